@@ -8,14 +8,15 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use testkit::{ChildProcess, Stack, measure::median};
+use testkit::{ChildProcess, Stack};
 
 use crate::{
     contender::{Contender, Setting},
     cpu::{self, CpuMeter, CpuMicros},
     peers::Peer,
-    report::{Bar, Report, Row},
+    report::{self, Bar, Report, percent},
     stacks,
+    turns::middle,
     wrk::{self, Form, Load},
 };
 
@@ -89,7 +90,7 @@ pub async fn accept(args: &AcceptArgs) -> anyhow::Result<Report> {
         rows.extend(measured(&compared, *connections, &turns));
     }
     field.stop().await?;
-    Ok(report(&rows))
+    Ok(Report::of("accept", SHARED, &COLUMNS, &rows))
 }
 
 /// The contenders, running.
@@ -104,6 +105,12 @@ struct Field {
 struct Turn {
     load: Load,
     cpu: CpuMicros,
+}
+
+impl Turn {
+    fn forms_per_second(&self) -> f64 {
+        self.load.requests_per_second()
+    }
 }
 
 impl Field {
@@ -221,15 +228,11 @@ struct Measured {
 }
 
 fn measured(chosen: &[Contender], connections: u32, turns: &HashMap<Contender, Vec<Turn>>) -> Vec<Measured> {
-    let rate = |contender: Contender| {
-        Some(middle(turns.get(&contender)?, |turn| {
-            turn.load.requests_per_second()
-        }))
-    };
+    let rate = |contender: Contender| Some(middle(turns.get(&contender)?, Turn::forms_per_second));
     let of_one = |contender: &Contender| {
         let turns = &turns[contender];
-        let rates = turns.iter().map(|turn| turn.load.requests_per_second());
-        let forms_per_second = middle(turns, |turn| turn.load.requests_per_second());
+        let rates = turns.iter().map(Turn::forms_per_second);
+        let forms_per_second = middle(turns, Turn::forms_per_second);
         Measured {
             contender: *contender,
             name: contender.name(),
@@ -243,54 +246,37 @@ fn measured(chosen: &[Contender], connections: u32, turns: &HashMap<Contender, V
             p50_ms: middle(turns, |turn| turn.load.p50 / 1e3),
             p99_ms: middle(turns, |turn| turn.load.p99 / 1e3),
             p999_ms: middle(turns, |turn| turn.load.p999 / 1e3),
-            cpu_micros: cpu::medians(&turns.iter().map(|turn| &turn.cpu).collect::<Vec<_>>()),
+            cpu_micros: cpu::medians(turns.iter().map(|turn| &turn.cpu)),
         }
     };
     chosen.iter().map(of_one).collect()
 }
 
-fn middle(turns: &[Turn], value: impl Fn(&Turn) -> f64) -> f64 {
-    median(turns.iter().map(value).collect())
-}
+impl report::Measured for Measured {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.connections.to_string(),
+            self.name.clone(),
+            format!("{:.0}", self.forms_per_second),
+            percent(self.share),
+            format!("{:.2}", self.p50_ms),
+            format!("{:.2}", self.p99_ms),
+            format!("{:.2}", self.p999_ms),
+            cpu::cell(&self.cpu_micros),
+        ]
+    }
 
-fn report(measured: &[Measured]) -> Report {
-    let bar = |row: &Measured| {
-        let least = row.contender.least_share()?;
-        (row.connections == BAR_CONNECTIONS).then_some(())?;
+    fn bar(&self) -> Option<Bar> {
+        let least = self.contender.least_share()?;
+        (self.connections == BAR_CONNECTIONS).then_some(())?;
         Some(Bar {
             what: format!(
                 "{} of {}, {BAR_CONNECTIONS} connections",
-                row.name,
-                row.contender.base().name()
+                self.name,
+                self.contender.base().name()
             ),
-            seen: row.share?,
+            seen: self.share?,
             least,
-            must_hold: true,
         })
-    };
-    Report {
-        what: "accept",
-        shared: SHARED,
-        taken_by_others: 0.0,
-        columns: COLUMNS.to_vec(),
-        rows: measured.iter().map(row).collect(),
-        bars: measured.iter().filter_map(bar).collect(),
-    }
-}
-
-fn row(measured: &Measured) -> Row {
-    let share = measured.share.map(|share| format!("{:.0} %", share * 100.0));
-    Row {
-        cells: vec![
-            measured.connections.to_string(),
-            measured.name.clone(),
-            format!("{:.0}", measured.forms_per_second),
-            share.unwrap_or_default(),
-            format!("{:.2}", measured.p50_ms),
-            format!("{:.2}", measured.p99_ms),
-            format!("{:.2}", measured.p999_ms),
-            cpu::cell(&measured.cpu_micros),
-        ],
-        values: serde_json::json!(measured),
     }
 }

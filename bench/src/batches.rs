@@ -15,7 +15,7 @@ use site_events::SITE_STREAM;
 use testkit::{Fsync, Nats, User, free_ports, measure::median};
 use uuid::Uuid;
 
-use crate::report::{Report, Row};
+use crate::report::{self, Report};
 
 const SHARED: &str = "Events of 1 kB by one publisher, each with an id of its own, so many of them waiting for their acknowledgement at \
 once; brokers write each to the disk before they acknowledge it. Medians of the turns.";
@@ -46,14 +46,7 @@ pub async fn batches(args: &BatchesArgs) -> anyhow::Result<Report> {
     let single = Nats::start_single(Fsync::Always, None, port, folder.path()).await?;
     let mut rows = with(single, "one server", args).await?;
     rows.extend(with(Nats::start_cluster().await?, "three servers", args).await?);
-    Ok(Report {
-        what: "batches",
-        shared: SHARED,
-        taken_by_others: 0.0,
-        columns: COLUMNS.to_vec(),
-        rows: rows.iter().map(row).collect(),
-        bars: Vec::new(),
-    })
+    Ok(Report::of("batches", SHARED, &COLUMNS, &rows))
 }
 
 async fn with(mut nats: Nats, broker: &'static str, args: &BatchesArgs) -> anyhow::Result<Vec<Measured>> {
@@ -180,15 +173,14 @@ struct Measured {
     in_batches: f64,
 }
 
-fn row(measured: &Measured) -> Row {
-    Row {
-        cells: vec![
-            measured.broker.to_owned(),
-            measured.in_flight.to_string(),
-            format!("{:.0}", measured.one_by_one),
-            format!("{:.0}", measured.in_batches),
-            format!("{:.2}", measured.in_batches / measured.one_by_one),
-        ],
-        values: serde_json::json!(measured),
+impl report::Measured for Measured {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.broker.to_owned(),
+            self.in_flight.to_string(),
+            format!("{:.0}", self.one_by_one),
+            format!("{:.0}", self.in_batches),
+            format!("{:.2}", self.in_batches / self.one_by_one),
+        ]
     }
 }

@@ -1,11 +1,11 @@
 //! Processor time of the processes that work for a contender.
 
-use std::{fs, process, time::Duration};
+use std::{process, time::Duration};
 
 use anyhow::Context;
 use testkit::{
     ChildProcess,
-    measure::{median, processor_time},
+    measure::{children, median, processor_time},
 };
 
 /// Processor time of each process, by its name, in microseconds a request.
@@ -66,20 +66,13 @@ fn times(parts: &[(String, Vec<u32>)]) -> anyhow::Result<Vec<Duration>> {
     parts.iter().map(time).collect()
 }
 
-/// What a process started itself (proc(5)).
-fn children(pid: u32) -> anyhow::Result<Vec<u32>> {
-    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
-    let pids = children.split_whitespace().map(str::parse);
-    Ok(pids.collect::<Result<_, _>>()?)
-}
-
 /// The medians of turns, in each of which the same processes worked.
-pub fn medians(turns: &[&CpuMicros]) -> CpuMicros {
-    let first = turns.first().copied().into_iter().flatten();
+pub fn medians<'a>(turns: impl Iterator<Item = &'a CpuMicros> + Clone) -> CpuMicros {
+    let first = turns.clone().next().into_iter().flatten();
     first
         .enumerate()
         .map(|(at, (name, _))| {
-            let micros = turns.iter().map(|turn| turn[at].1).collect();
+            let micros = turns.clone().map(|turn| turn[at].1).collect();
             (name.clone(), median(micros))
         })
         .collect()
@@ -102,7 +95,7 @@ mod tests {
     fn each_process_has_the_median_of_its_own() {
         let turn = |gateway: f64, nats: f64| vec![("gateway".to_owned(), gateway), ("nats".to_owned(), nats)];
         let turns = [turn(3.0, 9.0), turn(1.0, 7.0), turn(2.0, 8.0)];
-        let medians = medians(&turns.iter().collect::<Vec<_>>());
+        let medians = medians(turns.iter());
         assert_eq!(medians, turn(2.0, 8.0));
         assert_eq!(cell(&medians), "gateway 2, nats 8");
     }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     fill,
-    report::{Bar, Report, Row},
+    report::{self, Bar, Report},
     stacks::{STORAGE_MB, WITHOUT_LIMITS},
     wrk::{self, Form, Load},
 };
@@ -230,22 +230,25 @@ fn seconds(taken: Option<f64>) -> String {
     )
 }
 
+impl report::Measured for Measured {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.filled.events.to_string(),
+            self.filled.subscribers.to_string(),
+            self.filled.dead_letters.to_string(),
+            format!("{:.0}", self.forms_per_second),
+            format!("{:.1}", self.forms_p99_ms),
+            format!("{:.0}", self.sign_ups_per_second),
+            format!("{:.0}", self.mails_per_second),
+            seconds(self.export_seconds),
+            seconds(self.list_seconds),
+            format!("{:.0}", self.broker_bytes as f64 / 1e6),
+        ]
+    }
+}
+
+/// What must be kept is a share of the first step's, so no step has a bar by itself.
 fn report(steps: &[Measured]) -> Report {
-    let rows = steps.iter().map(|step| Row {
-        cells: vec![
-            step.filled.events.to_string(),
-            step.filled.subscribers.to_string(),
-            step.filled.dead_letters.to_string(),
-            format!("{:.0}", step.forms_per_second),
-            format!("{:.1}", step.forms_p99_ms),
-            format!("{:.0}", step.sign_ups_per_second),
-            format!("{:.0}", step.mails_per_second),
-            seconds(step.export_seconds),
-            seconds(step.list_seconds),
-            format!("{:.0}", step.broker_bytes as f64 / 1e6),
-        ],
-        values: serde_json::json!(step),
-    });
     let kept = |what: &str, value: fn(&Measured) -> f64| {
         let (first, last) = (steps.first()?, steps.last()?);
         Some(Bar {
@@ -255,7 +258,6 @@ fn report(steps: &[Measured]) -> Report {
             ),
             seen: value(last) / value(first),
             least: LEAST_KEPT,
-            must_hold: true,
         })
     };
     let bars = [
@@ -263,12 +265,7 @@ fn report(steps: &[Measured]) -> Report {
         kept("sign-ups a second", |step| step.sign_ups_per_second),
         kept("mails a second", |step| step.mails_per_second),
     ];
-    Report {
-        what: "growth",
-        shared: SHARED,
-        taken_by_others: 0.0,
-        columns: COLUMNS.to_vec(),
-        rows: rows.collect(),
-        bars: bars.into_iter().flatten().collect(),
-    }
+    let mut report = Report::of("growth", SHARED, &COLUMNS, steps);
+    report.bars = bars.into_iter().flatten().collect();
+    report
 }

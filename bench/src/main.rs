@@ -15,6 +15,7 @@ mod pages;
 mod peers;
 mod report;
 mod stacks;
+mod turns;
 mod upload;
 mod wrk;
 

@@ -5,13 +5,14 @@ use std::{fs, path::Path, time::Duration};
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
-use testkit::{ChildProcess, Keep, Mail, Ports, Shape, Stack, eventually, free_ports, measure::median, root};
-use tokio::{net::TcpStream, process::Command};
+use testkit::{ChildProcess, Keep, Mail, Ports, Shape, Stack, free_ports, root};
+use tokio::process::Command;
 
 use crate::{
     cpu::{self, CpuMeter, CpuMicros},
     h2load::{self, Http, Load},
-    report::{Bar, Report, Row},
+    report::{self, Bar, Report, percent},
+    turns::middle,
 };
 
 const SHARED: &str = "Load (h2load, one thread, 64 requests open), gateway and nginx share this machine's cores, in turns of \
@@ -78,7 +79,7 @@ pub async fn pages(args: &PagesArgs) -> anyhow::Result<Report> {
     }
     nginx.process.stop().await?;
     stack.stop().await?;
-    Ok(report(&rows))
+    Ok(Report::of("pages", SHARED, &COLUMNS, &rows))
 }
 
 /// nginx, serving the site.
@@ -100,14 +101,7 @@ impl Nginx {
         let mut command = Command::new(root().join("target/tools/nginx"));
         command.arg("-p").arg(folder).arg("-c").arg(&file);
         let mut process = ChildProcess::start("nginx", folder, command)?;
-        eventually("nginx answers", START_TIMEOUT, async || match process.ended() {
-            Some(ended) => Some(Err(anyhow::anyhow!(ended))),
-            None => TcpStream::connect(("127.0.0.1", ports[1]))
-                .await
-                .ok()
-                .map(|_| Ok(())),
-        })
-        .await??;
+        process.listens(ports[1], START_TIMEOUT).await?;
         Ok(Self { process, ports })
     }
 
@@ -170,35 +164,32 @@ struct Measured {
 
 impl Measured {
     fn of(file: &'static str, http: Http, server: &'static str, turns: &[Turn], base: Option<&Self>) -> Self {
-        let middle = |value: fn(&Load) -> f64| median(turns.iter().map(|turn| value(&turn.load)).collect());
-        let answers_per_second = middle(Load::requests_per_second);
+        let answers_per_second = middle(turns, |turn| turn.load.requests_per_second());
         Self {
             file,
             http,
             server,
             answers_per_second,
             share: base.map(|base| answers_per_second / base.answers_per_second),
-            p50_ms: middle(|load| load.percentile(0.5)),
-            p99_ms: middle(|load| load.percentile(0.99)),
-            cpu_micros: cpu::medians(&turns.iter().map(|turn| &turn.cpu).collect::<Vec<_>>()),
+            p50_ms: middle(turns, |turn| turn.load.percentile(0.5)),
+            p99_ms: middle(turns, |turn| turn.load.percentile(0.99)),
+            cpu_micros: cpu::medians(turns.iter().map(|turn| &turn.cpu)),
         }
     }
+}
 
-    fn row(&self) -> Row {
-        let share = self.share.map(|share| format!("{:.0} %", share * 100.0));
-        Row {
-            cells: vec![
-                self.file.to_owned(),
-                self.http.name().to_owned(),
-                self.server.to_owned(),
-                format!("{:.0}", self.answers_per_second),
-                share.unwrap_or_default(),
-                format!("{:.2}", self.p50_ms),
-                format!("{:.2}", self.p99_ms),
-                cpu::cell(&self.cpu_micros),
-            ],
-            values: serde_json::json!(self),
-        }
+impl report::Measured for Measured {
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.file.to_owned(),
+            self.http.name().to_owned(),
+            self.server.to_owned(),
+            format!("{:.0}", self.answers_per_second),
+            percent(self.share),
+            format!("{:.2}", self.p50_ms),
+            format!("{:.2}", self.p99_ms),
+            cpu::cell(&self.cpu_micros),
+        ]
     }
 
     fn bar(&self) -> Option<Bar> {
@@ -206,18 +197,6 @@ impl Measured {
             what: format!("{} of nginx, {}, {}", self.server, self.file, self.http.name()),
             seen: self.share?,
             least: LEAST_SHARE,
-            must_hold: true,
         })
-    }
-}
-
-fn report(measured: &[Measured]) -> Report {
-    Report {
-        what: "pages",
-        shared: SHARED,
-        taken_by_others: 0.0,
-        columns: COLUMNS.to_vec(),
-        rows: measured.iter().map(Measured::row).collect(),
-        bars: measured.iter().filter_map(Measured::bar).collect(),
     }
 }

@@ -4,8 +4,8 @@ use std::{env, path::Path, time::Duration};
 
 use anyhow::Context;
 use async_nats::jetstream::{self, stream};
-use testkit::{ChildProcess, Nats, User, eventually, free_ports, root};
-use tokio::{net::TcpStream, process::Command};
+use testkit::{ChildProcess, Nats, User, free_ports, root};
+use tokio::process::Command;
 
 use crate::contender::Contender;
 
@@ -43,12 +43,7 @@ impl Peer {
                 .env("SUBJECT", SUBJECT);
         }
         let mut process = ChildProcess::start(&contender.name(), logs, command)?;
-        let name = contender.name();
-        let started = eventually(&name, START_TIMEOUT, async || match process.ended() {
-            Some(ended) => Some(Err(anyhow::anyhow!(ended))),
-            None => TcpStream::connect(("127.0.0.1", port)).await.ok().map(|_| Ok(())),
-        });
-        started.await??;
+        process.listens(port, START_TIMEOUT).await?;
         Ok(Self {
             contender,
             url: format!("http://127.0.0.1:{port}"),

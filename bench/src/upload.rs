@@ -9,13 +9,14 @@ use resumes::{ResumeKey, ResumeStore};
 use serde::Serialize;
 use testkit::{
     Hosting, Keep, Mail, Ports, Shape, Stack,
-    measure::{median, pdf, upload as send_application, upload_client},
+    measure::{pdf, upload as send_application, upload_client},
 };
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
     cpu::{self, CpuMeter, CpuMicros},
-    report::{Bar, Report, Row},
+    report::{self, Bar, Report, percent},
+    turns::{middle, percentile},
 };
 
 const SHARED: &str = "Load, gateway, careers service, store and broker share this machine's cores and disk, in turns of one run; \
@@ -81,7 +82,7 @@ pub async fn upload(args: &UploadArgs) -> anyhow::Result<Report> {
     }
     drop(sender);
     stack.stop().await?;
-    Ok(report(&rows))
+    Ok(Report::of("upload", SHARED, &COLUMNS, &rows))
 }
 
 /// How a résumé gets into the store.
@@ -225,35 +226,37 @@ struct Measured {
 
 impl Measured {
     fn of(at_once: u32, way: Way, turns: &[Turn], base: Option<&Self>) -> Self {
-        let middle = |value: &dyn Fn(&Turn) -> f64| median(turns.iter().map(value).collect());
-        let uploads_per_second = middle(&|turn| turn.uploads_per_second);
+        let uploads_per_second = middle(turns, |turn| turn.uploads_per_second);
+        let latency = |share| {
+            middle(turns, |turn| {
+                percentile(&turn.latencies, share).as_secs_f64() * 1e3
+            })
+        };
         Self {
             at_once,
             way: way.name(),
             uploads_per_second,
             share: base.map(|base| uploads_per_second / base.uploads_per_second),
-            p50_ms: middle(&|turn| percentile(&turn.latencies, 50)),
-            p99_ms: middle(&|turn| percentile(&turn.latencies, 99)),
-            cpu_micros: cpu::medians(&turns.iter().map(|turn| &turn.cpu).collect::<Vec<_>>()),
+            p50_ms: latency(0.5),
+            p99_ms: latency(0.99),
+            cpu_micros: cpu::medians(turns.iter().map(|turn| &turn.cpu)),
         }
     }
+}
 
-    fn row(&self) -> Row {
-        let share = self.share.map(|share| format!("{:.0} %", share * 100.0));
+impl report::Measured for Measured {
+    fn cells(&self) -> Vec<String> {
         let megabytes = self.uploads_per_second * RESUME_BYTES as f64 / 1e6;
-        Row {
-            cells: vec![
-                self.at_once.to_string(),
-                self.way.to_owned(),
-                format!("{:.1}", self.uploads_per_second),
-                format!("{megabytes:.0}"),
-                share.unwrap_or_default(),
-                format!("{:.0}", self.p50_ms),
-                format!("{:.0}", self.p99_ms),
-                cpu::cell(&self.cpu_micros),
-            ],
-            values: serde_json::json!(self),
-        }
+        vec![
+            self.at_once.to_string(),
+            self.way.to_owned(),
+            format!("{:.1}", self.uploads_per_second),
+            format!("{megabytes:.0}"),
+            percent(self.share),
+            format!("{:.0}", self.p50_ms),
+            format!("{:.0}", self.p99_ms),
+            cpu::cell(&self.cpu_micros),
+        ]
     }
 
     fn bar(&self) -> Option<Bar> {
@@ -261,24 +264,6 @@ impl Measured {
             what: format!("{} of a direct PUT, {} at once", self.way, self.at_once),
             seen: self.share?,
             least: LEAST_SHARE,
-            must_hold: true,
         })
-    }
-}
-
-/// In milliseconds.
-fn percentile(sorted: &[Duration], percent: usize) -> f64 {
-    let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
-    sorted.get(at).copied().unwrap_or_default().as_secs_f64() * 1e3
-}
-
-fn report(measured: &[Measured]) -> Report {
-    Report {
-        what: "upload",
-        shared: SHARED,
-        taken_by_others: 0.0,
-        columns: COLUMNS.to_vec(),
-        rows: measured.iter().map(Measured::row).collect(),
-        bars: measured.iter().filter_map(Measured::bar).collect(),
     }
 }

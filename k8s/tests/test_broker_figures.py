@@ -10,7 +10,7 @@ import urllib.request
 from contextlib import ExitStack
 
 import pytest
-from tree import ROOT, nats_server
+from tree import ROOT, free_ports, nats_server
 
 CONFIG = """
 server_name: nats-{number}
@@ -65,14 +65,6 @@ class Cluster:
             while not (told := wire.readline()).startswith(b"MSG"):
                 assert told, "the server hung up"
             return json.loads(wire.read(int(told.split()[-1])))
-
-
-def free_ports(count):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 def eventually(what, true):

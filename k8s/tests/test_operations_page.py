@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 import yaml
-from tree import DRILL, K8S, RESTORE, ROOT, Workload, named, of_kind, render, render_with, volume_access, workloads
+from tree import DRILL, K8S, RESTORE, ROOT, Workload, copies, named, of_kind, render, render_with, volume_access, workloads
 
 PRODUCTION = "overlays/production"
 PAGE = (ROOT / "docs/operations.md").read_text()
@@ -27,16 +27,17 @@ def mebi(memory):
     return int(number) * {"Mi": 1, "Gi": 1024}[unit]
 
 
+def number_of(found, objects):
+    """The least and the most copies of a workload."""
+    written = found["spec"].get("replicas")
+    return copies(objects).get(found["metadata"]["name"], (written, written))
+
+
 def room(objects, most):
     """CPU and memory that all copies ask for, and the memory that they may have."""
-    copies = {}
-    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
-        spec = found["spec"]
-        bounds = (spec.get("minReplicas") or spec["minReplicaCount"], spec.get("maxReplicas") or spec["maxReplicaCount"])
-        copies[spec["scaleTargetRef"]["name"]] = bounds[most]
     total = [0, 0, 0]
     for found in of_kind(objects, "Deployment", "StatefulSet"):
-        number = copies.get(found["metadata"]["name"], found["spec"].get("replicas"))
+        number = number_of(found, objects)[most]
         resources = Workload(found, objects).container["resources"]
         one = (milli(resources["requests"]["cpu"]), mebi(resources["requests"]["memory"]), mebi(resources["limits"]["memory"]))
         total = [sum(pair) for pair in zip(total, (number * part for part in one), strict=True)]
@@ -45,14 +46,11 @@ def room(objects, most):
 
 def room_of_a_rollout(objects):
     """CPU and memory that pods of two releases ask for beside each other, at the least number of copies."""
-    least = {}
-    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
-        least[found["spec"]["scaleTargetRef"]["name"]] = found["spec"].get("minReplicas") or found["spec"]["minReplicaCount"]
     total = [0, 0]
     for found in of_kind(objects, "Deployment"):
-        copies = least.get(found["metadata"]["name"], found["spec"].get("replicas"))
+        least, _ = number_of(found, objects)
         surge = found["spec"].get("strategy", {}).get("rollingUpdate", {}).get("maxSurge", "25%")
-        number = surge if isinstance(surge, int) else -(-copies * int(surge.removesuffix("%")) // 100)
+        number = surge if isinstance(surge, int) else -(-least * int(surge.removesuffix("%")) // 100)
         requests = Workload(found, objects).container["resources"]["requests"]
         total = [total[0] + number * milli(requests["cpu"]), total[1] + number * mebi(requests["memory"])]
     return tuple(total)
@@ -158,15 +156,10 @@ def test_waiting_for_rollouts_fails_where_one_does(failing, code):
     assert run(command, kubectl=kubectl).returncode == code
 
 
-def test_no_page_waits_for_a_release_in_a_way_that_misses_its_failure():
-    waiting = r"^ *kubectl .*wait (application|kustomization)/"
+@pytest.mark.parametrize("what", ["(application|kustomization)/", "--for=condition=complete job"])
+def test_no_page_waits_for_a_release_or_a_job_in_a_way_that_misses_its_failure(what):
     pages = [*(ROOT / "docs").glob("*.md"), K8S / "README.md"]
-    assert [page.name for page in pages if re.search(waiting, page.read_text(), re.MULTILINE)] == []
-
-
-def test_no_page_waits_for_a_job_in_a_way_that_misses_its_failure():
-    pages = [*(ROOT / "docs").glob("*.md"), K8S / "README.md"]
-    waiting = r"^ *kubectl .*wait --for=condition=complete job"
+    waiting = rf"^ *kubectl .*wait {what}"
     assert [page.name for page in pages if re.search(waiting, page.read_text(), re.MULTILINE)] == []
 
 

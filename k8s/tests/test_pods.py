@@ -4,7 +4,7 @@ import re
 
 import pytest
 from flows import flows, selects
-from tree import DRILL, OVERLAYS, RESTORE_FROM_VOLUME, Workload, named, of_kind, render, render_with, volume_access, workloads
+from tree import DRILL, OVERLAYS, RESTORE_FROM_VOLUME, Workload, copies, named, of_kind, render, render_with, volume_access, workloads
 
 # The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
 VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
@@ -126,10 +126,7 @@ def test_a_release_takes_nothing_away_before_its_successor_is_ready():
 
 def test_production_has_two_of_each_or_more_and_spreads_them():
     objects = render("overlays/production")
-    least = {}
-    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
-        spec = found["spec"]
-        least[spec["scaleTargetRef"]["name"]] = spec.get("minReplicas") or spec["minReplicaCount"]
+    least = {name: fewest for name, (fewest, _) in copies(objects).items()}
     for found in of_kind(objects, "StatefulSet"):
         least[found["metadata"]["name"]] = found["spec"]["replicas"]
     # Jobs come and go; the collector holds the metrics' last values, so there is one, and its likes serve nobody.
@@ -144,6 +141,5 @@ def test_production_has_two_of_each_or_more_and_spreads_them():
 
 def test_applying_the_tree_again_undoes_no_scaling():
     objects = render("overlays/production")
-    for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject"):
-        deployment = named(objects, "Deployment")[found["spec"]["scaleTargetRef"]["name"]]
-        assert "replicas" not in deployment["spec"], deployment["metadata"]["name"]
+    for name in copies(objects):
+        assert "replicas" not in named(objects, "Deployment")[name]["spec"], name

@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 from fnmatch import fnmatchcase
 
 import pytest
 import yaml
 from flows import flows
-from tree import K8S, ROOT, named, of_kind, render, render_with, tool, workloads
+from tree import K8S, ROOT, changed_production, documented_metrics, named, of_kind, released, render, render_with, tool, workloads
 
 PRODUCTION = "overlays/production"
 RELEASE = ROOT / ".github/workflows/release.yml"
@@ -171,19 +170,19 @@ def test_the_canary_is_the_gateway_under_another_name():
 
 def test_the_canary_has_an_image_of_its_own(tmp_path):
     """Whatever digest the overlay that takes it names for the gateway."""
-    for folder in ("k8s", "crates/broker/nats"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    production = tmp_path / "k8s/overlays/production/kustomization.yaml"
-    kustomization = yaml.safe_load(production.read_text())
-    kustomization["components"].append("../../components/canary")
-    [stable] = [image for image in kustomization["images"] if image["name"] == "gateway"]
-    stable["digest"] = f"sha256:{1:064x}"
-    production.write_text(yaml.safe_dump(kustomization))
-    images = {pod.name: pod.container["image"] for pod in workloads(render(production.parent))}
+    kept = {}
+
+    def take_it(kustomization):
+        kustomization["components"].append("../../components/canary")
+        [stable] = [image for image in kustomization["images"] if image["name"] == "gateway"]
+        stable["digest"] = f"sha256:{1:064x}"
+        kept.update(stable)
+
+    images = {pod.name: pod.container["image"] for pod in workloads(changed_production(tmp_path, take_it))}
     [tried] = yaml.safe_load((K8S / "components/canary/gateway/kustomization.yaml").read_text())["images"]
-    assert images["gateway"] == f"{stable['newName']}@{stable['digest']}"
+    assert images["gateway"] == f"{kept['newName']}@{kept['digest']}"
     assert images["gateway-canary"] == f"{tried['newName']}@{tried['digest']}"
-    assert tried["digest"] != stable["digest"]
+    assert tried["digest"] != kept["digest"]
 
 
 def test_the_canary_gets_its_share_of_what_the_gateway_gets_and_nothing_else():
@@ -218,19 +217,8 @@ def queries():
     return re.findall(r"```promql\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
-def labels_at_prometheus():
-    """The labels of each metric of docs/telemetry.md, by its name at Prometheus."""
-    found = {}
-    for line in (ROOT / "docs/telemetry.md").read_text().splitlines():
-        if line.startswith("| `"):
-            cells = [cell.strip() for cell in line.split("|")]
-            if len(cells) >= 7 and cells[3] in ("counter", "gauge", "sum", "histogram"):
-                found[cells[2].strip("`")] = {label.replace(".", "_") for label in re.findall(r"`([^`]+)`", cells[5])}
-    return found
-
-
 def test_the_canary_is_judged_by_metrics_that_there_are():
-    known = labels_at_prometheus()
+    known = {name: {label.strip("` ").replace(".", "_") for label in labels.split(",")} for _, name, _, _, labels in documented_metrics()}
     assert len(queries()) >= 4
     for query in queries():
         selectors = re.findall(r"([a-z_]+)\{([^}]*)\}", query)
@@ -251,12 +239,7 @@ def test_the_canary_is_judged_by_metrics_that_there_are():
 def rendered(tmp_path_factory):
     """What the release workflow keeps, of a release whose digests are told apart by their numbers."""
     folder = tmp_path_factory.mktemp("release")
-    bake = (ROOT / "docker-bake.hcl").read_text()
-    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
-    images = [
-        {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
-        for number, name in enumerate(re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE), start=1)
-    ]
+    images = released()
     component = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "images": images}
     (folder / "images.json").write_text(json.dumps(component))
     command = ["sh", K8S / "render-release.sh", "images.json", "rendered"]

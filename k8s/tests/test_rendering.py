@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -25,9 +24,13 @@ from tree import (
     RESTORE_FROM_VOLUME,
     ROOT,
     Workload,
-    nats_server,
+    changed_production,
+    free_ports,
     named,
+    nats_server,
     of_kind,
+    published,
+    released,
     render,
     render_text,
     render_with,
@@ -73,16 +76,14 @@ def test_production_renders_to_valid_objects_as_the_pages_let_it_be_put_together
 @cache
 def render_combination(without, with_more):
     with TemporaryDirectory() as copy:
-        for folder in ("k8s", "crates/broker/nats"):
-            shutil.copytree(ROOT / folder, Path(copy) / folder)
-        file = Path(copy) / "k8s/overlays/production/kustomization.yaml"
-        kustomization = yaml.safe_load(file.read_text())
-        before = kustomization["components"]
-        left = [path for path in before if Path(path).name not in without]
-        assert len(left) == len(before) - len(without)
-        kustomization["components"] = left + [f"../../components/{name}" for name in with_more]
-        file.write_text(yaml.safe_dump(kustomization))
-        return render(file.parent)
+
+        def put_together(kustomization):
+            before = kustomization["components"]
+            left = [path for path in before if Path(path).name not in without]
+            assert len(left) == len(before) - len(without)
+            kustomization["components"] = left + [f"../../components/{name}" for name in with_more]
+
+        return changed_production(Path(copy), put_together)
 
 
 def test_validation_knows_the_oldest_version_that_is_promised():
@@ -230,7 +231,7 @@ def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path)
     (tmp_path / "signatures").mkdir()
     (tmp_path / "signatures/test.ndb").write_text(f"Test.Virus:0:*:{b'a virus to the test'.hex()}\n")
     (tmp_path / "tmp").mkdir()
-    port = free_port()
+    [port] = free_ports(1)
     for there, here in [
         ("TCPSocket 3310", f"TCPSocket {port}\nTCPAddr 127.0.0.1"),
         ("/var/lib/clamav", str(tmp_path / "signatures")),
@@ -301,24 +302,9 @@ def ask(program, port, question):
             time.sleep(0.1)
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def test_nothing_secret_is_in_the_repository():
     assert of_kind(render("base"), "Secret") == []
     assert of_kind(render("overlays/production"), "Secret") == []
-
-
-def published():
-    """The images that docker-bake.hcl builds, by the names it gives them where nothing else is said."""
-    bake = (ROOT / "docker-bake.hcl").read_text()
-    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
-    [registry] = re.findall(r'variable "REGISTRY" \{\s+default = "(.*?)"', bake)
-    [version] = re.findall(r'variable "VERSION" \{\s+default = "(.*?)"', bake)
-    return {name: f"{registry}/{name}:{version}" for name in re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)}
 
 
 def test_a_local_demo_runs_what_was_built_on_the_spot():
@@ -342,17 +328,10 @@ def by_hand(_, kustomization, images):
 
 @pytest.mark.parametrize("way", [as_a_component, by_hand])
 def test_a_release_brings_its_digests_to_production(way, tmp_path):
-    for folder in ("k8s", "crates/broker/nats"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    images = released()
     production = tmp_path / "k8s/overlays/production"
-    images = [
-        {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
-        for number, name in enumerate(published(), start=1)
-    ]
-    kustomization = yaml.safe_load((production / "kustomization.yaml").read_text())
-    way(production, kustomization, images)
-    (production / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-    rendered = {pod.image: pod.container["image"] for pod in workloads(render(production))}
+    objects = changed_production(tmp_path, lambda kustomization: way(production, kustomization, images))
+    rendered = {pod.image: pod.container["image"] for pod in workloads(objects)}
     for image in images:
         assert rendered[image["name"]] == f"{image['newName']}@{image['digest']}"
 

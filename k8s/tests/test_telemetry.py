@@ -2,12 +2,11 @@
 
 import json
 import re
-import shutil
 from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from tree import K8S, OVERLAYS, ROOT, named, of_kind, render, workloads
+from tree import K8S, OVERLAYS, changed_production, documented_metrics, named, of_kind, render, workloads
 
 OBSERVABILITY = K8S / "components/observability"
 # What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
@@ -27,20 +26,12 @@ def config():
     return yaml.safe_load(text)
 
 
-def documented():
-    """Name, name at Prometheus, kind and unit of each metric of docs/telemetry.md."""
-    lines = (ROOT / "docs/telemetry.md").read_text().splitlines()
-    rows = [line.split("|")[1:5] for line in lines if line.startswith("| `")]
-    assert rows
-    return [[cell.strip().strip("`") for cell in row] for row in rows]
-
-
 def test_prometheus_has_the_names_that_dashboards_and_alerts_ask_for():
     """A test in Rust holds these against the table, and the table against what the services send."""
     prometheus = config()["exporters"]["prometheus"]
     assert prometheus["translation_strategy"] == "UnderscoreEscapingWithSuffixes"
     assert not {"namespace", "const_labels", "add_metric_suffixes"} & set(prometheus)
-    for name, at_prometheus, kind, unit in documented():
+    for name, at_prometheus, kind, unit, _ in documented_metrics():
         total = "_total" if kind == "counter" else ""
         suffix = "_ratio" if (kind, unit) == ("gauge", "1") else SUFFIXES.get(unit, "")
         assert at_prometheus == name.replace(".", "_") + suffix + total
@@ -146,15 +137,11 @@ def test_what_promtool_tests_is_what_prometheus_gets():
 
 
 def test_alerts_take_of_what_others_measure_what_is_in_this_namespace(tmp_path):
-    shutil.copytree(K8S, tmp_path / "k8s")
-    shutil.copytree(ROOT / "crates/broker/nats", tmp_path / "crates/broker/nats")
-    elsewhere = tmp_path / "k8s/overlays/production"
-    file = elsewhere / "kustomization.yaml"
-    file.write_text(file.read_text().replace("namespace: site\n", "namespace: elsewhere\n", 1))
-    [rule] = of_kind(render(elsewhere), "PrometheusRule")
+    elsewhere = changed_production(tmp_path, lambda kustomization: kustomization.update(namespace="elsewhere"))
+    [rule] = of_kind(elsewhere, "PrometheusRule")
     [installation] = [group["rules"] for group in rule["spec"]["groups"] if group["name"] == "installation"]
     expressions = {entry["record"]: entry["expr"] for entry in installation}
-    assert "http://gateway.elsewhere.svc:8090/readyz" in str(named(render(elsewhere), "Probe")["forms"])
+    assert "http://gateway.elsewhere.svc:8090/readyz" in str(named(elsewhere, "Probe")["forms"])
     assert expressions["site:namespace:info"] == 'label_replace(vector(1), "namespace", "elsewhere", "", "")'
 
 

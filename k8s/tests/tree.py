@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,6 +78,64 @@ def render_overlay(components, patches):
         }
         (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
         return render(folder)
+
+
+def changed_production(folder, change):
+    """Production of a copy of the tree, whose kustomization was changed."""
+    for part in ("k8s", "crates/broker/nats"):
+        shutil.copytree(ROOT / part, folder / part)
+    production = folder / "k8s/overlays/production"
+    file = production / "kustomization.yaml"
+    kustomization = yaml.safe_load(file.read_text())
+    change(kustomization)
+    file.write_text(yaml.safe_dump(kustomization))
+    return render(production)
+
+
+def copies(objects):
+    """The least and the most copies of each deployment that is scaled."""
+    specs = [found["spec"] for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")]
+    return {
+        spec["scaleTargetRef"]["name"]: (
+            spec.get("minReplicas") or spec["minReplicaCount"],
+            spec.get("maxReplicas") or spec["maxReplicaCount"],
+        )
+        for spec in specs
+    }
+
+
+def published():
+    """The images that docker-bake.hcl builds, by the names it gives them where nothing else is said."""
+    bake = (ROOT / "docker-bake.hcl").read_text()
+    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
+    [registry] = re.findall(r'variable "REGISTRY" \{\s+default = "(.*?)"', bake)
+    [version] = re.findall(r'variable "VERSION" \{\s+default = "(.*?)"', bake)
+    return {name: f"{registry}/{name}:{version}" for name in re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)}
+
+
+def released():
+    """Those images as a release names them, whose digests are told apart by their numbers."""
+    return [
+        {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
+        for number, name in enumerate(published(), start=1)
+    ]
+
+
+def documented_metrics():
+    """The rows of the table of metrics in docs/telemetry.md: name, name at Prometheus, kind, unit, labels."""
+    lines = (ROOT / "docs/telemetry.md").read_text().splitlines()
+    rows = [[cell.strip().strip("`") for cell in line.split("|")[1:6]] for line in lines if line.startswith("| `")]
+    assert rows
+    return rows
+
+
+def free_ports(count):
+    """Ports that nobody uses now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
 
 
 def of_kind(objects, *kinds):

@@ -51,7 +51,7 @@ impl Shared {
 }
 
 /// How a pod ended that was deleted.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, within its grace.
     InTime,

@@ -6,6 +6,7 @@
 mod certificates;
 mod clear_text;
 mod controllers;
+mod environment;
 mod evictions;
 mod flows;
 mod images;
@@ -23,6 +24,7 @@ mod scenes;
 mod secrets;
 mod story;
 mod visitors;
+mod volumes;
 mod within;
 
 use std::{
@@ -37,7 +39,7 @@ use std::{
 };
 
 use clap::Parser;
-use k8s_openapi::{api::core::v1::Pod, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::api::core::v1::{Pod, PodTemplateSpec};
 use nix::{
     sys::resource::{Resource, getrlimit, setrlimit},
     unistd::Uid,
@@ -48,6 +50,7 @@ use self::{
     certificates::Issuers,
     images::Images,
     kubelet::Shared,
+    manifests::pod_of,
     network::Network,
     outside::{Called, MAIL_PASSWORD, Outside},
     overlay::Overlay,
@@ -183,14 +186,7 @@ async fn rehearse(cli: &Cli, folder: PathBuf) -> anyhow::Result<()> {
 
 /// The pod of a Gateway, by which visitors come in.
 fn front_door() -> Pod {
-    Pod {
-        metadata: ObjectMeta {
-            name: Some(visitors::FRONT_DOOR.to_owned()),
-            namespace: Some(GATEWAYS.0.to_owned()),
-            ..ObjectMeta::default()
-        },
-        ..Pod::default()
-    }
+    pod_of(&PodTemplateSpec::default(), visitors::FRONT_DOOR, GATEWAYS.0)
 }
 
 /// The store that the cluster's secrets are filled from.

@@ -1,18 +1,13 @@
 //! What lies outside the cluster: the store of résumés, the mail server, and the way in, each at a public address.
 
-use std::{net::Ipv4Addr, path::Path, sync::Arc};
+use std::{net::Ipv4Addr, path::Path};
 
 use age::x25519::Identity;
 use testkit::{
-    CertificateAuthority, MailServer, S3, ScriptedReply,
+    CertificateAuthority, MailServer, S3, ScriptedReply, TcpProxy,
     mail_server::{Behaviour, Encryption, Login},
 };
-use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
-};
 use tokio_rustls::TlsAcceptor;
-use tokio_util::task::AbortOnDropHandle;
 
 /// The password of the mail server's one user.
 pub const MAIL_PASSWORD: &str = "the password of the mail server";
@@ -47,7 +42,7 @@ pub struct Outside {
     /// Whatever decrypts backups.
     pub identity: Identity,
     pub mail_server: MailServer,
-    _doors: Vec<AbortOnDropHandle<()>>,
+    _doors: Vec<TcpProxy>,
 }
 
 impl Outside {
@@ -88,20 +83,6 @@ impl Outside {
 }
 
 /// Leads what comes to a place to a port of this machine, out of TLS where it has that.
-async fn open(place: &Place, to: u16, tls: Option<TlsAcceptor>) -> anyhow::Result<AbortOnDropHandle<()>> {
-    let listener = TcpListener::bind((place.address, place.port)).await?;
-    let tls = tls.map(Arc::new);
-    let serving = async move {
-        while let Ok((mut client, _)) = listener.accept().await {
-            let tls = tls.clone();
-            tokio::spawn(async move {
-                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
-                match tls {
-                    Some(tls) => copy_bidirectional(&mut tls.accept(client).await?, &mut server).await,
-                    None => copy_bidirectional(&mut client, &mut server).await,
-                }
-            });
-        }
-    };
-    Ok(AbortOnDropHandle::new(tokio::spawn(serving)))
+async fn open(place: &Place, to: u16, tls: Option<TlsAcceptor>) -> anyhow::Result<TcpProxy> {
+    TcpProxy::start_at((place.address, place.port).into(), tls, to).await
 }

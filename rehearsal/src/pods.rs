@@ -2,31 +2,29 @@
 //! (bubblewrap) that has the files of the image and the pod's volumes, and in the pod's own network.
 
 use std::{
-    collections::BTreeMap,
-    fs::{self, File},
-    os::unix::fs::{PermissionsExt, chown},
+    fs::File,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
 
 use anyhow::{Context as _, bail};
-use k8s_openapi::{
-    api::core::v1::{Container, EnvVar, KeyToPath, LifecycleHandler, Pod, PodSpec, Volume},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use k8s_openapi::api::core::v1::{Container, LifecycleHandler, Pod, PodSpec};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use testkit::measure::children;
 use tokio::{
     process::{Child, Command},
     time::{Instant, sleep, timeout},
 };
 
 use crate::{
+    environment::{environment, words},
     images::{Image, Images, is_there},
     manifests::{Manifests, name_of},
+    volumes::mounts,
 };
 
 /// How long until a sandbox has started what it holds.
@@ -219,12 +217,10 @@ impl RunningPod {
 /// The process that a sandbox holds; its own, where that has ended already, which whoever looks after it sees.
 async fn within(sandbox: &mut Child) -> anyhow::Result<Pid> {
     let outer = sandbox.id().context("it has ended")?;
-    let children = format!("/proc/{outer}/task/{outer}/children");
     let begun = Instant::now();
     while begun.elapsed() < SANDBOX_START {
-        let children = fs::read_to_string(&children).unwrap_or_default();
-        if let Some(child) = children.split_whitespace().next() {
-            return Ok(Pid::from_raw(child.parse()?));
+        if let Some(child) = children(outer).unwrap_or_default().first() {
+            return Ok(Pid::from_raw((*child).try_into()?));
         }
         if sandbox.try_wait()?.is_some() {
             return Ok(Pid::from_raw(outer.try_into()?));
@@ -349,235 +345,4 @@ fn rights(spec: &PodSpec, container: &Container) -> Vec<String> {
         arguments.push("--no-new-privs".to_owned());
     }
     arguments
-}
-
-/// Command and arguments: those of the manifest, in the place of the image's.
-fn words(container: &Container, image: &Image, env: &BTreeMap<String, String>) -> Vec<String> {
-    let command = container.command.as_ref().filter(|command| !command.is_empty());
-    let command = command.unwrap_or(&image.entry_point).iter();
-    command
-        .chain(container.args.iter().flatten())
-        .map(|word| expanded(word, env))
-        .collect()
-}
-
-/// The environment: the image's, that of maps, and the container's own, each of which may name those before.
-fn environment(
-    container: &Container,
-    pod: &Pod,
-    manifests: &Manifests,
-    image: &Image,
-) -> anyhow::Result<BTreeMap<String, String>> {
-    let mut env: BTreeMap<String, String> = image.env.iter().cloned().collect();
-    for source in container.env_from.iter().flatten() {
-        let name = source
-            .config_map_ref
-            .as_ref()
-            .map(|map| map.name.as_str())
-            .context("an envFrom that is no map")?;
-        let map = manifests
-            .config_maps
-            .get(name)
-            .with_context(|| format!("there is no map {name}"))?;
-        env.extend(
-            map.data
-                .iter()
-                .flatten()
-                .map(|(key, value)| (key.clone(), value.clone())),
-        );
-    }
-    for variable in container.env.iter().flatten() {
-        let value = value_of(variable, pod, manifests, &env)?;
-        env.insert(variable.name.clone(), value);
-    }
-    Ok(env)
-}
-
-fn value_of(
-    variable: &EnvVar,
-    pod: &Pod,
-    manifests: &Manifests,
-    env: &BTreeMap<String, String>,
-) -> anyhow::Result<String> {
-    let Some(source) = &variable.value_from else {
-        return Ok(expanded(variable.value.as_deref().unwrap_or_default(), env));
-    };
-    if let Some(field) = &source.field_ref {
-        let value = field_of(&pod.metadata, &field.field_path);
-        return value.with_context(|| {
-            format!(
-                "{} names {}, which is not known here",
-                variable.name, field.field_path
-            )
-        });
-    }
-    let key = source
-        .secret_key_ref
-        .as_ref()
-        .with_context(|| format!("{} comes from nowhere known", variable.name))?;
-    let secret = manifests.secret(&key.name)?;
-    let value = secret
-        .get(&key.key)
-        .with_context(|| format!("secret {} has no {}", key.name, key.key))?;
-    Ok(String::from_utf8(value.0.clone())?)
-}
-
-/// What a pod has under this path.
-fn field_of(metadata: &ObjectMeta, path: &str) -> Option<String> {
-    match path {
-        "metadata.name" => metadata.name.clone(),
-        "metadata.namespace" => metadata.namespace.clone(),
-        _ => {
-            let label = path.strip_prefix("metadata.labels['")?.strip_suffix("']")?;
-            metadata.labels.as_ref()?.get(label).cloned()
-        }
-    }
-}
-
-/// `$(NAME)` is the variable of that name, where there is one.
-fn expanded(text: &str, env: &BTreeMap<String, String>) -> String {
-    env.iter().fold(text.to_owned(), |text, (name, value)| {
-        text.replace(&format!("$({name})"), value)
-    })
-}
-
-/// What lies where in the container, and whether it can be written.
-fn mounts(
-    spec: &PodSpec,
-    container: &Container,
-    manifests: &Manifests,
-    node: &Path,
-    pod: &str,
-) -> anyhow::Result<Vec<(PathBuf, String, bool)>> {
-    let folder = node.join(pod);
-    let group = spec.security_context.as_ref().and_then(|pod| pod.fs_group);
-    let group = group.map(u32::try_from).transpose()?;
-    let mut mounts = Vec::new();
-    for mount in container.volume_mounts.iter().flatten() {
-        let volume = spec
-            .volumes
-            .iter()
-            .flatten()
-            .find(|volume| volume.name == mount.name);
-        let mut from = match volume {
-            Some(volume) => volume_files(volume, manifests, node, &folder, group)?,
-            // A claim of a stateful set: it outlives its pod.
-            None => directory(&node.join("volumes").join(format!("{}-{pod}", mount.name)), group)?,
-        };
-        if let Some(path) = &mount.sub_path {
-            from.push(path);
-        }
-        let is_kept = volume
-            .is_none_or(|volume| volume.empty_dir.is_some() || volume.persistent_volume_claim.is_some());
-        mounts.push((
-            from,
-            mount.mount_path.clone(),
-            mount.read_only == Some(true) || !is_kept,
-        ));
-    }
-    Ok(mounts)
-}
-
-/// Writes anew what the secrets of a pod hold now, as a kubelet does while it runs.
-///
-/// # Errors
-///
-/// If a secret is not there, or cannot be written.
-pub fn write_secrets(node: &Node, manifests: &Manifests, pod: &Pod) -> anyhow::Result<()> {
-    let Some(spec) = &pod.spec else {
-        return Ok(());
-    };
-    let of_pod = spec.security_context.as_ref();
-    let group = of_pod
-        .and_then(|pod| pod.fs_group)
-        .map(u32::try_from)
-        .transpose()?;
-    let folder = node.folder.join(name_of(&pod.metadata));
-    let volumes = spec.volumes.iter().flatten();
-    for volume in volumes.filter(|volume| volume.secret.is_some()) {
-        volume_files(volume, manifests, &node.folder, &folder, group)?;
-    }
-    Ok(())
-}
-
-fn volume_files(
-    volume: &Volume,
-    manifests: &Manifests,
-    node: &Path,
-    folder: &Path,
-    group: Option<u32>,
-) -> anyhow::Result<PathBuf> {
-    if let Some(claim) = &volume.persistent_volume_claim {
-        return directory(&node.join("volumes").join(&claim.claim_name), group);
-    }
-    let at = directory(&folder.join(&volume.name), group)?;
-    let secret = volume.secret.as_ref();
-    let mode = secret
-        .map_or(Some(0o644), |secret| secret.default_mode)
-        .unwrap_or(0o644);
-    for (name, content) in contents(volume, manifests)? {
-        let file = at.join(name);
-        fs::write(&file, content)?;
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode.try_into()?))?;
-        chown(&file, Some(0), group)?;
-    }
-    Ok(at)
-}
-
-/// The files that a volume begins with.
-fn contents(volume: &Volume, manifests: &Manifests) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-    let of_map = |name: &str, items: Option<&Vec<KeyToPath>>| {
-        let map = manifests
-            .config_maps
-            .get(name)
-            .with_context(|| format!("there is no map {name}"))?;
-        let data = map.data.iter().flatten();
-        let data = data.map(|(key, value)| (key.clone(), value.clone().into_bytes()));
-        anyhow::Ok(chosen(data, items))
-    };
-    if let Some(map) = &volume.config_map {
-        return of_map(&map.name, map.items.as_ref());
-    }
-    if let Some(projected) = &volume.projected {
-        let maps = projected.sources.iter().flatten().map(|source| {
-            let map = source.config_map.as_ref();
-            let map = map.context("a projected volume of something else than maps")?;
-            of_map(&map.name, map.items.as_ref())
-        });
-        return Ok(maps.collect::<anyhow::Result<Vec<_>>>()?.concat());
-    }
-    if let Some(secret) = &volume.secret {
-        let found = manifests.secret(secret.secret_name.as_deref().unwrap_or_default())?;
-        let data = found.into_iter().map(|(key, value)| (key, value.0));
-        return Ok(chosen(data, secret.items.as_ref()));
-    }
-    anyhow::ensure!(
-        volume.empty_dir.is_some(),
-        "volume {} is of a kind that is not known here",
-        volume.name
-    );
-    Ok(Vec::new())
-}
-
-/// The values that are named, under their paths; all where none is.
-fn chosen(
-    data: impl Iterator<Item = (String, Vec<u8>)>,
-    items: Option<&Vec<KeyToPath>>,
-) -> Vec<(String, Vec<u8>)> {
-    data.filter_map(|(key, value)| match items {
-        None => Some((key, value)),
-        Some(items) => {
-            let item = items.iter().find(|item| item.key == key)?;
-            Some((item.path.clone(), value))
-        }
-    })
-    .collect()
-}
-
-/// A folder that the pod's group may write.
-fn directory(path: &Path, group: Option<u32>) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o2775))?;
-    chown(path, Some(0), group)?;
-    Ok(path.to_owned())
 }

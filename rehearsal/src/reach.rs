@@ -2,7 +2,7 @@
 //! or runs only now and then, is an empty pod with the labels of what is missing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io::ErrorKind,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
@@ -149,17 +149,9 @@ pub async fn try_all(shared: &Shared) -> anyhow::Result<Tried> {
 /// Pods of other namespaces, and one of each workload and job that has none.
 fn empty_pods(shared: &Shared) -> Vec<Pod> {
     let others = OTHERS.map(|(_, namespace, label)| {
-        let labels = label.map(|(key, value)| BTreeMap::from([(key.to_owned(), value.to_owned())]));
-        let metadata = ObjectMeta {
-            name: Some(format!("of-{namespace}")),
-            namespace: Some(namespace.to_owned()),
-            labels,
-            ..ObjectMeta::default()
-        };
-        Pod {
-            metadata,
-            ..Pod::default()
-        }
+        let mut pod = pod_of(&PodTemplateSpec::default(), &format!("of-{namespace}"), namespace);
+        pod.metadata.labels = label.map(|(key, value)| [(key.to_owned(), value.to_owned())].into());
+        pod
     });
     let there: BTreeSet<String> = shared.network().endpoints().filter_map(workload_of).collect();
     let missing = templates(shared).filter(|(metadata, _)| !there.contains(name_of(metadata)));

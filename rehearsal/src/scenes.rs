@@ -17,10 +17,12 @@ use crate::{
     lost_node,
     manifests::name_of,
     outside::Outside,
-    pages, pods, reach,
+    pages::{self, Fetched},
+    reach,
     secrets::SecretStore,
     story::say,
-    visitors::send_forms,
+    visitors::{Sent, send_forms},
+    volumes,
 };
 
 /// How soon renewed certificates must be read by the broker, which looks every ten seconds.
@@ -104,7 +106,7 @@ fn rotate_passwords(shared: &Shared, secrets: &mut SecretStore) -> anyhow::Resul
 /// What the secrets hold now comes to all pods that run.
 fn write_secrets(shared: &Shared) -> anyhow::Result<()> {
     for (_, endpoint) in shared.network().endpoints() {
-        pods::write_secrets(&shared.node, &shared.manifests, &endpoint.pod)?;
+        volumes::write_secrets(&shared.node.folder, &shared.manifests, &endpoint.pod)?;
     }
     Ok(())
 }
@@ -229,7 +231,7 @@ async fn renew_certificates(
         let pods = workloads.iter().flat_map(Workload::pods);
         pods.map(|pod| pod.state().restarts).sum()
     };
-    let (before, stop) = (restarts(), CancellationToken::new());
+    let before = restarts();
     let renewing = async {
         shared.manifests.issue_certificates(issuers)?;
         write_secrets(shared)?;
@@ -249,23 +251,41 @@ async fn renew_certificates(
             .await?;
         }
         sleep(WITH_RENEWED).await;
-        stop.cancel();
         anyhow::Ok(())
     };
-    let (sent, fetched, ()) = tokio::try_join!(
-        send_forms(shared, 100..900, stop.clone()),
-        pages::fetch(shared, stop.clone()),
-        renewing
-    )?;
-    sent.all_accepted("forms while certificates are renewed")?;
-    fetched.all_came("pages while certificates are renewed")?;
-    sent.all_mailed(outside).await?;
+    let what = "while certificates are renewed";
+    let (sent, fetched, ()) = beside_visitors(shared, outside, what, 100..900, renewing).await?;
     anyhow::ensure!(restarts() == before, "something restarted");
     say(&format!(
         "certificates renewed: {} forms accepted and {} sent meanwhile, 0 failed, 0 lost; nothing restarted",
         sent.accepted.len(),
         fetched.in_words()
     ))
+}
+
+/// Has visitors send forms and ask for pages until this is done: each form must be accepted and mailed, each page come.
+async fn beside_visitors<T>(
+    shared: &Shared,
+    outside: &Outside,
+    what: &str,
+    visitors: Range<u32>,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<(Sent, Fetched, T)> {
+    let stop = CancellationToken::new();
+    let working = async {
+        let done = work.await?;
+        stop.cancel();
+        anyhow::Ok(done)
+    };
+    let (sent, fetched, done) = tokio::try_join!(
+        send_forms(shared, visitors, stop.clone()),
+        pages::fetch(shared, stop.clone()),
+        working
+    )?;
+    sent.all_accepted(what)?;
+    fetched.all_came(what)?;
+    sent.all_mailed(outside).await?;
+    Ok((sent, fetched, done))
 }
 
 /// These are restarted, one pod after another within each workload, while forms come.
@@ -277,25 +297,13 @@ async fn roll(
     workloads: &mut [&mut Workload],
 ) -> anyhow::Result<()> {
     let begun = Instant::now();
-    let stop = CancellationToken::new();
-    let rolling = async {
-        let rolls = workloads.iter_mut().map(|workload| workload.roll(shared));
-        let ended = try_join_all(rolls).await?;
-        stop.cancel();
-        anyhow::Ok(ended.into_iter().flatten().collect::<Vec<_>>())
-    };
-    let (sent, fetched, ended) = tokio::try_join!(
-        send_forms(shared, visitors, stop.clone()),
-        pages::fetch(shared, stop.clone()),
-        rolling
-    )?;
+    let rolling = try_join_all(workloads.iter_mut().map(|workload| workload.roll(shared)));
+    let (sent, fetched, ended) = beside_visitors(shared, outside, what, visitors, rolling).await?;
+    let ended = ended.concat();
     let killed: Vec<_> = ended
         .iter()
         .filter(|(_, ended)| *ended != Ended::InTime)
         .collect();
-    sent.all_accepted(what)?;
-    fetched.all_came(what)?;
-    sent.all_mailed(outside).await?;
     anyhow::ensure!(killed.is_empty(), "did not end in time: {killed:?}");
     say(&format!(
         "{what}: {} pods replaced in {:.0} s, {} forms accepted and {} sent, 0 failed, 0 lost; the slowest form took {:.1} s",

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::{
     front_end,
-    step::{cargo, program, root, run},
+    step::{cargo, compile, program, root, run},
     tools::{self, Tool},
 };
 
@@ -94,13 +94,9 @@ pub fn build_instructions() -> anyhow::Result<()> {
             "--example=instructions",
         ],
     ];
-    builds.iter().try_for_each(|build| {
-        run(
-            "Building what is counted",
-            &mut cargo(build),
-            "The compiler's message stands above.",
-        )
-    })
+    builds
+        .iter()
+        .try_for_each(|build| compile("Building what is counted", &mut cargo(build)))
 }
 
 /// Counts instructions, once [`build_instructions`] has built what that takes.
@@ -116,11 +112,10 @@ pub fn tools() -> Vec<Tool> {
 
 fn compare(what: &str, arguments: &[String]) -> anyhow::Result<()> {
     let programs = PROGRAMS.map(|name| format!("--bin={name}"));
-    run(
+    compile(
         "Release build",
         // Of the whole workspace, so that crates have the features that they have in any other build.
         cargo(&["build", "--release", "--workspace"]).args(programs),
-        "The compiler's message stands above.",
     )?;
     let mut bench = program(root().join("target/release/bench"), &[what]);
     run(
@@ -141,11 +136,7 @@ pub fn telemetry() -> anyhow::Result<()> {
 
 fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let mut build = cargo(&["build", "--release", "--workspace", "--bins", "--example=deliver"]);
-    run(
-        "Release build",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
+    compile("Release build", &mut build)?;
     run(
         what,
         &mut program(root().join("target/release/examples/deliver"), arguments),

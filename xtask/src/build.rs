@@ -2,7 +2,7 @@
 
 use crate::{
     front_end,
-    step::{cargo, run},
+    step::{cargo, compile},
 };
 
 /// Debug builds of all programs, and the site.
@@ -21,10 +21,9 @@ pub fn all() -> anyhow::Result<()> {
 ///
 /// Where something does not compile.
 pub fn programs() -> anyhow::Result<()> {
-    run(
+    compile(
         "Building the services",
         &mut cargo(&["build", "--workspace", "--bins"]),
-        "The compiler's message stands above.",
     )
 }
 
@@ -34,9 +33,8 @@ pub fn programs() -> anyhow::Result<()> {
 ///
 /// Where something does not compile.
 pub fn release() -> anyhow::Result<()> {
-    run(
+    compile(
         "Release build",
         &mut cargo(&["build", "--release", "--workspace", "--bins"]),
-        "The compiler's message stands above.",
     )
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::{
     front_end,
-    step::{cargo, program, run},
+    step::{cargo, compile, program, run},
     tools::{self, Tool, dockerfile_python},
 };
 
@@ -17,11 +17,7 @@ pub fn images() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
     let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);
     build.args(["--exclude=testkit", "--exclude=xtask"]);
-    run(
-        "Release build",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
+    compile("Release build", &mut build)?;
     front_end::build_where_changed()?;
     let mut test = contents_test("target/release");
     run(

@@ -1,23 +1,14 @@
 //! Of an npm package nothing runs when it is installed: what a script fetches, no lock names.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::step::{command_output, root};
+use crate::documents::{chapter, in_code, read, tracked};
 
 /// Files that tell people and machines what to run; what chores run is in `tools/node.rs`, with a test beside it.
 const TOLD: [&str; 6] = ["*.Dockerfile", "*.md", "*.sh", "*.yml", "*.yaml", "package.json"];
 const INSTALLATIONS: [&str; 3] = ["npm ci", "npm install", "npm exec"];
-
-fn read(file: &str) -> String {
-    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
-fn tracked(patterns: &[&str]) -> Vec<String> {
-    let files = command_output("git", &[&["ls-files", "--"], patterns].concat()).expect("this is a checkout");
-    files.lines().map(str::to_owned).collect()
-}
 
 /// The packages of all locks that have a script for when they are installed.
 fn packages_with_a_script() -> BTreeSet<String> {
@@ -40,18 +31,12 @@ fn packages_with_a_script() -> BTreeSet<String> {
 #[test]
 fn each_package_with_a_script_is_known_to_work_without_it() {
     let page = read("docs/supply-chain.md");
-    let (_, chapter) = page
-        .split_once("## Packages that would run something\n")
-        .expect("the page has the chapter");
-    let rows = chapter
-        .lines()
-        .take_while(|line| !line.starts_with("## "))
-        .filter(|line| line.starts_with("| `"));
-    let names = rows.flat_map(|row| {
-        let packages = row.split(" | ").next().unwrap_or_default();
-        packages.split('`').skip(1).step_by(2).map(str::to_owned)
-    });
-    assert_eq!(names.collect::<BTreeSet<_>>(), packages_with_a_script());
+    let rows = chapter(&page, "Packages that would run something").filter(|line| line.starts_with("| `"));
+    let names = rows.flat_map(|row| in_code(row.split(" | ").next().unwrap_or_default()));
+    assert_eq!(
+        names.map(str::to_owned).collect::<BTreeSet<_>>(),
+        packages_with_a_script()
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `docs/telemetry.md` says what is logged: each message of our services, how grave it is, and what stands with it.
 
-use std::{collections::BTreeSet, fs};
+use std::collections::BTreeSet;
 
-use crate::step::{command_output, root};
+use crate::documents::{chapter, read, tracked};
 
 /// The gravest first. What is less grave is logged only where `LOG` asks for it.
 const LEVELS: [&str; 3] = ["error", "warn", "info"];
@@ -64,24 +64,13 @@ fn arguments(call: &str) -> Vec<&str> {
 
 #[test]
 fn the_page_has_every_message_that_is_logged_and_no_other() {
-    let sources = command_output("git", &["ls-files", "crates/*/src/*.rs", "services/*/src/*.rs"]);
-    let sources = sources.expect("this is a checkout");
-    let logged: BTreeSet<String> = sources
-        .lines()
-        .flat_map(|file| {
-            let part = file.split('/').nth(1).expect("a crate's name");
-            let source = fs::read_to_string(root().join(file)).expect("a file of the checkout");
-            rows(part, &source)
-        })
+    let logged: BTreeSet<String> = tracked(&["crates/*/src/*.rs", "services/*/src/*.rs"])
+        .iter()
+        .flat_map(|file| rows(file.split('/').nth(1).expect("a crate's name"), &read(file)))
         .collect();
     assert!(logged.len() > 50, "few messages are found: {logged:?}");
-    let page = fs::read_to_string(root().join("docs/telemetry.md")).expect("the page");
-    let (_, after) = page
-        .split_once("\n## What is logged\n")
-        .expect("the page has the chapter");
-    let documented: BTreeSet<String> = after
-        .lines()
-        .take_while(|line| !line.starts_with("## "))
+    let page = read("docs/telemetry.md");
+    let documented: BTreeSet<String> = chapter(&page, "What is logged")
         .filter(|line| {
             LEVELS
                 .iter()

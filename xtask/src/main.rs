@@ -11,7 +11,11 @@ mod check;
 mod circles;
 mod commands;
 #[cfg(test)]
+mod compiled_once;
+#[cfg(test)]
 mod dependencies;
+#[cfg(test)]
+mod documents;
 #[cfg(test)]
 mod errors;
 mod front_end;

@@ -3,30 +3,18 @@
 
 use std::fs;
 
-use crate::step::{command_output, root};
+use crate::{
+    documents::{read, tracked},
+    step::root,
+};
 
 /// The notifier's four modules, which are as large as crates.
 const MODULES: [&str; 4] = ["mail", "transport", "storage", "reports"];
 
 #[test]
 fn the_maps_name_each_crate_and_module_in_the_words_of_its_first_sentence() {
-    let manifests = command_output(
-        "git",
-        &[
-            "ls-files",
-            "crates/*/Cargo.toml",
-            "services/*/Cargo.toml",
-            "bench/Cargo.toml",
-            "bench/instructions/Cargo.toml",
-            "bench/peers/axum/Cargo.toml",
-            "rehearsal/Cargo.toml",
-            "reliability/Cargo.toml",
-            "xtask/Cargo.toml",
-        ],
-    )
-    .expect("this is a checkout");
+    let manifests = tracked(&["*/Cargo.toml"]).into_iter();
     let crates: Vec<String> = manifests
-        .lines()
         .map(|manifest| manifest.trim_end_matches("/Cargo.toml").to_owned())
         .collect();
     let modules = MODULES.map(|name| format!("services/notifier/src/{name}"));
@@ -35,7 +23,7 @@ fn the_maps_name_each_crate_and_module_in_the_words_of_its_first_sentence() {
 }
 
 fn ensure_rows(document: &str, folders: &[String]) {
-    let text = fs::read_to_string(root().join(document)).expect("the document is there");
+    let text = read(document);
     for folder in folders {
         let row = format!("| `{folder}` | {} |", first_sentence(folder));
         assert!(text.contains(&row), "{document} lacks the row\n{row}");
@@ -44,7 +32,7 @@ fn ensure_rows(document: &str, folders: &[String]) {
 
 #[test]
 fn every_file_of_the_reading_path_is_there() {
-    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("the document is there");
+    let text = read("docs/architecture.md");
     let (_, path) = text.split_once("## Reading path").expect("it has a reading path");
     let files: Vec<&str> = path
         .lines()

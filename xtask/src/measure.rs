@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use crate::{
     bench, build, front_end,
-    step::{cargo, npm, program, root, run},
+    step::{cargo, compile, npm, program, root, run},
     tools::{self, Tool},
 };
 
@@ -95,11 +95,7 @@ fn cold_build() -> anyhow::Result<()> {
     }
     let mut build = cargo(&["build", "--release", "--target-dir", "target/cold"]);
     build.args(SERVICES.map(|service| format!("--package={service}")));
-    run(
-        "Release build of all services from nothing",
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
+    compile("Release build of all services from nothing", &mut build)?;
     Ok(std::fs::remove_dir_all(folder)?)
 }
 

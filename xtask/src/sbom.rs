@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    step::{program, root, run},
+    step::{empty_folder, program, root, run},
     tools::{self, Tool, cargo_cyclonedx, linter},
 };
 
@@ -22,10 +22,7 @@ const FRONT_ENDS: [&str; 3] = ["shell", "blog", "careers"];
 pub fn sbom() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::SitePackages, Tool::Linters, Tool::CargoCycloneDx])?;
     let bills = root().join("target/sbom");
-    if bills.exists() {
-        fs::remove_dir_all(&bills)?;
-    }
-    fs::create_dir_all(&bills)?;
+    empty_folder(&bills)?;
     of_programs(&bills)?;
     of_front_ends(&bills)?;
     run(

@@ -5,9 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use anyhow::Context;
+use serde_json::Value;
 use syn::{Attribute, Item, Meta};
 
-use crate::step::{command_output, root};
+use crate::{
+    documents::tracked,
+    step::{cargo, root},
+};
 
 /// Path of a module, without the crate: `["doctor", "mail"]`.
 pub type ModulePath = Vec<String>;
@@ -23,14 +28,43 @@ pub struct Source {
 
 /// The file that each crate begins with.
 pub fn crate_roots() -> Vec<PathBuf> {
-    let manifests = command_output("git", &["ls-files", "*/Cargo.toml"]).expect("this is a checkout");
-    let sources = manifests
-        .lines()
-        .map(|manifest| Path::new(manifest).with_file_name("src"));
+    let manifests = tracked(&["*/Cargo.toml"]).into_iter();
+    let sources = manifests.map(|manifest| Path::new(&manifest).with_file_name("src"));
     let roots = sources.flat_map(|source| ["lib.rs", "main.rs"].map(|file| source.join(file)));
     let roots: Vec<PathBuf> = roots.filter(|file| root().join(file).is_file()).collect();
     assert!(roots.len() > 10, "few crates are found: {roots:?}");
     roots
+}
+
+/// What cargo says, without a network.
+pub fn said_by_cargo(arguments: &[&str]) -> anyhow::Result<String> {
+    let output = cargo(arguments).args(["--offline", "--locked"]).output()?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{arguments:?}: {complaint}");
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// The members of the workspace, as `cargo metadata` tells of them.
+pub fn packages() -> anyhow::Result<Vec<Value>> {
+    let metadata = said_by_cargo(&["metadata", "--no-deps", "--format-version=1"])?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    anyhow::ensure!(packages.len() > 15, "few members are found");
+    Ok(packages.clone())
+}
+
+/// All Rust below a folder.
+pub fn text_below(folder: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            text += &text_below(&path)?;
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            text += &fs::read_to_string(&path)?;
+        }
+    }
+    Ok(text)
 }
 
 /// The modules of the crate that begins with a file, that one first.

@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsStr,
+    fs,
     io::{BufRead, BufReader, Write, stdout},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -69,6 +70,15 @@ pub fn run(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result
     })
 }
 
+/// Runs what compiles something like [`run`].
+///
+/// # Errors
+///
+/// Where it cannot be started, or something does not compile.
+pub fn compile(what: &str, command: &mut Command) -> anyhow::Result<()> {
+    run(what, command, "The compiler's message stands above.")
+}
+
 /// Runs it like [`run`], but shows its output only where it fails: for steps that run side by side.
 ///
 /// # Errors
@@ -106,6 +116,18 @@ pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str
         }
         Ok(child.wait()?.success())
     })
+}
+
+/// Makes a folder anew: what a former run left is gone.
+///
+/// # Errors
+///
+/// Where it cannot be emptied or made.
+pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(fs::create_dir_all(folder)?)
 }
 
 /// Output of a program, where it is there and succeeds.

@@ -13,6 +13,7 @@ use nix::{
     unistd::Pid,
 };
 use tokio::{
+    net::TcpStream,
     process::{Child, Command},
     time::timeout,
 };
@@ -65,6 +66,21 @@ impl ChildProcess {
         self.child.id()
     }
 
+    /// The same of one that must run.
+    pub(crate) fn running_pid(&self) -> anyhow::Result<u32> {
+        self.pid().with_context(|| format!("{} does not run", self.name))
+    }
+
+    /// Waits until it takes connections at this port of 127.0.0.1; fails as soon as it has ended.
+    pub async fn listens(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
+        let what = format!("{} takes connections", self.name);
+        eventually(&what, within, async || match self.ended() {
+            Some(ended) => Some(Err(anyhow::anyhow!(ended))),
+            None => TcpStream::connect(("127.0.0.1", port)).await.ok().map(|_| Ok(())),
+        })
+        .await?
+    }
+
     /// How it ended, if it did, with the last lines of its log.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten()?;
@@ -80,17 +96,13 @@ impl ChildProcess {
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
-        let pid = self
-            .pid()
-            .with_context(|| format!("{} does not run", self.name))?;
-        kill(Pid::from_raw(i32::try_from(pid)?), signal).with_context(|| format!("{signal} to {}", self.name))
+        let pid = Pid::from_raw(self.running_pid()?.try_into()?);
+        kill(pid, signal).with_context(|| format!("{signal} to {}", self.name))
     }
 
     /// Whether each of its threads is stopped (proc(5)).
     pub fn is_frozen(&self) -> anyhow::Result<bool> {
-        let pid = self
-            .pid()
-            .with_context(|| format!("{} does not run", self.name))?;
+        let pid = self.running_pid()?;
         for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
             let stat = fs::read_to_string(thread?.path().join("stat"))?;
             // The state follows the name, which stands in brackets and may hold anything.

@@ -2,11 +2,10 @@
 
 use std::{fs, time::Duration};
 
-use anyhow::Context;
 use tempfile::TempDir;
-use tokio::{net::TcpStream, process::Command};
+use tokio::process::Command;
 
-use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
+use crate::{child_process::ChildProcess, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(90);
 /// clamd's own limits are wider than any résumé.
@@ -64,14 +63,7 @@ impl Clamd {
         let mut server = Command::new(program);
         server.arg("--config-file").arg(config);
         let mut part = ChildProcess::start("clamd", folder.path(), server)?;
-        let answered = eventually("clamd answers", START, async || {
-            if let Some(ended) = part.ended() {
-                return Some(Err(anyhow::anyhow!(ended)));
-            }
-            let connected = TcpStream::connect(("127.0.0.1", port)).await;
-            connected.ok().map(|_| Ok(()))
-        });
-        answered.await?.context("clamd does not start")?;
+        part.listens(port, START).await?;
         Ok(Self {
             port,
             part,

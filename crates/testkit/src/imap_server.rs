@@ -3,17 +3,10 @@
 use std::{fs, io, path::PathBuf, time::Duration};
 
 use tempfile::TempDir;
-use tokio::{
-    io::copy_bidirectional,
-    net::{TcpListener, TcpStream},
-    process::Command,
-    task::JoinSet,
-};
-use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::process::Command;
 use uuid::Uuid;
 
-use crate::{CertificateAuthority, ChildProcess, eventually, ports::free_ports, root};
+use crate::{CertificateAuthority, ChildProcess, TcpProxy, ports::free_ports, root};
 
 const START: Duration = Duration::from_secs(60);
 /// Its hash under PBKDF2 (`pysasl.hashing.BuiltinHash`) is what the server is given.
@@ -24,11 +17,11 @@ const USER: &str = "check";
 
 /// The server, with one mailbox.
 pub struct ImapServer {
-    port: u16,
+    /// TLS from the first byte, which the server itself does not speak.
+    encrypted: TcpProxy,
     folder: TempDir,
     authority: CertificateAuthority,
     _server: ChildProcess,
-    _stop: DropGuard,
 }
 
 impl ImapServer {
@@ -62,23 +55,14 @@ impl ImapServer {
                 "maildir",
             ])
             .arg(folder.path());
-        let server = ChildProcess::start("imap", folder.path(), command)?;
-        eventually("the IMAP server answers", START, async || {
-            TcpStream::connect(("127.0.0.1", plain)).await.ok()
-        })
-        .await?;
+        let mut server = ChildProcess::start("imap", folder.path(), command)?;
+        server.listens(plain, START).await?;
         let authority = CertificateAuthority::new()?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = listener.local_addr()?.port();
-        let stop = CancellationToken::new();
-        let serving = serve(listener, authority.issue("127.0.0.1")?, plain);
-        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
         Ok(Self {
-            port,
+            encrypted: TcpProxy::start_encrypted(authority.issue("127.0.0.1")?, plain).await?,
             folder,
             authority,
             _server: server,
-            _stop: stop.drop_guard(),
         })
     }
 
@@ -100,7 +84,7 @@ impl ImapServer {
     pub fn flags(&self) -> Vec<String> {
         vec![
             "--imap-host=127.0.0.1".to_owned(),
-            format!("--imap-port={}", self.port),
+            format!("--imap-port={}", self.encrypted.port()),
             format!("--imap-user={USER}"),
             format!("--imap-password={PASSWORD}"),
         ]
@@ -113,18 +97,5 @@ impl ImapServer {
 
     fn mailbox(&self, part: &str) -> PathBuf {
         self.folder.path().join(USER).join(part)
-    }
-}
-
-/// TLS from the first byte, which the server itself does not speak.
-async fn serve(listener: TcpListener, tls: TlsAcceptor, to: u16) {
-    let mut connections = JoinSet::new();
-    while let Ok((socket, _)) = listener.accept().await {
-        let tls = tls.clone();
-        connections.spawn(async move {
-            let mut client = tls.accept(socket).await?;
-            let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
-            copy_bidirectional(&mut client, &mut server).await
-        });
     }
 }

@@ -8,8 +8,6 @@ mod certificate_authority;
 mod child_process;
 mod clamd;
 pub mod client_hello;
-#[cfg(test)]
-mod compiled_once;
 pub mod crafted_resumes;
 pub mod external_program;
 mod hosting;
@@ -25,6 +23,7 @@ mod otlp;
 mod path_router;
 mod ports;
 mod program_flags;
+mod publishing;
 pub mod receiver;
 mod s3;
 mod shape;
@@ -34,7 +33,6 @@ mod stack;
 mod stepped_clock;
 mod subscribers;
 mod tcp_proxy;
-mod tls_proxy;
 mod trace_viewer;
 
 pub use self::subscribers::{SeededSubscriber, seed_subscribers};
@@ -50,6 +48,7 @@ pub use nats::{Nats, RouteCredentials, Stranger, User, nats_server};
 pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
+pub use publishing::publish_all;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
 pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape, Tls};
@@ -58,7 +57,6 @@ pub use sns_signer::SnsSigner;
 pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
 pub use stepped_clock::SteppedClock;
 pub use tcp_proxy::TcpProxy;
-pub use tls_proxy::TlsProxy;
 pub use trace_viewer::TraceViewer;
 
 use std::{

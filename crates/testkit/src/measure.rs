@@ -70,7 +70,7 @@ pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
             until_ready(stack, service).await?;
             start = start.max(started.elapsed());
         }
-        let program = proc_file(pid_of(stack.service(service)?)?, "exe");
+        let program = proc_file(stack.service(service)?.running_pid()?, "exe");
         all.push(Footprint {
             service,
             start,
@@ -280,7 +280,7 @@ pub fn pdf(bytes: usize) -> Vec<u8> {
 
 /// Resident memory of a process: `VmRSS` as it is, `VmHWM` at its peak (proc(5)).
 pub fn resident_bytes(part: &ChildProcess, what: &str) -> anyhow::Result<u64> {
-    resident_bytes_of(pid_of(part)?, what)
+    resident_bytes_of(part.running_pid()?, what)
 }
 
 /// The same of the process with this id.
@@ -302,19 +302,21 @@ pub fn processor_time(pid: u32) -> anyhow::Result<Duration> {
     Ok(Duration::from_millis(ticks * 10))
 }
 
+/// What a process started itself (proc(5)).
+pub fn children(pid: u32) -> anyhow::Result<Vec<u32>> {
+    let children = fs::read_to_string(proc_file(pid, &format!("task/{pid}/children")))?;
+    let pids = children.split_whitespace().map(str::parse);
+    Ok(pids.collect::<Result<_, _>>()?)
+}
+
 /// Has the peak of a process begin anew (proc(5)).
 pub fn reset_peak(part: &ChildProcess) -> anyhow::Result<()> {
-    Ok(fs::write(proc_file(pid_of(part)?, "clear_refs"), "5")?)
+    Ok(fs::write(proc_file(part.running_pid()?, "clear_refs"), "5")?)
 }
 
 /// How many threads a process has.
 pub fn threads(part: &ChildProcess) -> anyhow::Result<usize> {
-    Ok(status_field(pid_of(part)?, "Threads")?.parse()?)
-}
-
-fn pid_of(part: &ChildProcess) -> anyhow::Result<u32> {
-    part.pid()
-        .with_context(|| format!("{} does not run", part.name()))
+    Ok(status_field(part.running_pid()?, "Threads")?.parse()?)
 }
 
 fn proc_file(pid: u32, file: &str) -> String {

@@ -1,16 +1,13 @@
 //! Confirmed subscribers of the newsletter, as many as a test wants.
 
-use async_nats::jetstream::{self, context::PublishAckFuture};
+use async_nats::jetstream::{self, message::PublishMessage};
 use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::Subscriber;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-use crate::{Nats, User};
-
-/// How many records are on their way at once.
-const AT_ONCE: usize = 500;
+use crate::{Nats, User, publishing::publish_all};
 
 /// Somebody who gets the newsletter.
 #[derive(Debug, Clone)]
@@ -32,30 +29,20 @@ pub async fn seed_subscribers(
     let context = jetstream::new(nats.client(User::Operator).await?);
     let key = PersonKey::new(person_key)?;
     let since = OffsetDateTime::now_utc() - Duration::HOUR;
-    let (mut seeded, mut on_their_way) = (Vec::new(), Vec::with_capacity(AT_ONCE));
-    for address in addresses {
+    let seeded = addresses.into_iter().map(|address| {
         let email = EmailAddress::parse(&address)?;
-        let person = key.person(&email);
-        let record = Subscriber::imported(email.clone(), None, since, Uuid::new_v4());
-        let subject = format!("$KV.{SUBSCRIBERS_BUCKET}.{person}");
-        let payload = serde_json::to_vec(&record)?;
-        on_their_way.push(context.publish(subject, payload.into()).await?);
-        if on_their_way.len() == AT_ONCE {
-            arrived(&mut on_their_way).await?;
-        }
-        seeded.push(SeededSubscriber {
+        Ok(SeededSubscriber {
+            person: key.person(&email),
+            record: Subscriber::imported(email.clone(), None, since, Uuid::new_v4()),
             email,
-            person,
-            record,
-        });
-    }
-    arrived(&mut on_their_way).await?;
+        })
+    });
+    let seeded: Vec<SeededSubscriber> = seeded.collect::<anyhow::Result<_>>()?;
+    let records = seeded.iter().map(|seeded| {
+        let subject = format!("$KV.{SUBSCRIBERS_BUCKET}.{}", seeded.person);
+        let payload = serde_json::to_vec(&seeded.record)?;
+        Ok((subject, PublishMessage::build().payload(payload.into())))
+    });
+    publish_all(&context, records).await?;
     Ok(seeded)
-}
-
-async fn arrived(on_their_way: &mut Vec<PublishAckFuture>) -> anyhow::Result<()> {
-    for ack in on_their_way.drain(..) {
-        ack.await?;
-    }
-    Ok(())
 }

@@ -1,6 +1,7 @@
-//! TCP proxy that can be cut: a network between two processes of one machine.
+//! TCP proxy that can be cut: a network between two processes of one machine. It may take its connections by TLS, for a server that
+//! speaks none itself.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, net::SocketAddr};
 
 use tokio::{
     io::copy_bidirectional,
@@ -8,9 +9,10 @@ use tokio::{
     sync::watch,
     task::JoinSet,
 };
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// A proxy on a port of 127.0.0.1. Dropping it ends all connections.
+/// A proxy before a port of 127.0.0.1. Dropping it ends all connections.
 pub struct TcpProxy {
     port: u16,
     cut: watch::Sender<bool>,
@@ -18,21 +20,33 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Starts one that leads to this port, on a port that the system chooses.
+    /// Starts one that leads to this port, on a port of 127.0.0.1 that the system chooses.
     pub async fn start(to: u16) -> anyhow::Result<Self> {
         Self::start_on(0, to).await
     }
 
-    /// Starts one on this port that leads to another.
+    /// The same on this port.
     pub async fn start_on(port: u16, to: u16) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        Self::start_at(([127, 0, 0, 1], port).into(), None, to).await
+    }
+
+    /// Starts one that is spoken to by TLS alone, and shows this certificate.
+    pub async fn start_encrypted(certified: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
+        Self::start_at(([127, 0, 0, 1], 0).into(), Some(certified), to).await
+    }
+
+    /// Starts one at this address, by TLS where it has a certificate.
+    pub async fn start_at(
+        address: SocketAddr,
+        certified: Option<TlsAcceptor>,
+        to: u16,
+    ) -> anyhow::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
         let port = listener.local_addr()?.port();
         let (cut, is_cut) = watch::channel(false);
         let stop = CancellationToken::new();
-        tokio::spawn(
-            stop.clone()
-                .run_until_cancelled_owned(serve(listener, to, is_cut)),
-        );
+        let serving = serve(listener, certified, to, is_cut);
+        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
         Ok(Self {
             port,
             cut,
@@ -61,14 +75,19 @@ impl TcpProxy {
     }
 }
 
-async fn serve(listener: TcpListener, to: u16, is_cut: watch::Receiver<bool>) -> Infallible {
+async fn serve(
+    listener: TcpListener,
+    certified: Option<TlsAcceptor>,
+    to: u16,
+    is_cut: watch::Receiver<bool>,
+) -> Infallible {
     // Dropping the set ends all connections.
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 if let Ok((socket, _)) = accepted {
-                    connections.spawn(forward(socket, to, is_cut.clone()));
+                    connections.spawn(forward(socket, certified.clone(), to, is_cut.clone()));
                 }
             }
             Some(_ended) = connections.join_next() => {}
@@ -77,10 +96,24 @@ async fn serve(listener: TcpListener, to: u16, is_cut: watch::Receiver<bool>) ->
 }
 
 /// Either side may go away whenever it likes.
-async fn forward(mut client: TcpStream, to: u16, mut is_cut: watch::Receiver<bool>) {
+async fn forward(
+    mut client: TcpStream,
+    certified: Option<TlsAcceptor>,
+    to: u16,
+    mut is_cut: watch::Receiver<bool>,
+) {
     let copying = async {
-        let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
-        copy_bidirectional(&mut client, &mut server).await
+        match certified {
+            None => {
+                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
+                copy_bidirectional(&mut client, &mut server).await
+            }
+            Some(certified) => {
+                let mut client = certified.accept(client).await?;
+                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
+                copy_bidirectional(&mut client, &mut server).await
+            }
+        }
     };
     tokio::select! {
         biased;

@@ -10,7 +10,7 @@ use anyhow::Context;
 
 use crate::{
     patched_copy::{self, in_the_copy},
-    step::{cargo, program, run},
+    step::{cargo, compile, program, run},
 };
 
 /// The patches, each of which makes the product lose something.
@@ -96,16 +96,13 @@ pub fn broken() -> anyhow::Result<()> {
 }
 
 fn build(what: &str) -> anyhow::Result<()> {
-    let words = "The compiler's message stands above.";
-    run(
+    compile(
         &format!("Building the copy's model: {what}"),
         model().arg("--no-run"),
-        words,
     )?;
-    run(
+    compile(
         &format!("Building the copy: {what}"),
         &mut in_the_copy(cargo(&["build", "--quiet", "--workspace", "--bins"])),
-        words,
     )
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::step::{cargo, program, root, run};
+use crate::step::{cargo, compile, program, root};
 
 const DOCUMENT: &str = "docs/compatibility.md";
 const LINE: &str = "Last release: `";
@@ -29,11 +29,7 @@ pub fn build() -> anyhow::Result<PathBuf> {
     }
     let mut build = cargo(&["build", "--quiet", "--workspace", "--bins"]);
     build.current_dir(source).env("CARGO_TARGET_DIR", &target);
-    run(
-        &format!("Building the services of {commit}"),
-        &mut build,
-        "The compiler's message stands above.",
-    )?;
+    compile(&format!("Building the services of {commit}"), &mut build)?;
     Ok(target.join("debug"))
 }
 

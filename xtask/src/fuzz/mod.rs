@@ -15,7 +15,7 @@ use anyhow::Context;
 use clap::Args;
 
 use crate::{
-    step::{cargo, command_output, program, root, run},
+    step::{cargo, command_output, compile, program, root},
     test::{Binary, binaries},
     tools::{self, Tool},
 };
@@ -128,11 +128,7 @@ fn build(targets: &[Target]) -> anyhow::Result<Vec<Binary>> {
         command.env("RUSTFLAGS", COVERAGE.join(" "));
         command
     };
-    run(
-        "Compiling the fuzz targets",
-        &mut command(),
-        "The compiler's message stands above.",
-    )?;
+    compile("Compiling the fuzz targets", &mut command())?;
     binaries(command().arg("--message-format=json"))
 }
 

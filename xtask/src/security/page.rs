@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::MEASURES;
-use crate::step::{command_output, root};
+use crate::{
+    documents::{chapter, in_code, read, tracked},
+    step::root,
+};
 
 /// What each requirement's level is, as `security/asvs-5.0.0.txt` has it.
 fn levels() -> BTreeMap<String, u8> {
@@ -28,12 +31,9 @@ struct Row {
 }
 
 /// The rows of a chapter's tables that begin with requirements; one may begin with several.
-fn rows(chapter: &str, columns: usize) -> Vec<Row> {
+fn rows(title: &str, columns: usize) -> Vec<Row> {
     let page = read("docs/security.md");
-    let heading = format!("\n## {chapter}\n");
-    let (_, after) = page.split_once(&heading).expect("the page has the chapter");
-    let lines = after.lines().take_while(|line| !line.starts_with("## "));
-    lines
+    chapter(&page, title)
         .filter(|line| line.starts_with("| ") && line[2..].starts_with(|c: char| c.is_ascii_digit()))
         .flat_map(|line| {
             let cells: Vec<String> = line
@@ -55,15 +55,6 @@ fn rows(chapter: &str, columns: usize) -> Vec<Row> {
 
 fn met() -> Vec<Row> {
     rows("Requirements that are met", 5)
-}
-
-fn read(file: &str) -> String {
-    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
-}
-
-/// What stands between backticks.
-fn named(cell: &str) -> Vec<&str> {
-    cell.split('`').skip(1).step_by(2).collect()
 }
 
 /// Whether a file has a test of this name. `…` stands for what varies in a title.
@@ -134,15 +125,13 @@ fn each_requirement_has_one_place_on_the_page() {
 
 #[test]
 fn each_requirement_that_is_met_names_where_and_a_test_and_both_are_there() {
-    let tracked = command_output("git", &["ls-files"]).expect("this is a checkout");
+    let files = tracked(&[]);
     let is_there = |path: &str| {
         let below = format!("{path}/");
-        tracked
-            .lines()
-            .any(|file| file == path || file.starts_with(&below))
+        files.iter().any(|file| file == path || file.starts_with(&below))
     };
     for Row { id, cells } in met() {
-        let (places, tests) = (named(&cells[3]), named(&cells[4]));
+        let [places, tests]: [Vec<&str>; 2] = [&cells[3], &cells[4]].map(|cell| in_code(cell).collect());
         assert!(!places.is_empty() && !tests.is_empty(), "{id} lacks one of both");
         for place in places {
             assert!(is_there(place), "{id}: there is no {place}");
@@ -202,13 +191,7 @@ fn the_page_tells_which_measures_are_taken_out_and_by_which_row() {
 #[test]
 fn the_inventory_of_keys_has_every_secret_setting() {
     let page = read("docs/security.md");
-    let (_, after) = page
-        .split_once("\n## Keys and algorithms\n")
-        .expect("the page has the chapter");
-    let inventory: Vec<&str> = after
-        .lines()
-        .take_while(|line| !line.starts_with("## "))
-        .collect();
+    let inventory: Vec<&str> = chapter(&page, "Keys and algorithms").collect();
     let settings = read("docs/operations.md");
     let secrets = settings.lines().filter(|line| line.contains("| **Secret**"));
     let names: BTreeSet<&str> = secrets.filter_map(|line| line.split('`').nth(1)).collect();
@@ -223,9 +206,8 @@ fn the_inventory_of_keys_has_every_secret_setting() {
 #[test]
 fn no_crate_may_have_unsafe_code() {
     assert!(read("Cargo.toml").contains("[workspace.lints.rust]\nunsafe_code = \"forbid\"\n"));
-    let manifests = command_output("git", &["ls-files", "*/Cargo.toml"]).expect("this is a checkout");
-    for manifest in manifests.lines() {
-        let text = read(manifest);
+    for manifest in tracked(&["*/Cargo.toml"]) {
+        let text = read(&manifest);
         assert!(text.contains("[lints]\nworkspace = true\n"), "{manifest}");
     }
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     bench,
-    step::{cargo, program, run},
+    step::{cargo, compile, program},
 };
 
 use super::report::{Outcome, of_libtest};
@@ -44,12 +44,8 @@ pub struct Binary {
 ///
 /// Where they do not compile or cannot be started.
 pub fn tests(filter: &[String]) -> anyhow::Result<Outcome> {
-    let mut compile = cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]);
-    run(
-        "Compiling the Rust tests",
-        &mut compile,
-        "The compiler's message stands above.",
-    )?;
+    let mut tests = cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"]);
+    compile("Compiling the Rust tests", &mut tests)?;
     let mut waiting = binaries(&mut cargo(&[
         "test",
         "--workspace",

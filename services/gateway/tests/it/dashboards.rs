@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::PathBuf,
-    process::Command,
 };
 
 use anyhow::{Context, ensure};
@@ -13,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::root;
 
-use crate::documented;
+use crate::{documented, promtool::promtool};
 
 /// What Prometheus adds to the labels of the services: who sent it.
 const OF_PROMETHEUS: [&str; 2] = ["job", "instance"];
@@ -88,10 +87,7 @@ impl Known {
             asked.push(metric.to_owned());
         }
         for label in of_all {
-            ensure!(
-                had.contains(label),
-                "{asked:?} have no label {label}: {query}"
-            );
+            ensure!(had.contains(label), "{asked:?} have no label {label}: {query}");
         }
         Ok(asked)
     }
@@ -153,22 +149,48 @@ fn values<'a>(rules: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     lines.filter_map(move |line| line.strip_prefix(key))
 }
 
-/// The queries of all rules: what stands behind each `expr:` and, further in, below it.
-fn expressions(rules: &str) -> Vec<String> {
+/// The lines that begin with one of these keys, each with what stands below it, further in.
+fn blocks(rules: &str, keys: &[&str]) -> Vec<String> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let lines: Vec<&str> = rules.lines().collect();
-    let starts = lines
-        .iter()
-        .enumerate()
-        .filter(|(_, line)| line.trim_start().starts_with("expr:"));
+    let starts = lines.iter().enumerate().filter(|(_, line)| {
+        let line = line.trim_start();
+        keys.iter().any(|key| line.starts_with(key))
+    });
     starts
         .map(|(at, start)| {
             let below = lines[at + 1..]
                 .iter()
                 .take_while(|line| depth(line) > depth(start));
-            std::iter::once(start).chain(below).copied().collect()
+            std::iter::once(start)
+                .chain(below)
+                .map(|line| format!("{line}\n"))
+                .collect()
         })
         .collect()
+}
+
+/// What a rule records, or the alert that it is.
+fn name_of(rule: &str) -> &str {
+    let (_, name) = rule
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(": "))
+        .unwrap_or_default();
+    name
+}
+
+/// Of these rules, in their order, those that these alerts come to: themselves, and what they ask for of what others record.
+fn needed<'a>(rules: &'a [String], alerts: &BTreeSet<&str>) -> Vec<&'a str> {
+    let mut needed: Vec<&str> = Vec::new();
+    for rule in rules.iter().rev() {
+        let name = name_of(rule);
+        if alerts.contains(name) || name.contains(':') && needed.iter().any(|other| other.contains(name)) {
+            needed.push(rule);
+        }
+    }
+    needed.reverse();
+    needed
 }
 
 #[test]
@@ -202,7 +224,7 @@ fn a_label_that_a_metric_does_not_have_is_noticed() -> anyhow::Result<()> {
 fn every_alert_asks_for_what_is_sent_and_has_an_entry_in_the_runbook() -> anyhow::Result<()> {
     let rules = rules()?;
     let known = Known::of_all()?;
-    let queries = expressions(&rules);
+    let queries = blocks(&rules, &["expr:"]);
     let named = values(&rules, "alert: ").chain(values(&rules, "record: "));
     assert_eq!(queries.len(), named.count(), "a query for each rule");
     let mut asked = BTreeSet::new();
@@ -236,25 +258,35 @@ fn every_alert_asks_for_what_is_sent_and_has_an_entry_in_the_runbook() -> anyhow
     Ok(())
 }
 
+/// promtool evaluates every rule that it is given for every case, at every moment of it: so each case is given those alone that its
+/// alerts come to.
 #[test]
 fn alerts_fire_and_keep_still_as_their_cases_say() -> anyhow::Result<()> {
-    let promtool = root().join("target/tools/promtool");
-    anyhow::ensure!(
-        promtool.exists(),
-        "There is no promtool; cargo xtask test rust fetches it"
-    );
-    let scratch = TempDir::new()?;
-    fs::write(scratch.path().join("site.yaml"), rules()?)?;
-    fs::copy(
-        folder().join("alerts/tests.yaml"),
-        scratch.path().join("tests.yaml"),
-    )?;
-    let tested = Command::new(promtool)
-        .args(["test", "rules", "tests.yaml"])
-        .current_dir(scratch.path())
-        .output()
-        .context("promtool does not start")?;
-    let said = [tested.stdout, tested.stderr].concat();
-    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&said));
-    Ok(())
+    const CASE: &str = "\n  - name: ";
+    let (scratch, text) = (TempDir::new()?, rules()?);
+    let file = |name: &str| scratch.path().join(name);
+    fs::write(file("site.yaml"), &text)?;
+    promtool("check", [file("site.yaml")])?;
+    let rules = blocks(&text, &["- record: ", "- alert: "]);
+    let mut untried: BTreeSet<&str> = rules.iter().map(|rule| name_of(rule)).collect();
+    let tests = fs::read_to_string(folder().join("alerts/tests.yaml"))?;
+    let mut parts = tests.split(CASE);
+    let head = parts.next().context("the file has a head")?;
+    let mut files = Vec::new();
+    for (number, case) in parts.enumerate() {
+        let needed = needed(&rules, &values(case, "alertname: ").collect());
+        untried.retain(|name| !needed.iter().any(|rule| name_of(rule) == *name));
+        let name = format!("rules-{number}.yaml");
+        fs::write(
+            file(&name),
+            format!("groups:\n  - name: rules\n    rules:\n{}", needed.concat()),
+        )?;
+        files.push(file(&format!("tests-{number}.yaml")));
+        fs::write(
+            &files[number],
+            format!("{}{CASE}{case}\n", head.replace("site.yaml", &name)),
+        )?;
+    }
+    assert!(untried.is_empty(), "no case comes to {untried:?}");
+    promtool("test", files)
 }

@@ -16,6 +16,7 @@ mod newsletter_issues;
 mod odd_uploads;
 mod openapi;
 mod personal_data;
+mod promtool;
 mod published;
 mod remote_failures;
 mod site;

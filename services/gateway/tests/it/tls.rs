@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use reqwest::{Client, StatusCode};
 use serde_json::json;
 use testkit::{
-    CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, Stack, Tls, TlsProxy, eventually,
+    CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, Stack, TcpProxy, Tls, eventually,
 };
 
 use crate::collector::Collector;
@@ -20,7 +20,7 @@ const SHAPE: Shape = Shape {
 /// A collector by TLS of this authority, and the settings of services that trust that one.
 struct Telemetry {
     collector: Collector,
-    _proxy: TlsProxy,
+    _proxy: TcpProxy,
     trusted: MountedCertificate,
     settings: Vec<(&'static str, String)>,
 }
@@ -29,10 +29,13 @@ impl Telemetry {
     async fn start(issuer: &CertificateAuthority, trusted: &CertificateAuthority) -> anyhow::Result<Self> {
         let (collector, address) = Collector::start().await?;
         let (_, port) = address.rsplit_once(':').unwrap_or_default();
-        let proxy = TlsProxy::start(issuer.issue("127.0.0.1")?, port.parse()?).await?;
+        let proxy = TcpProxy::start_encrypted(issuer.issue("127.0.0.1")?, port.parse()?).await?;
         let trusted = MountedCertificate::new(trusted.issue_to_server(&["127.0.0.1"])?, trusted)?;
         let settings = vec![
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", proxy.url()),
+            (
+                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                format!("https://127.0.0.1:{}", proxy.port()),
+            ),
             (
                 "OTEL_EXPORTER_OTLP_CERTIFICATE",
                 trusted.file("ca.crt").display().to_string(),

@@ -1,8 +1,8 @@
 //! A day of 1,000 visits whose funnels are known, and what the dashboard's own queries make of it.
 
-use std::{collections::BTreeMap, fmt::Write, fs, process::Command};
+use std::{collections::BTreeMap, fmt::Write, fs};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use opentelemetry_proto::tonic::{
     common::v1::KeyValue,
     metrics::v1::{Metric, metric::Data, number_data_point::Value as Number},
@@ -13,6 +13,7 @@ use testkit::root;
 
 use crate::{
     collector::{Collector, text},
+    promtool::promtool,
     visits::{beacon, counting, until_counted},
 };
 
@@ -282,11 +283,6 @@ fn promtool_test(series: &Series) -> anyhow::Result<String> {
 
 #[tokio::test]
 async fn a_day_of_a_thousand_visits_stands_on_the_dashboard_as_it_was() -> anyhow::Result<()> {
-    let promtool = root().join("target/tools/promtool");
-    ensure!(
-        promtool.exists(),
-        "There is no promtool; cargo xtask test rust fetches it"
-    );
     let beacons = beacons();
     assert_eq!(beacons.len(), 1_000);
     let (stack, collector) = counting(&[("VISITS_PER_SECOND", "100000")]).await?;
@@ -313,11 +309,5 @@ async fn a_day_of_a_thousand_visits_stands_on_the_dashboard_as_it_was() -> anyho
     let scratch = tempfile::tempdir()?;
     let file = scratch.path().join("day.yaml");
     fs::write(&file, promtool_test(&series)?)?;
-    let tested = Command::new(promtool)
-        .args(["test", "rules"])
-        .arg(&file)
-        .output()?;
-    let said = [tested.stdout, tested.stderr].concat();
-    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&said));
-    Ok(())
+    promtool("test", [file])
 }

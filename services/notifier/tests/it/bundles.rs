@@ -10,15 +10,15 @@ use std::{
 };
 
 use anyhow::Context;
-use async_nats::jetstream;
-use site_broker::DELIVERIES_BUCKET;
 use site_events::{Channel, event::ContactReceived};
-use testkit::{Inbox, MailFault, MailServer, Nats, S3, ScriptedReply, User, eventually};
+use testkit::{Inbox, MailFault, MailServer, Nats, S3, ScriptedReply, eventually};
 use uuid::Uuid;
 
 use crate::{
     mails::applied_with_resume,
-    running::{RECRUITERS, Running, SALES, SOON, Site, application, message, person, process},
+    running::{
+        RECRUITERS, Running, SALES, SOON, Site, application, held, message, message_id, person, process,
+    },
 };
 
 /// The most events of a bundle.
@@ -80,23 +80,9 @@ fn ensure_each_is_told_once(mails: &[String], events: &[Uuid]) -> (usize, usize)
     (singles, mails.len() - singles)
 }
 
-fn message_id(mail: &str) -> anyhow::Result<&str> {
-    let line = mail.lines().find_map(|line| line.strip_prefix("Message-ID: "));
-    line.context("a mail without an id")
-}
-
-/// The events whose delivery record says that they went out with others; each has one.
-async fn bundled(nats: &Nats, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
-    let mut bundled = 0;
-    for event in events {
-        let record = deliveries.get(format!("{event}.{}", channel.name())).await?;
-        let record = String::from_utf8(record.unwrap_or_default().to_vec())?;
-        assert!(!record.is_empty(), "{event} has no record");
-        bundled += usize::from(record.starts_with("bundled 2"));
-    }
-    Ok(bundled)
+/// How many of these events went out to sales with others, as their delivery records say; each has one.
+async fn bundled(site: &Site, events: &[Uuid]) -> anyhow::Result<usize> {
+    site.recorded_as("bundled 2", Channel::SalesLead, events).await
 }
 
 /// Waits until a notifier has so many events of the channel.
@@ -119,7 +105,7 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
     // One that waited and was left alone goes out by itself.
     assert!((20..=21).contains(&singles), "{singles}");
     assert!((4..=8).contains(&bundles), "{bundles}");
-    let recorded = bundled(&nats, Channel::SalesLead, &events).await?;
+    let recorded = bundled(&site, &events).await?;
     assert_eq!(recorded, events.len() - singles);
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     for number in 0..200 {
@@ -141,7 +127,7 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
     assert_eq!(server.accepted(SALES).len(), mails, "it was sent again");
     let more = [site.contact(VISITOR).await?, site.contact(VISITOR).await?];
     site.until_acked(Channel::SalesLead, SOON).await?;
-    assert_eq!(bundled(&nats, Channel::SalesLead, &more).await?, 2);
+    assert_eq!(bundled(&site, &more).await?, 2);
     Ok(())
 }
 
@@ -224,10 +210,7 @@ async fn killed_between_a_bundle_and_its_records_it_repeats_that_bundle_once() -
     site.contact(VISITOR).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let events = contacts(&site, FULL).await?;
-    eventually("the bundle is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await?;
+    held(&server).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
 
     // Without the broker no record can be written: the crash comes in between for sure.
@@ -249,7 +232,7 @@ async fn killed_between_a_bundle_and_its_records_it_repeats_that_bundle_once() -
     assert_eq!(message_id(first)?, message_id(second)?);
     let counts = mails_by_event(&mails);
     assert!(events.iter().all(|event| counts.get(event) == Some(&2)));
-    assert_eq!(bundled(&nats, Channel::SalesLead, &events).await?, FULL);
+    assert_eq!(bundled(&site, &events).await?, FULL);
     Ok(())
 }
 
@@ -268,7 +251,7 @@ async fn two_notifiers_have_one_rate_and_no_event_in_two_bundles() -> anyhow::Re
     let (singles, bundles) = ensure_each_is_told_once(&server.accepted(SALES), &events);
     assert!((10..=12).contains(&singles), "{singles}");
     assert!(bundles <= 12, "{bundles}");
-    let recorded = bundled(&nats, Channel::SalesLead, &events).await?;
+    let recorded = bundled(&site, &events).await?;
     assert_eq!(recorded, events.len() - singles);
     Ok(())
 }
@@ -336,7 +319,7 @@ async fn a_bundle_that_is_refused_is_handed_over_by_halves() -> anyhow::Result<(
     site.until_acked(Channel::SalesLead, SOON).await?;
     assert_eq!(refused.load(Ordering::Relaxed), 2);
     assert_eq!(ensure_each_is_told_once(&server.accepted(SALES), &events), (3, 1));
-    assert_eq!(bundled(&nats, Channel::SalesLead, &events).await?, 2);
+    assert_eq!(bundled(&site, &events).await?, 2);
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }

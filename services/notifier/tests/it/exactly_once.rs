@@ -3,55 +3,26 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
 use site_events::Channel;
 use testkit::{MailServer, Nats, S3, S3Fault, ScriptedReply, eventually};
 
 use crate::{
     memory::applied_with_resume,
-    running::{RECRUITERS, Running, SALES, SOON, Site, process, settings},
+    running::{
+        RECRUITERS, Running, SALES, SOON, Site, accepted, header, held, holding, message_id, process,
+        settings,
+    },
 };
 
 const VISITOR: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
 
-/// A server that holds the visitor's mail at the first attempt.
-async fn holding() -> anyhow::Result<MailServer> {
-    MailServer::start(|to, attempt| {
-        if to == VISITOR && attempt == 1 {
-            ScriptedReply::Hold
-        } else {
-            ScriptedReply::Take
-        }
-    })
-    .await
-}
-
-async fn held(server: &MailServer) -> anyhow::Result<()> {
-    eventually("the mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await
-}
-
-async fn accepted(server: &MailServer, count: usize) -> anyhow::Result<()> {
-    eventually(&format!("{count} mails are accepted"), SOON, async || {
-        (server.accepted(VISITOR).len() >= count).then_some(())
-    })
-    .await
-}
-
-fn message_id(mail: &str) -> anyhow::Result<&str> {
-    let line = mail.lines().find_map(|line| line.strip_prefix("Message-ID: "));
-    line.context("a mail without an id")
-}
-
 #[tokio::test]
 async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = holding().await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
@@ -63,12 +34,12 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     // Without the broker the record cannot be written: the crash comes in between for sure.
     nats.stop().await?;
     server.release_held();
-    accepted(&server, 1).await?;
+    accepted(&server, VISITOR, 1).await?;
     notifier.kill().await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
     let notifier = process(&nats, server.port(), &[], logs.path())?;
-    accepted(&server, 2).await?;
+    accepted(&server, VISITOR, 2).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     notifier.kill().await?;
 
@@ -95,7 +66,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
 #[tokio::test]
 async fn a_mail_that_cannot_be_noted_is_noted_once_it_can_be() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = holding().await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
@@ -104,7 +75,7 @@ async fn a_mail_that_cannot_be_noted_is_noted_once_it_can_be() -> anyhow::Result
 
     site.lose_the_deliveries().await?;
     server.release_held();
-    accepted(&server, 1).await?;
+    accepted(&server, VISITOR, 1).await?;
     let channel = Channel::ContactAcknowledgement;
     // Longer than one write takes to fail.
     tokio::time::sleep(3 * ACK_WAIT).await;
@@ -147,7 +118,7 @@ async fn an_event_that_another_notifier_delivered_meanwhile_is_not_sent_at_its_n
 async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it_out_again()
 -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = holding().await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
@@ -168,7 +139,7 @@ async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it
 async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_notifier() -> anyhow::Result<()>
 {
     let nats = Nats::start().await?;
-    let server = holding().await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let _one = Running::start(&nats, server.port(), &[]).await?;
@@ -220,7 +191,7 @@ async fn mails_that_cannot_be_noted_for_longer_than_the_ack_wait_are_sent_by_no_
 #[tokio::test]
 async fn an_event_that_comes_again_while_its_mail_is_under_way_is_not_sent_beside_it() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = holding().await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
@@ -321,12 +292,8 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
         nats.dead_letters().await.ok()?.pop()
     })
     .await?;
-    let header = |name: &str| {
-        let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
-        header.map(|value| value.as_str()).unwrap_or_default()
-    };
-    assert_eq!(header("Dead-Letter-Attempts"), "2");
-    assert!(header("Dead-Letter-Error").contains("450"));
+    assert_eq!(header(&letter, "Dead-Letter-Attempts"), "2");
+    assert!(header(&letter, "Dead-Letter-Error").contains("450"));
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 2);
     Ok(())

@@ -17,7 +17,8 @@ use site_events::{
 use site_service::RequestId;
 use subscribers::{Retention, Subscribers};
 use testkit::{
-    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, seed_subscribers,
+    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, publish_all,
+    seed_subscribers,
 };
 use time::OffsetDateTime;
 use visitor::token::{Purpose, TokenKey};
@@ -73,31 +74,19 @@ impl Operator {
         publisher
             .publish(&request, issue().event_id(), &issue().as_subject(), requested)
             .await?;
-        for some in to.chunks(500) {
-            let mut acknowledged = Vec::new();
-            for reader in some {
-                acknowledged.push(self.put(reader).await?);
-            }
-            for ack in acknowledged {
-                ack.await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn put(&self, reader: &SeededSubscriber) -> anyhow::Result<jetstream::context::PublishAckFuture> {
-        let sending = Sending {
-            id: issue().sending_id(reader.record.subscription),
-            subject: reader.person.clone(),
-            requestid: "visit-0001".to_owned(),
-            issue: issue(),
-            test: None,
-        };
-        let subject = subjects::sending(&issue().to_string(), reader.person.as_str());
-        let message = PublishMessage::build()
-            .payload(serde_json::to_vec(&sending)?.into())
-            .message_id(sending.id.to_string());
-        Ok(self.context.send_publish(subject, message).await?)
+        let sendings = to.iter().map(|reader| {
+            let sending = Sending {
+                id: issue().sending_id(reader.record.subscription),
+                subject: reader.person.clone(),
+                requestid: "visit-0001".to_owned(),
+                issue: issue(),
+                test: None,
+            };
+            let subject = subjects::sending(&issue().to_string(), reader.person.as_str());
+            let message = PublishMessage::build().payload(serde_json::to_vec(&sending)?.into());
+            Ok((subject, message.message_id(sending.id.to_string())))
+        });
+        publish_all(&self.context, sendings).await
     }
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::{ContactReceived, PersonErased};
 use tempfile::TempDir;
 use testkit::{
-    HttpStandIn, MailServer, Nats, ScriptedReply, User, eventually,
+    HttpStandIn, MailServer, Nats, ScriptedReply, eventually,
     http_stand_in::{Asked, Reply},
     root,
 };
@@ -451,8 +451,7 @@ async fn each_attempt_is_noted_with_its_status_and_no_word_of_the_person() -> an
     let crm = HttpStandIn::start(|_| Reply::Answer(400, json!({ "category": "VALIDATION_ERROR" }))).await?;
     let sales = Sales::with(&[("crm", "hubspot.yaml", crm.url(), &["contact.received"], json!({}))]).await?;
     sales.write("zoe@example.org", "Two cameras.").await?;
-    let context = async_nats::jetstream::new(sales.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let endpoints = sales.site.bucket(ENDPOINTS_BUCKET).await?;
     let noted: Value = eventually("the attempt is noted", SOON, async || {
         let noted = endpoints.get("crm_attempts").await.ok()??;
         serde_json::from_slice(&noted).ok()

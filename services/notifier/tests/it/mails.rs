@@ -9,13 +9,10 @@ use std::{
 };
 
 use anyhow::Context;
-use resumes::{ResumeKey, ResumeStore};
 use serde_json::Value;
 use site_events::{
     Channel,
-    event::{
-        CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
-    },
+    event::{CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
 use testkit::{Inbox, MailServer, Nats, S3, ScriptedReply, User, eventually};
 use time::OffsetDateTime;
@@ -26,7 +23,8 @@ use visitor::{
 };
 
 use crate::running::{
-    HURRY, RECRUITERS, REQUEST, Running, SALES, SOON, Site, TOKEN_KEY, application, message, person, settings,
+    self, HURRY, RECRUITERS, REQUEST, Running, SALES, SOON, Site, TOKEN_KEY, application, application_with,
+    message, person, settings,
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -248,22 +246,7 @@ const RESUME: &[u8] = b"%PDF-1.7 a life in one page";
 
 /// An application whose résumé lies in the store, under a name that its owner gave it.
 pub async fn applied_with_resume(s3: &S3, file_name: &str) -> anyhow::Result<CareersApplied> {
-    let key = ResumeKey::new(&person(VISITOR)?, Uuid::new_v4());
-    let file = tempfile::NamedTempFile::new()?;
-    std::fs::write(file.path(), RESUME)?;
-    let store = ResumeStore::new(&s3.settings()?);
-    store.put(&key, file.path(), "application/pdf").await?;
-    Ok(CareersApplied {
-        resume: Some(StoredResume {
-            key: key.to_string(),
-            file_name: file_name.to_owned(),
-            content_type: "application/pdf".to_owned(),
-            size_bytes: RESUME.len() as u64,
-            sha256: "0f".repeat(32),
-            scan: Scan::NotScanned,
-        }),
-        ..application(VISITOR)?
-    })
+    application_with(s3, file_name, RESUME).await
 }
 
 #[tokio::test]
@@ -488,19 +471,12 @@ async fn telling(nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
 async fn a_mail_to_the_operator_is_sent_once_however_long_it_and_its_record_take() -> anyhow::Result<()> {
     const ACK_WAIT: Duration = Duration::from_secs(2);
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, attempt| match (to, attempt) {
-        (OPERATOR, 1) => ScriptedReply::Hold,
-        _ => ScriptedReply::Take,
-    })
-    .await?;
+    let server = running::holding(OPERATOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let (_one, _other) = (telling(&nats, &server).await?, telling(&nats, &server).await?);
     give_up(&nats, &site, 1).await?;
-    eventually("its mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await?;
+    running::held(&server).await?;
     tokio::time::sleep(3 * ACK_WAIT).await;
     assert_eq!(server.attempts(OPERATOR), 1, "the other notifier told it as well");
 
@@ -546,13 +522,9 @@ async fn a_link_that_has_expired_is_not_mailed() -> anyhow::Result<()> {
         .until_acked(Channel::NewsletterConfirmation, SOON)
         .await?;
     let dead = scene.nats.dead_letters().await?;
-    let reason = dead[0]
-        .headers
-        .as_ref()
-        .and_then(|headers| headers.get("Dead-Letter-Error"));
     assert_eq!(
-        reason.map(|reason| reason.as_str()),
-        Some("the sign-up expired before its mail could be sent")
+        running::header(&dead[0], "Dead-Letter-Error"),
+        "the sign-up expired before its mail could be sent"
     );
     assert_eq!(scene.inbox.mails().await?.len(), 0);
     Ok(())

@@ -2,15 +2,10 @@
 
 use std::time::Duration;
 
-use resumes::{ResumeKey, ResumeStore};
-use site_events::{
-    Channel,
-    event::{CareersApplied, Scan, StoredResume},
-};
+use site_events::{Channel, event::CareersApplied};
 use testkit::{MailFault, MailServer, Nats, S3, ScriptedReply, eventually, measure};
-use uuid::Uuid;
 
-use crate::running::{RECRUITERS, Running, SOON, Site, application, person, process};
+use crate::running::{RECRUITERS, Running, SOON, Site, application, application_with, process};
 
 const VISITOR: &str = "zoe@example.org";
 /// As many as a channel has under way at once.
@@ -23,24 +18,9 @@ const HANGING: Duration = Duration::from_secs(3);
 
 /// An application whose résumé of this size lies in the store.
 pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
-    let key = ResumeKey::new(&person(VISITOR)?, Uuid::now_v7());
-    let file = tempfile::NamedTempFile::new()?;
     // Not text, which would be put into the mail as it is: it must become base64, as what a PDF holds does.
     let content: Vec<u8> = (0..=u8::MAX).rev().cycle().take(bytes).collect();
-    std::fs::write(file.path(), content)?;
-    let store = ResumeStore::new(&s3.settings()?);
-    store.put(&key, file.path(), "application/pdf").await?;
-    Ok(CareersApplied {
-        resume: Some(StoredResume {
-            key: key.to_string(),
-            file_name: "cv.pdf".to_owned(),
-            content_type: "application/pdf".to_owned(),
-            size_bytes: bytes as u64,
-            sha256: "0f".repeat(32),
-            scan: Scan::NotScanned,
-        }),
-        ..application(VISITOR)?
-    })
+    application_with(s3, "cv.pdf", &content).await
 }
 
 /// As many as `QUEUED_APPLICATIONS` says, or a few: 500 take four minutes, and as many gigabytes.

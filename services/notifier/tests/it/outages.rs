@@ -12,7 +12,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::running::{Running, SALES, SOON, Site, process};
+use crate::running::{Running, SALES, SOON, Site, accepted, held, holding, process, taking_at};
 
 const VISITOR: &str = "zoe@example.org";
 /// How long after the stop a mail is answered; two ack waits.
@@ -81,21 +81,11 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 #[tokio::test]
 async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| {
-        if to == VISITOR {
-            ScriptedReply::Hold
-        } else {
-            ScriptedReply::Take
-        }
-    })
-    .await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     let mut notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
-    eventually("the mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await?;
+    held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
 
     notifier.tell_to_stop();
@@ -113,23 +103,13 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
 #[tokio::test]
 async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| {
-        if to == VISITOR {
-            ScriptedReply::Hold
-        } else {
-            ScriptedReply::Take
-        }
-    })
-    .await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     let logs = tempfile::TempDir::new()?;
     let stopping = process(&nats, server.port(), &[], logs.path())?;
     site.contact(VISITOR).await?;
-    eventually("the mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await?;
+    held(&server).await?;
     stopping.signal(Signal::SIGTERM)?;
     // The one that takes its place would get the event as soon as nobody holds it any more.
     let _next = process(&nats, server.port(), &[], logs.path())?;
@@ -201,37 +181,21 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
     becomes(ServingStatus::Serving).await?;
 
     Site::on(&nats).await?.contact(VISITOR).await?;
-    eventually("the mail is sent", SOON, async || {
-        (server.accepted(VISITOR).len() == 1).then_some(())
-    })
-    .await
+    accepted(&server, VISITOR, 1).await
 }
 
 #[tokio::test]
 async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
-    let server = MailServer::start(|to, _| {
-        if to == VISITOR {
-            ScriptedReply::Hold
-        } else {
-            ScriptedReply::Take
-        }
-    })
-    .await?;
+    let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let event = site.contact(VISITOR).await?;
-    eventually("the mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
-    })
-    .await?;
+    held(&server).await?;
 
     nats.stop().await?;
     server.release_held();
-    eventually("the mail is accepted", SOON, async || {
-        (server.accepted(VISITOR).len() == 1).then_some(())
-    })
-    .await?;
+    accepted(&server, VISITOR, 1).await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
     eventually("the record is written", SOON, async || {
@@ -258,15 +222,9 @@ async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()>
     }
     drop(broken);
 
-    let server = eventually("the port is free again", SOON, async || {
-        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
-    })
-    .await?;
+    let server = taking_at(port).await?;
     for to in [VISITOR, "asha@example.org", SALES] {
-        eventually(&format!("the mail to {to}"), SOON, async || {
-            (server.accepted(to).len() == 1).then_some(())
-        })
-        .await?;
+        accepted(&server, to, 1).await?;
     }
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())

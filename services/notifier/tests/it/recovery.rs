@@ -2,6 +2,7 @@
 //! away, it is asked by one delivery at a time.
 
 use std::{
+    slice,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,13 +14,14 @@ use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
 use site_events::Channel;
-use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, User, eventually};
+use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, eventually};
 use tokio::{net::TcpListener, sync::Barrier, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     memory::applied_with_resume,
-    running::{HURRY, NEVER, RECRUITERS, Running, SOON, Site, person, settings},
+    running::{HURRY, NEVER, RECRUITERS, Running, SOON, Site, header, person, settings, until_all_is_done},
+    webhooks::Sending,
 };
 
 /// More than a channel has under way at once, so that some are left in the stream.
@@ -257,12 +259,10 @@ async fn a_mail_server_that_is_away_for_too_long_makes_dead_letters_that_say_why
     })
     .await?;
     for letter in letters {
-        let headers = letter.headers.unwrap_or_default();
-        let header = |name: &str| headers.get(name).map(ToString::to_string).unwrap_or_default();
         // At first after one second, then after two more, so at least three times until it is four seconds old.
-        let attempts: u32 = header("Dead-Letter-Attempts").parse()?;
+        let attempts: u32 = header(&letter, "Dead-Letter-Attempts").parse()?;
         assert!(attempts >= 3, "{attempts} attempts");
-        let error = header("Dead-Letter-Error");
+        let error = header(&letter, "Dead-Letter-Error");
         assert!(error.contains("mail") && error.contains("away: "), "{error}");
     }
     Ok(())
@@ -274,8 +274,7 @@ async fn mails_that_wait_for_a_bucket_of_the_broker_go_out_once_it_is_back() -> 
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
-    let context = async_nats::jetstream::new(nats.client(User::Operator).await?);
-    context.delete_key_value(DELIVERIES_BUCKET).await?;
+    site.lose_the_deliveries().await?;
     let visitors = request_newsletters(&site).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(
@@ -353,21 +352,6 @@ async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() ->
     Ok(())
 }
 
-/// A notifier with one endpoint that is called `crm`, and its mail server.
-async fn sending_to(endpoint: Value, pause: Duration) -> anyhow::Result<(Nats, Site, MailServer, Running)> {
-    let nats = Nats::start().await?;
-    let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let webhooks = json!([endpoint]).to_string();
-    nats.provision_for(&webhooks).await?;
-    let flags = [
-        format!("--webhooks={webhooks}"),
-        "--webhooks-allow-private".to_owned(),
-    ];
-    let running = Running::start_retrying_after(pause, &nats, mail_server.port(), &flags).await?;
-    let site = Site::on(&nats).await?;
-    Ok((nats, site, mail_server, running))
-}
-
 async fn contact(site: &Site, messages: usize) -> anyhow::Result<()> {
     for number in 0..messages {
         site.contact(&format!("visitor-{number}@example.org")).await?;
@@ -402,8 +386,9 @@ impl AbsentReceiver {
 async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     let absent = AbsentReceiver::choose().await?;
-    let (_nats, site, _mail_server, _running) = sending_to(absent.endpoint.clone(), NEVER).await?;
-    contact(&site, MESSAGES).await?;
+    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
+    let site = &sending.site;
+    contact(site, MESSAGES).await?;
     // All mails went out, so the webhooks were tried, too.
     site.until_acked(Channel::SalesLead, SOON).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -422,7 +407,8 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
 #[tokio::test]
 async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
     let absent = AbsentReceiver::choose().await?;
-    let (nats, site, _mail_server, _running) = sending_to(absent.endpoint.clone(), NEVER).await?;
+    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
+    let site = &sending.site;
     let mut events = Vec::new();
     for number in 0..WAITING {
         events.push(site.contact(&format!("visitor-{number}@example.org")).await?);
@@ -437,10 +423,7 @@ async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_agai
         .await?;
     }
     let receiver = absent.appear().await?;
-    eventually("every event has its outcome", SOON, async || {
-        (nats.backlog().await.ok()? == 0).then_some(())
-    })
-    .await?;
+    until_all_is_done(&sending.nats).await?;
     assert_eq!(receiver.received().len(), 0);
     Ok(())
 }
@@ -456,8 +439,8 @@ async fn a_receiver_that_fails_is_asked_by_one_webhook_at_a_time_and_gets_all_on
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::INTERNAL_SERVER_ERROR);
     let endpoint = receiver.endpoint("crm", &["contact.received"]);
-    let (nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
-    contact(&site, MESSAGES).await?;
+    let sending = Sending::retrying_after(NEVER, &[endpoint]).await?;
+    contact(&sending.site, MESSAGES).await?;
     tokio::time::sleep(OUTAGE).await;
     let asked = receiver.received().len();
     assert!((5..=MOST_ASKED).contains(&asked), "{asked}");
@@ -470,7 +453,7 @@ async fn a_receiver_that_fails_is_asked_by_one_webhook_at_a_time_and_gets_all_on
         (receiver.taken_after(0).len() == MESSAGES).then_some(())
     })
     .await?;
-    assert!(nats.dead_letters().await?.is_empty());
+    assert!(sending.nats.dead_letters().await?.is_empty());
     Ok(())
 }
 
@@ -481,7 +464,8 @@ async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before
     let receiver = Receiver::start_at(0).await?;
     receiver.answer_with_retry_after(StatusCode::TOO_MANY_REQUESTS, "12");
     let endpoint = receiver.endpoint("crm", &["contact.received"]);
-    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    let sending = Sending::retrying_after(NEVER, &[endpoint]).await?;
+    let site = &sending.site;
     site.contact("first@example.org").await?;
     eventually("it is asked", SOON, async || {
         receiver.received().into_iter().next()
@@ -489,7 +473,7 @@ async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before
     .await?;
     let refused = Instant::now();
     receiver.answer(StatusCode::NO_CONTENT);
-    contact(&site, MESSAGES).await?;
+    contact(site, MESSAGES).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     assert!(refused.elapsed() < ASKED_FOR / 2, "too slow to show anything");
     assert_eq!(receiver.received().len(), 1, "another asked before");
@@ -555,7 +539,8 @@ async fn events_that_a_receiver_cannot_take_hold_up_no_others() -> anyhow::Resul
         "secrets": [testkit::receiver::secret()],
         "events": ["contact.received"],
     });
-    let (_nats, site, _mail_server, _running) = sending_to(endpoint, NEVER).await?;
+    let sending = Sending::retrying_after(NEVER, &[endpoint]).await?;
+    let site = &sending.site;
     for number in 0..POISONOUS {
         site.contact(&format!("poison-{number}@example.org")).await?;
     }
@@ -563,7 +548,7 @@ async fn events_that_a_receiver_cannot_take_hold_up_no_others() -> anyhow::Resul
         (refused.load(Ordering::Relaxed) >= POISONOUS).then_some(())
     })
     .await?;
-    contact(&site, MESSAGES).await?;
+    contact(site, MESSAGES).await?;
     eventually("all others", SOON, async || {
         (taken.load(Ordering::Relaxed) == MESSAGES).then_some(())
     })

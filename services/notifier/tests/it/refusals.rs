@@ -15,14 +15,7 @@ use testkit::{MailServer, Nats, ScriptedReply, eventually, mail_server::Behaviou
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::running::{NEVER, Running, SALES, SOON, Site, person};
-
-async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
-    eventually(&format!("{count} mails to {to}"), SOON, async || {
-        (server.accepted(to).len() >= count).then_some(())
-    })
-    .await
-}
+use crate::running::{NEVER, Running, SALES, SOON, Site, accepted, header, person, taking_at};
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
@@ -72,17 +65,10 @@ async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> a
         assert_eq!(letter.subject.as_str(), subject);
         let kept: serde_json::Value = serde_json::from_slice(&letter.payload)?;
         assert_eq!(&kept, event, "the event is unchanged");
-        let header = |name: &str| {
-            let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
-            header.map(|value| value.as_str()).unwrap_or_default()
-        };
-        assert!(
-            header("Dead-Letter-Error").contains(reason),
-            "{}",
-            header("Dead-Letter-Error")
-        );
-        assert_eq!(header("Dead-Letter-Attempts"), "1");
-        let time = OffsetDateTime::parse(header("Dead-Letter-Time"), &Rfc3339)?;
+        let error = header(letter, "Dead-Letter-Error");
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(header(letter, "Dead-Letter-Attempts"), "1");
+        let time = OffsetDateTime::parse(header(letter, "Dead-Letter-Time"), &Rfc3339)?;
         assert!(time >= before && time <= OffsetDateTime::now_utc(), "{time}");
         assert_eq!(server.attempts(email), 1, "a refused mail is not tried again");
     }
@@ -342,9 +328,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
         serde_json::from_slice::<serde_json::Value>(&letter.payload)?,
         event
     );
-    let headers = letter.headers.as_ref();
-    let reason = headers.and_then(|headers| headers.get("Dead-Letter-Error"));
-    let reason = reason.map(|reason| reason.as_str()).unwrap_or_default();
+    let reason = header(letter, "Dead-Letter-Error");
     assert!(reason.starts_with("the event cannot be read"), "{reason}");
     assert!(!reason.contains("example.org"), "{reason}");
     Ok(())
@@ -362,10 +346,7 @@ async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::
     accepted(&server, SALES, 1).await?;
 
     drop(server);
-    let server = eventually("the port is free again", SOON, async || {
-        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
-    })
-    .await?;
+    let server = taking_at(port).await?;
     site.contact("asha@example.org").await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;

@@ -2,16 +2,18 @@
 
 use std::{path::Path, time::Duration};
 
-use async_nats::jetstream::{self, consumer::PullConsumer};
+use anyhow::Context as _;
+use async_nats::jetstream::{self, consumer::PullConsumer, kv};
 use clap::Parser;
 use notifier::{Service, Settings};
+use resumes::{ResumeKey, ResumeStore};
 use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
     Channel, EventData, SITE_STREAM,
-    event::{CareersApplied, ContactReceived, NewsletterRequested},
+    event::{CareersApplied, ContactReceived, NewsletterRequested, Scan, StoredResume},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{ChildProcess, Nats, User, eventually, pass_flags};
+use testkit::{ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, pass_flags};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -183,11 +185,29 @@ impl Site {
         Ok(())
     }
 
+    /// A bucket of the broker.
+    pub async fn bucket(&self, name: &str) -> anyhow::Result<kv::Store> {
+        Ok(self.context.get_key_value(name).await?)
+    }
+
     /// Writes a key of a bucket.
     pub async fn note(&self, bucket: &str, key: &str, value: &str) -> anyhow::Result<()> {
-        let bucket = self.context.get_key_value(bucket).await?;
+        let bucket = self.bucket(bucket).await?;
         bucket.put(key, value.to_owned().into()).await?;
         Ok(())
+    }
+
+    /// How many of these events have a delivery record that begins so; each must have one.
+    pub async fn recorded_as(&self, what: &str, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
+        let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
+        let mut recorded = 0;
+        for event in events {
+            let record = deliveries.get(format!("{event}.{}", channel.name())).await?;
+            let record = String::from_utf8(record.unwrap_or_default().to_vec())?;
+            assert!(!record.is_empty(), "{channel:?} of {event} has no record");
+            recorded += usize::from(record.starts_with(what));
+        }
+        Ok(recorded)
     }
 
     /// Erases an event by its number, as the operator does.
@@ -224,7 +244,7 @@ impl Site {
 
     /// When the delivery record of this event and channel was made.
     pub async fn delivered_at(&self, id: Uuid, channel: Channel) -> anyhow::Result<Option<OffsetDateTime>> {
-        let deliveries = self.context.get_key_value(DELIVERIES_BUCKET).await?;
+        let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
         let record = deliveries.get(format!("{id}.{}", channel.name())).await?;
         let time = record.map(|time| String::from_utf8(time.to_vec())).transpose()?;
         let format = &time::format_description::well_known::Rfc3339;
@@ -235,10 +255,8 @@ impl Site {
 
     /// Makes the delivery record that a notifier makes which sent the mail.
     pub async fn note_delivered(&self, id: Uuid, channel: Channel) -> anyhow::Result<()> {
-        let deliveries = self.context.get_key_value(DELIVERIES_BUCKET).await?;
         let key = format!("{id}.{}", channel.name());
-        deliveries.put(key, "2026-11-20T12:00:00Z".into()).await?;
-        Ok(())
+        self.note(DELIVERIES_BUCKET, &key, "2026-11-20T12:00:00Z").await
     }
 
     /// Has the bucket of delivery records refuse every write; it can still be read.
@@ -292,6 +310,59 @@ impl Site {
     }
 }
 
+/// A mail server that holds the mail to this address at the first attempt, and takes all others.
+pub async fn holding(held: &'static str) -> anyhow::Result<MailServer> {
+    MailServer::start(move |to, attempt| match (to == held, attempt) {
+        (true, 1) => ScriptedReply::Hold,
+        _ => ScriptedReply::Take,
+    })
+    .await
+}
+
+/// Waits until it holds a mail.
+pub async fn held(server: &MailServer) -> anyhow::Result<()> {
+    eventually("the mail is under way", SOON, async || {
+        (server.held() == 1).then_some(())
+    })
+    .await
+}
+
+/// Waits until it has accepted so many mails to this address.
+pub async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
+    eventually(&format!("{count} mails to {to}"), SOON, async || {
+        (server.accepted(to).len() >= count).then_some(())
+    })
+    .await
+}
+
+/// A mail server at a port that another one had, which takes all mails.
+pub async fn taking_at(port: u16) -> anyhow::Result<MailServer> {
+    eventually("the port is free again", SOON, async || {
+        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
+    })
+    .await
+}
+
+/// Waits until every event has its outcome.
+pub async fn until_all_is_done(nats: &Nats) -> anyhow::Result<()> {
+    eventually("every event has its outcome", SOON, async || {
+        (nats.backlog().await.ok()? == 0).then_some(())
+    })
+    .await
+}
+
+/// The `Message-ID` of a mail as it came over the wire.
+pub fn message_id(mail: &str) -> anyhow::Result<&str> {
+    let line = mail.lines().find_map(|line| line.strip_prefix("Message-ID: "));
+    line.context("a mail without an id")
+}
+
+/// A header of a dead letter, empty where there is none.
+pub fn header<'a>(letter: &'a async_nats::Message, name: &str) -> &'a str {
+    let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
+    header.map(|value| value.as_str()).unwrap_or_default()
+}
+
 pub fn person(email: &str) -> anyhow::Result<PersonId> {
     let key = PersonKey::new("a person key of thirty-two bytes or more")?;
     Ok(key.person(&EmailAddress::stored(email)?))
@@ -324,5 +395,26 @@ pub fn application(email: &str) -> anyhow::Result<CareersApplied> {
         cover_letter: "I would like to.".to_owned(),
         resume: None,
         attribution: None,
+    })
+}
+
+/// The same with a résumé that holds this and lies in the store, under a name that its owner gave it.
+pub async fn application_with(s3: &S3, file_name: &str, resume: &[u8]) -> anyhow::Result<CareersApplied> {
+    const APPLICANT: &str = "zoe@example.org";
+    let key = ResumeKey::new(&person(APPLICANT)?, Uuid::now_v7());
+    let file = tempfile::NamedTempFile::new()?;
+    std::fs::write(file.path(), resume)?;
+    let store = ResumeStore::new(&s3.settings()?);
+    store.put(&key, file.path(), "application/pdf").await?;
+    Ok(CareersApplied {
+        resume: Some(StoredResume {
+            key: key.to_string(),
+            file_name: file_name.to_owned(),
+            content_type: "application/pdf".to_owned(),
+            size_bytes: resume.len() as u64,
+            sha256: "0f".repeat(32),
+            scan: Scan::NotScanned,
+        }),
+        ..application(APPLICANT)?
     })
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use site_events::Channel;
 use site_service::tls::CaFile;
 use testkit::{
-    CertificateAuthority, MailServer, MountedCertificate, Nats, Receiver, S3, ScriptedReply, TlsProxy,
+    CertificateAuthority, MailServer, MountedCertificate, Nats, Receiver, S3, ScriptedReply, TcpProxy,
     client_hello::{is_modern, offered_cipher_suites},
     eventually,
     mail_server::{Behaviour, Encryption, Login},
@@ -15,7 +15,7 @@ use testkit::{
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::running::{Running, SOON, Site, process};
+use crate::running::{Running, SOON, Site, accepted, process};
 
 const VISITOR: &str = "zoe@example.org";
 
@@ -35,13 +35,6 @@ fn flags(tls: &str, trusted: &CertificateAuthority) -> Vec<String> {
         "--smtp-user=notifier".to_owned(),
         "--smtp-password=a password".to_owned(),
     ]
-}
-
-async fn accepted(server: &MailServer) -> anyhow::Result<()> {
-    eventually("the mail is accepted", SOON, async || {
-        (server.accepted(VISITOR).len() == 1).then_some(())
-    })
-    .await
 }
 
 #[tokio::test]
@@ -64,7 +57,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
         let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
         let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
         site.request_newsletter(VISITOR).await?;
-        accepted(&server).await?;
+        accepted(&server, VISITOR, 1).await?;
         assert_eq!(server.logins(), 1, "{tls} {mechanism}");
         assert_eq!(server.plaintext_commands(), 0, "{tls} {mechanism}");
     }
@@ -112,7 +105,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
             .ok()
     })
     .await?;
-    accepted(&server).await?;
+    accepted(&server, VISITOR, 1).await?;
     assert!(notifier.stop().await?.success());
     Ok(())
 }
@@ -203,13 +196,13 @@ async fn checked(
     s3: &S3,
     certified: TlsAcceptor,
     ca_file: Option<&Path>,
-) -> anyhow::Result<(TlsProxy, ResumeStore)> {
+) -> anyhow::Result<(TcpProxy, ResumeStore)> {
     let plain = s3.settings()?;
     let port = s3.url().rsplit(':').next().unwrap_or_default().parse()?;
-    let proxy = TlsProxy::start(certified, port).await?;
+    let proxy = TcpProxy::start_encrypted(certified, port).await?;
     let ca_file = ca_file.map(|file| CaFile::parse(&file.to_string_lossy()));
     let settings = S3Settings {
-        s3_endpoint: proxy.url(),
+        s3_endpoint: format!("https://127.0.0.1:{}", proxy.port()),
         s3_ca_file: ca_file.transpose().map_err(anyhow::Error::msg)?,
         ..plain
     };

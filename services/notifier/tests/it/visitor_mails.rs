@@ -5,14 +5,13 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use async_nats::jetstream;
-use site_broker::{DELIVERIES_BUCKET, VISITOR_MAILS_BUCKET};
+use site_broker::VISITOR_MAILS_BUCKET;
 use site_events::Channel;
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, eventually};
 use uuid::Uuid;
 use visitor::{EmailAddress, InboxId, token::TokenKey};
 
-use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, application};
+use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, application, until_all_is_done};
 
 const VISITOR: &str = "zoe@example.org";
 
@@ -20,26 +19,9 @@ fn at_most(mails: u32) -> [String; 1] {
     [format!("--visitor-mails-per-day={mails}")]
 }
 
-/// Waits until every event has its outcome.
-async fn until_all_is_done(nats: &Nats) -> anyhow::Result<()> {
-    eventually("every event has its outcome", SOON, async || {
-        (nats.backlog().await.ok()? == 0).then_some(())
-    })
-    .await
-}
-
-/// The events of a channel whose mail is recorded as withheld.
-async fn withheld(nats: &Nats, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
-    let mut withheld = 0;
-    for event in events {
-        let record = deliveries.get(format!("{event}.{}", channel.name())).await?;
-        let record = String::from_utf8(record.unwrap_or_default().to_vec())?;
-        assert!(!record.is_empty(), "{channel:?} of {event} has no record");
-        withheld += usize::from(record.starts_with("withheld 2"));
-    }
-    Ok(withheld)
+/// How many events of a channel have a record that their mail was withheld; each has one.
+async fn withheld(site: &Site, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
+    site.recorded_as("withheld 2", channel, events).await
 }
 
 #[tokio::test]
@@ -57,12 +39,12 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
 
     assert_eq!(server.accepted(SALES).len(), 5);
     assert_eq!(server.accepted("asha@example.org").len(), 1);
-    let acknowledgements = withheld(&nats, Channel::ContactAcknowledgement, &events).await?;
+    let acknowledgements = withheld(&site, Channel::ContactAcknowledgement, &events).await?;
     assert_eq!(
         acknowledgements, 2,
         "four mails to one visitor, of whom two may go"
     );
-    assert_eq!(withheld(&nats, Channel::SalesLead, &events).await?, 0);
+    assert_eq!(withheld(&site, Channel::SalesLead, &events).await?, 0);
     assert_eq!(nats.events().await?.len(), 5, "each event is stored");
     assert!(nats.dead_letters().await?.is_empty());
 
@@ -74,7 +56,7 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
     }
     until_all_is_done(&nats).await?;
     assert_eq!(
-        withheld(&nats, Channel::ContactAcknowledgement, &events).await?,
+        withheld(&site, Channel::ContactAcknowledgement, &events).await?,
         acknowledgements
     );
     assert_eq!(server.accepted(SALES).len(), 5);
@@ -93,7 +75,7 @@ async fn mails_of_one_kind_use_up_nothing_of_what_another_kind_may_have() -> any
     }
     until_all_is_done(&nats).await?;
     assert_eq!(
-        withheld(&nats, Channel::ContactAcknowledgement, &messages).await?,
+        withheld(&site, Channel::ContactAcknowledgement, &messages).await?,
         2
     );
 
@@ -104,7 +86,7 @@ async fn mails_of_one_kind_use_up_nothing_of_what_another_kind_may_have() -> any
         (Channel::NewsletterConfirmation, sign_up),
         (Channel::ApplicationAcknowledgement, applied),
     ] {
-        assert_eq!(withheld(&nats, channel, &[event]).await?, 0, "{channel:?}");
+        assert_eq!(withheld(&site, channel, &[event]).await?, 0, "{channel:?}");
     }
     assert_eq!(server.accepted(VISITOR).len(), 4);
     Ok(())
@@ -132,7 +114,7 @@ async fn tags_of_one_address_share_what_its_inbox_may_get() -> anyhow::Result<()
     let mails: usize = tagged.iter().map(|spelled| server.accepted(spelled).len()).sum();
     assert_eq!(mails, 2, "they reach one inbox");
     assert_eq!(
-        withheld(&nats, Channel::ContactAcknowledgement, &messages).await?,
+        withheld(&site, Channel::ContactAcknowledgement, &messages).await?,
         2
     );
     assert_eq!(server.accepted("zo+e@example.org").len(), 1);
@@ -164,7 +146,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
     until_all_is_done(&nats).await?;
     assert_eq!(
-        withheld(&nats, Channel::ContactAcknowledgement, &events).await?,
+        withheld(&site, Channel::ContactAcknowledgement, &events).await?,
         0
     );
     assert_eq!(server.accepted(VISITOR).len(), 2);
@@ -189,7 +171,7 @@ async fn notifiers_beside_each_other_count_together() -> anyhow::Result<()> {
     until_all_is_done(&nats).await?;
     assert_eq!(server.accepted(VISITOR).len(), 3);
     assert_eq!(server.accepted(SALES).len(), MESSAGES);
-    let withheld = withheld(&nats, Channel::ContactAcknowledgement, &events).await?;
+    let withheld = withheld(&site, Channel::ContactAcknowledgement, &events).await?;
     assert_eq!(withheld, MESSAGES - 3);
     Ok(())
 }

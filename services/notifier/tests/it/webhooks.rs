@@ -28,12 +28,12 @@ use crate::running::{HURRY, NEVER, Running, SOON, Site, message};
 const VISITOR: &str = "zoe@example.org";
 
 /// A notifier with endpoints, and all that it needs.
-struct Sending {
-    nats: Nats,
+pub struct Sending {
+    pub nats: Nats,
     _mail_server: MailServer,
     flags: Vec<String>,
     _running: Running,
-    site: Site,
+    pub site: Site,
 }
 
 impl Sending {
@@ -41,7 +41,7 @@ impl Sending {
         Self::retrying_after(HURRY, endpoints).await
     }
 
-    async fn retrying_after(pause: Duration, endpoints: &[Value]) -> anyhow::Result<Self> {
+    pub async fn retrying_after(pause: Duration, endpoints: &[Value]) -> anyhow::Result<Self> {
         let nats = Nats::start().await?;
         let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
         let webhooks = json!(endpoints).to_string();
@@ -252,8 +252,7 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
     sending.site.contact(VISITOR).await?;
     first(&receiver).await?;
-    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let endpoints = sending.site.bucket(ENDPOINTS_BUCKET).await?;
     let state = eventually("the endpoint is off", SOON, async || {
         let state: Value = serde_json::from_slice(&endpoints.get("crm").await.ok()??).ok()?;
         (!state["off"].is_null()).then_some(state)
@@ -292,8 +291,7 @@ async fn one_that_failed_for_five_days_is_switched_off_and_one_that_recovers_beg
         mended.endpoint("mended", &["contact.received"]),
     ])
     .await?;
-    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let endpoints = sending.site.bucket(ENDPOINTS_BUCKET).await?;
     for (endpoint, failing) in [
         ("broken", time::Duration::days(5)),
         ("hopeful", time::Duration::days(5) - time::Duration::MINUTE),
@@ -342,8 +340,7 @@ async fn of_an_endpoint_whose_record_was_removed_nothing_is_known_and_what_it_do
     let receiver = Receiver::start_at(0).await?;
     let names = ["deleted", "purged"];
     let sending = Sending::to(&names.map(|name| receiver.endpoint(name, &["contact.received"]))).await?;
-    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
+    let endpoints = sending.site.bucket(ENDPOINTS_BUCKET).await?;
     let off = json!({ "off": "it answered 410 Gone" }).to_string();
     for name in names {
         endpoints.put(name, off.clone().into()).await?;
@@ -351,6 +348,7 @@ async fn of_an_endpoint_whose_record_was_removed_nothing_is_known_and_what_it_do
     endpoints.delete("deleted").await?;
     // As an installation may have it from before its buckets refused the rest of a purge.
     let purged = PublishMessage::build().header("KV-Operation", "PURGE");
+    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
     let purged = context.send_publish(format!("{}purged", endpoints.prefix), purged);
     purged.await?.await?;
 
@@ -454,8 +452,7 @@ async fn a_replayed_event_is_sent_once() -> anyhow::Result<()> {
     let event = sending.site.contact(VISITOR).await?;
     first(&receiver).await?;
     let delivered = |id: Uuid| format!("{id}.webhook-crm");
-    let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
-    let deliveries = context.get_key_value(site_broker::DELIVERIES_BUCKET).await?;
+    let deliveries = sending.site.bucket(site_broker::DELIVERIES_BUCKET).await?;
     eventually("the delivery is noted", SOON, async || {
         deliveries.get(delivered(event)).await.ok()?
     })

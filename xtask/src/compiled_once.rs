@@ -1,39 +1,20 @@
 //! What keeps tests quick to build: whatever is built, a crate is compiled once, and no test program is linked that
 //! holds no test.
 
-use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::Context;
-use serde_json::Value;
 
-use crate::root;
-
-fn cargo(arguments: &[&str]) -> anyhow::Result<String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(arguments)
-        .args(["--offline", "--locked"])
-        .current_dir(root());
-    let output = command.output()?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "{arguments:?}: {complaint}");
-    Ok(String::from_utf8(output.stdout)?)
-}
+use crate::sources::{packages, said_by_cargo, text_below};
 
 /// Every crate that is compiled for these members, and these kinds of their dependencies, each with its features.
 fn compiled(members: &str, edges: &str) -> anyhow::Result<BTreeSet<String>> {
     let shape = ["--prefix=none", "--format={p} [{f}]", "--edges", edges];
-    let tree = cargo(&[&["tree", members][..], &shape].concat())?;
+    let tree = said_by_cargo(&[&["tree", members][..], &shape].concat())?;
     let crates = tree.lines().filter(|line| !line.is_empty());
     Ok(crates
         .map(|line| line.trim_end_matches(" (*)").to_owned())
         .collect())
-}
-
-fn packages() -> anyhow::Result<Vec<Value>> {
-    let metadata: Value = serde_json::from_str(&cargo(&["metadata", "--no-deps", "--format-version=1"])?)?;
-    Ok(metadata["packages"].as_array().context("no packages")?.clone())
 }
 
 #[test]
@@ -73,7 +54,7 @@ fn where_tests_are_switched_off_there_are_none() -> anyhow::Result<()> {
         let kinds = target["kind"].as_array().context("no kind")?;
         let is = |kind: &str| kinds.iter().any(|known| known == kind);
         let sources = if is("lib") {
-            sources_below(source.parent().context("no folder")?)?
+            text_below(source.parent().context("no folder")?)?
         } else if is("bin") {
             fs::read_to_string(source)?
         } else {
@@ -92,17 +73,4 @@ fn where_tests_are_switched_off_there_are_none() -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn sources_below(folder: &Path) -> anyhow::Result<String> {
-    let mut sources = String::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sources += &sources_below(&path)?;
-        } else if path.extension().is_some_and(|end| end == "rs") {
-            sources += &fs::read_to_string(&path)?;
-        }
-    }
-    Ok(sources)
 }
