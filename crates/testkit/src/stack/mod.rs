@@ -133,7 +133,7 @@ impl Stack {
         ports.ensure_free(shape)?;
         let run = new_run()?;
         let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
-        let webhooks = webhooks_to(&receiver);
+        let webhooks = webhooks_of(settings, &receiver);
         let (s3_folder, inbox_folder) = (run.join("s3"), run.join("inbox"));
         let disks = SmallDisks::mount(shape.disks)?;
         let (nats_folder, storage): (_, &[_]) = match &disks {
@@ -422,8 +422,12 @@ async fn provisioned_nats(
     Ok(nats)
 }
 
-/// The one endpoint of a local stack hears of everything that the contract tells sales.
-fn webhooks_to(receiver: &Receiver) -> String {
+/// The endpoints that the settings name, and otherwise one, which hears of everything that the contract tells sales.
+fn webhooks_of(settings: &[(&str, &str)], receiver: &Receiver) -> String {
+    let named = settings.iter().find(|(name, _)| *name == "WEBHOOKS");
+    if let Some((_, endpoints)) = named {
+        return (*endpoints).to_owned();
+    }
     let events = [
         "contact.received",
         "newsletter.confirmed",

@@ -298,7 +298,8 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
     let peak = measure::resident_bytes(&notifier, "VmHWM")?;
     let repeats = repeats(&server, &readers);
     eprintln!(
-        "{count} subscribers, killed {killed} times while it sent: each has the mail, {repeats} repeated; peak {:.1} MB",
+        "{count} subscribers, killed {killed} times while it sent: each has the mail, {repeats} repeated of {in_flight} in \
+         flight; peak {:.1} MB",
         peak as f64 / 1e6
     );
     assert!(
