@@ -222,6 +222,11 @@ test('the sitemap says of each list when its newest article changed', () => {
   }
 });
 
+test('the first picture of an author’s page is in its HTML, the others come near the viewport', () => {
+  const cards = builtPage('/blog/author/cto').document.querySelectorAll('main li [data-state]');
+  expect(attributesOf(cards, 'data-state')).toEqual(['loading', ...Array(5).fill('waiting')]);
+});
+
 test('the search and its index weigh 25 kB at most, and no page brings them', () => {
   const folder = 'remotes/blog/assets';
   const files = readdirSync(join(dist, folder)).filter(name => /^search\.\w+\.js$/.test(name));
