@@ -13,7 +13,7 @@ const folder = join(import.meta.dirname, '../src/pictures');
 const posts = join(import.meta.dirname, '../posts');
 mkdirSync(folder, { recursive: true });
 for (const [id, scene] of Object.entries({ ...scenes, kiosk })) {
-  writeFileSync(join(folder, `${id}.svg`), scene().toSvg());
+  writeFileSync(join(folder, `${id}.svg`), scene().toSvg('legible'));
 }
 writeFileSync(join(folder, 'pixels.svg'), pixels());
 const articles = readdirSync(posts).map(file =>

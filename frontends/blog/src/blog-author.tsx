@@ -63,7 +63,7 @@ function AuthorPage({ newest, others }: AuthorPageProps) {
         <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
           {[newest, ...others].map(post => (
             <li key={post.id}>
-              <PostCard post={post} />
+              <PostCard post={post} priority={post === newest ? 'high' : 'low'} />
             </li>
           ))}
         </ul>

@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  filters,
-  legacyRedirects,
-  listingOf,
-  listPaths,
-  pathOf,
-  resultSummary,
-} from './listing.ts';
+import { filters, legacyRedirects, listingOf, lists, pathOf, resultSummary } from './listing.ts';
 import { postFixture } from './post-fixture.ts';
 
 const posts = (
@@ -59,7 +52,7 @@ test('an address says no more than it must', () => {
 });
 
 test('every page that an article fills has an address', () => {
-  expect(listPaths(many)).toEqual([
+  expect(lists(many).map(({ path }) => path)).toEqual([
     '/blog',
     '/blog/page/2',
     '/blog/page/3',

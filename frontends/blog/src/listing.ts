@@ -63,9 +63,12 @@ export function pathOf({ slug }: Filter, page = 1): string {
   return `${paths.blog}${category}${page > 1 ? `/page/${page}` : ''}`;
 }
 
-/** All addresses of the list. */
-export function listPaths(posts: readonly PostSummary[]): string[] {
-  return everyPage(posts).map(({ filter, page }) => pathOf(filter, page));
+/** Every page of the list: its address, and the articles on it. */
+export function lists(posts: readonly PostSummary[]) {
+  return everyPage(posts).map(({ filter, page }) => ({
+    path: pathOf(filter, page),
+    shown: listingOf(posts, { category: filter.slug, page: String(page) })?.shown ?? [],
+  }));
 }
 
 /** Redirects of legacy addresses of the list, which named category and page in their query. */

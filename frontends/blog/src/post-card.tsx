@@ -5,11 +5,18 @@ import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
 import { PICTURE_SIZE } from './post.ts';
 
+interface PostCardProps {
+  post: PostSummary;
+  delayMs?: number;
+  /** Of its picture: `high` where it is in the first view. */
+  priority?: 'high' | 'low';
+}
+
 /** An article in a list. All of the card leads to it; it is revealed `delayMs` after it comes into view. */
-export function PostCard({ post, delayMs }: { post: PostSummary; delayMs?: number }) {
+export function PostCard({ post, delayMs, priority = 'low' }: PostCardProps) {
   return (
     <Card delayMs={delayMs} className="relative flex h-full flex-col">
-      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} />
+      <Picture src={post.picture} alt={post.pictureAlt} {...PICTURE_SIZE} priority={priority} />
       <div className="flex grow flex-col p-5 lg:p-6">
         <p className="flex flex-wrap justify-between gap-x-4 text-small">
           <span className="font-semibold text-seen-ink">{post.category}</span>

@@ -4,6 +4,7 @@ import type { Thing } from '@site/kit/structured-data.tsx';
 import { companyAddress } from '@site/kit/structured-data.tsx';
 import { validThrough } from './open-positions.ts';
 import type { Position } from './positions.ts';
+import { TERMS } from './positions.ts';
 
 /**
  * https://schema.org/JobPosting, as https://developers.google.com/search/docs/appearance/structured-data/job-posting asks
@@ -37,7 +38,7 @@ export function jobPosting(position: Position): Thing {
 
 /** In HTML, as it is to be: whole, with its lists. */
 function descriptionOf({ description, requirements, benefits }: Position): string {
-  return `<p>${description}</p>${listOf('What you bring', requirements)}${listOf('What you get', benefits)}`;
+  return `<p>${description}</p><p>${TERMS.sentence}</p>${listOf('What you bring', requirements)}${listOf('What you get', benefits)}`;
 }
 
 function listOf(title: string, points: readonly string[]): string {

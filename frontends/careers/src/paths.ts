@@ -10,17 +10,19 @@ export const pages: readonly string[] = [
   ...openOn(dayAt(Date.now())).map(({ slug }) => paths.position(slug)),
 ];
 
-/** The days on which pages last changed, where we know it. */
-export const lastModified: Readonly<Record<string, string>> = Object.fromEntries(
-  positions.map(({ slug, opened }) => [paths.position(slug), opened]),
-);
+/**
+ * Addresses that are gone from a time on (`since`, in seconds since 1970), and what shows the page that says so: as it is on
+ * the day on which it is gone, or today where that has passed.
+ */
+export function goneOn(today: string) {
+  return positions.map(position => {
+    const { since, day } = closedFrom(position);
+    const path = paths.position(position.slug);
+    return { path, since, shownBy: `${path}?${DAY_PARAMETER}=${day > today ? day : today}` };
+  });
+}
 
-/** Addresses that are gone from a time on (`since`, in seconds since 1970), and what shows the page that says so. */
-export const gone = positions.map(position => {
-  const { since, day } = closedFrom(position);
-  const path = paths.position(position.slug);
-  return { path, since, shownBy: `${path}?${DAY_PARAMETER}=${day}` };
-});
+export const gone = goneOn(dayAt(Date.now()));
 
 /** Former addresses of positions: of the one in the list, and of its form. */
 export const redirects = positions.flatMap(({ id, slug }) => [

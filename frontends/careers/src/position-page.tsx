@@ -101,6 +101,7 @@ function Description({ position }: { position: Position }) {
       <div className="grid gap-x-16 gap-y-10 lg:grid-cols-aside">
         <div className="grid max-w-text gap-8">
           <p className="text-ink-2 text-lead">{description}</p>
+          <p>{TERMS.sentence}</p>
           <Points title="What you bring" points={requirements} as="h3" />
           <Points title="What you get" points={benefits} as="h3" />
         </div>

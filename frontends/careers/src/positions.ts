@@ -23,6 +23,9 @@ export const TERMS = {
   type: 'Internship',
   experience: 'Student / Fresher',
   location: 'Remote / Chennai',
+  /** All three in a sentence: what search engines show as remote has to say so in its description. */
+  sentence:
+    'A fully remote internship for students and freshers, from anywhere in India, or in Chennai, as you choose.',
 } as const;
 
 /** What a position is about, in a sentence. */

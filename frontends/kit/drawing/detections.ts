@@ -38,6 +38,11 @@ interface DrawnDetection {
   svg: string;
 }
 
+/** Between two labels, at the least. */
+const GAP = 3;
+/** The smallest letters that are read, in pixels on the screen. */
+const LEGIBLE = 11;
+
 /** Advance of a letter, as a fraction of the size of type: what monospaced faces agree on. */
 const LETTER = 0.6;
 
@@ -64,7 +69,7 @@ export class Detections {
     const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
     const tag = this.placeFor(box, [round(words + 2 * pad), high], by);
     const text =
-      `<g transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
+      `<g class="label" transform="translate(${tag.left} ${tag.top})" stroke="none"><rect width="${tag.width}" height="${high}" fill="${sceneColours[severity]}"/>` +
       `<text x="${pad}" y="${this.type}" fill="${severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}" textLength="${words}">${label}</text></g>`;
     const brackets = `<path d="${bracketsOf(box, corner)}" stroke="${sceneColours[severity]}" stroke-width="2.4"/>`;
     const delay = round(0.55 + 0.35 * this.drawn.length);
@@ -111,6 +116,12 @@ export class Detections {
     return shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules;
   }
 
+  /** What leaves the labels out where the picture is shown so small that nobody reads them. */
+  legibility(): string {
+    const narrowest = Math.ceil((this.picture[0] * LEGIBLE) / this.type);
+    return `@media not all and (min-width:${narrowest}px){.label{display:none}}`;
+  }
+
   /**
    * Where a label stands at a box: above it, below it, aligned with its left or its right side, or beside it, where there is
    * room for it on all of its way.
@@ -129,7 +140,9 @@ export class Detections {
     ];
     const isFree = (place: Rect) => {
       const way = swept(place, by);
-      return isWithin(way, this.whole()) && !this.covered.some(other => overlap(way, other));
+      return (
+        isWithin(way, this.whole()) && !this.covered.some(other => overlap(widened(way), other))
+      );
     };
     return places.find(isFree) ?? { left, top: above, width, height };
   }
@@ -138,6 +151,10 @@ export class Detections {
     const [width, height] = this.picture;
     return { left: 0, top: 0, width, height };
   }
+}
+
+function widened({ left, top, width, height }: Rect): Rect {
+  return { left: left - GAP, top: top - GAP, width: width + 2 * GAP, height: height + 2 * GAP };
 }
 
 /** What a rectangle covers on its way. */

@@ -61,14 +61,15 @@ export class IsometricSvg {
     this.over.push(`<g class="actors">${svg}</g>`);
   }
 
-  /** The picture as a file. */
-  toSvg(): string {
+  /** The picture as a file. Its labels are shown always, or where they are large enough to be read. */
+  toSvg(labels: 'always' | 'legible' = 'always'): string {
     const [w, h] = this.picture;
     const empty = this.hasActors ? `<view id="empty" viewBox="0 0 ${w} ${h}"/>` : '';
     const rules = this.hasActors ? '#empty:target~g .actors{display:none}' : '';
+    const legibility = labels === 'legible' ? this.detections.legibility() : '';
     return (
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}">` +
-      `<style>${palettes}${MOTION}${this.styles.toCss()}${this.detections.rules()}${rules}</style>${this.detections.views()}${empty}${this.toDrawing()}</svg>\n`
+      `<style>${palettes}${MOTION}${this.styles.toCss()}${this.detections.rules()}${legibility}${rules}</style>${this.detections.views()}${empty}${this.toDrawing()}</svg>\n`
     );
   }
 

@@ -111,9 +111,9 @@ function deployment(): Scene {
       )
       .join(''),
   );
-  scene.detect([1.3, 3.7, 0.1], { size: [78, 50], label: 'edge 12 ms' });
   rack(scene, [4, 0.6]);
   cloud(scene, [3.2, 2.2]);
+  scene.detect([1.3, 3.7, 0.1], { size: [78, 50], label: 'edge 12 ms' });
   scene.trail([
     [2, 3.4],
     [3.4, 3.4],

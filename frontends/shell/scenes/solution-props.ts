@@ -44,9 +44,12 @@ export function laptop(scene: Scene, [x, y]: readonly [number, number]) {
   );
 }
 
+/** Size of the labels: 11 pixels where a picture is 280 wide, as on the narrowest phone. */
+const TYPE = 19;
+
 /** An empty scene for a small picture. */
 export function vignette(world: readonly [number, number, number]): Scene {
-  return new Scene(world, PICTURE, 15);
+  return new Scene(world, PICTURE, TYPE);
 }
 
 /** A cloud, as a box of its own. */

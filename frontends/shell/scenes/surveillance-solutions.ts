@@ -17,7 +17,7 @@ function threatDetection(): Scene {
   }
   scene.fence([0.2, 3.4], [5.8, 3.4], 1.1);
   scene.person([3.2, 2.9], 'intruder 0.97', 'alert');
-  scene.person([5.1, 4.2], 'person 0.98');
+  scene.person([5.7, 4.8], 'person 0.98');
   scene.post([5.7, 0.4], 2);
   scene.camera([5.7, 0.4, 2.1], [3.4, 2.6]);
   return scene;

@@ -3,16 +3,11 @@ import { titleOf } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { StaticRouter } from '@site/kit/static-router.ts';
 import { feeds } from 'blog/feed';
-import {
-  pages as blogPages,
-  redirects as blogRedirects,
-  lastModified as modifiedInBlog,
-} from 'blog/paths';
+import { pages as blogPages, redirects as blogRedirects, lastModified } from 'blog/paths';
 import {
   pages as careersPages,
   redirects as careersRedirects,
   gone as goneCareers,
-  lastModified as modifiedInCareers,
 } from 'careers/paths';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { prerender } from 'react-dom/static';
@@ -32,13 +27,10 @@ import {
   redirects as shellRedirects,
 } from './render-plan.ts';
 
-export { brand, feeds };
+export { brand, feeds, lastModified };
 
 /** Every address that gets a page of its own, and a place in the sitemap. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
-
-/** The days on which pages last changed, where we know it. */
-export const lastModified = { ...modifiedInBlog, ...modifiedInCareers };
 
 /** Every address that gets a page of its own which the sitemap does not list. */
 export const unlisted: readonly string[] = formResultPaths;

@@ -204,6 +204,29 @@ test('the sitemap says when each article last changed', () => {
   }
 });
 
+test('the sitemap says of each list when its newest article changed', () => {
+  const sitemap = builtText('sitemap.xml');
+  const dayOf = (path: string) =>
+    sitemap.split(`<loc>${SITE}${path}</loc><lastmod>`)[1]?.slice(0, 10);
+  const newest = articles.map(dayOf).toSorted().at(-1);
+  expect(dayOf('/blog')).toBe(newest);
+  expect(dayOf('/blog/author/cto')).toBe(newest);
+  for (const list of sitemapPages().filter(path => path.startsWith('/blog/category/'))) {
+    const shown = attributesOf(
+      builtPage(list).document.querySelectorAll('main li time'),
+      'datetime',
+    );
+    expect(shown.length).toBeGreaterThan(0);
+    expect(dayOf(list)).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect((dayOf(list) ?? '') >= (shown.toSorted().at(-1) ?? 'no day')).toBe(true);
+  }
+});
+
+test('the first picture of an author’s page is in its HTML, the others come near the viewport', () => {
+  const cards = builtPage('/blog/author/cto').document.querySelectorAll('main li [data-state]');
+  expect(attributesOf(cards, 'data-state')).toEqual(['loading', ...Array(5).fill('waiting')]);
+});
+
 test('the search and its index weigh 25 kB at most, and no page brings them', () => {
   const folder = 'remotes/blog/assets';
   const files = readdirSync(join(dist, folder)).filter(name => /^search\.\w+\.js$/.test(name));

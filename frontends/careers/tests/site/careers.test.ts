@@ -4,6 +4,7 @@ import {
   attributesOf,
   builtPage,
   builtRoutes,
+  builtText,
   sitemapPages,
   textContentsOf,
 } from '../../../kit/testing/built-site.ts';
@@ -62,6 +63,13 @@ test('search engines are told of a position on its own page, not in the list', (
   }
 });
 
+test('the sitemap names no day on which a position’s page changed, which we do not know', () => {
+  const sitemap = builtText('sitemap.xml');
+  for (const { slug } of open) {
+    expect(sitemap).toContain(`/careers/${slug}</loc></url>`);
+  }
+});
+
 describe.each(positions.map(position => [position.slug, position] as const))('%s', (slug, it) => {
   test('is open or closed by its date, and has a page for both that says what else is open', () => {
     const gone = builtRoutes().gone.find(({ path }) => path === `/careers/${slug}`);
@@ -75,7 +83,8 @@ describe.each(positions.map(position => [position.slug, position] as const))('%s
     expect(
       closed.document.querySelector('form[action$=application], link[rel=canonical]'),
     ).toBeNull();
-    const others = openOn(dayAt((gone?.since ?? 0) * 1000)).map(other => `/careers/${other.slug}`);
+    const days = [dayAt((gone?.since ?? 0) * 1000), dayAt(Date.now())].toSorted();
+    const others = openOn(days.at(-1) ?? '').map(other => `/careers/${other.slug}`);
     const now = within(closed.page.getByRole('region', { name: 'Open Now' }));
     expect(attributesOf(now.getAllByRole('link'), 'href')).toEqual(
       others.length > 0 ? others : ['mailto:careers@oculant.example'],

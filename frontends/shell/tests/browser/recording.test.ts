@@ -41,6 +41,21 @@ for (const width of WIDTHS) {
   });
 }
 
+// A phone's browser takes a part of its screen: 390 × 664 is what Safari leaves of 390 × 844.
+for (const [width, height] of [
+  [360, 640],
+  [390, 664],
+] as const) {
+  test(`half of the picture is in the first view of a phone of ${width} × ${height}`, async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await page.goto('/');
+    const picture = page.locator('main header [data-state=there]');
+    await expect(picture).toBeInViewport({ ratio: 0.5 });
+  });
+}
+
 test.describe('where motion is wanted', () => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 

@@ -28,6 +28,7 @@ test('the privacy policy tells what every form sends, for how long it is kept, a
     /kept like any form, for 365 days/,
     /neither your network address nor your browser/,
     /which kinds of pages you saw, .* and how much of it moved by itself/,
+    /beyond the totals of each minute nothing is kept/,
     /No person and no visit can be told from another/,
     /Global Privacy Control, Do Not Track/,
     /in the tools they work with: contact messages by our sales staff, applications by those/,

@@ -94,6 +94,11 @@ describe.each(positions)('%s', path => {
     expect(Date.parse(datePosted ?? '')).toBeLessThan(Date.now());
   });
 
+  test('says in its description that it is remote, and where, as TELECOMMUTE asks for', () => {
+    expect(job['description']).toMatch(/fully remote .* from anywhere in India, or in Chennai/);
+    expect(job['description']).toContain('students and freshers');
+  });
+
   test('says to people what it says to machines, and has the form that it promises', () => {
     const words = String(job['description'])
       .split(/<[^>]+>/)

@@ -16,11 +16,13 @@ export default function Classic() {
 
 function Hero() {
   return (
-    <header className="mx-auto grid max-w-page items-center gap-8 px-5 pt-5 pb-16 md:px-8 lg:grid-cols-hero lg:pt-16">
+    <header className="mx-auto grid max-w-page items-center gap-6 px-5 pt-4 pb-16 md:px-8 lg:grid-cols-hero lg:gap-8 lg:pt-16">
       <div className="fade-up">
         <h1 className="text-title">{brand.tagline}</h1>
-        <p className="mt-6 mb-8 max-w-lead text-ink-2 text-lead">{brand.blurb}</p>
-        <div className="flex flex-wrap gap-3.5">
+        <p className="mt-4 mb-5 max-w-lead text-ink-2 sm:text-lead lg:mt-6 lg:mb-8">
+          {brand.blurb}
+        </p>
+        <div className="flex flex-wrap gap-2 sm:gap-3.5">
           <ButtonLink to={paths.contact}>Request a Consultation</ButtonLink>
           <ButtonLink to="#methodology" variant="secondary">
             See how it works

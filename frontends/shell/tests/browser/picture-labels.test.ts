@@ -1,0 +1,96 @@
+import type { Page } from '@playwright/test';
+import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
+
+// What the machine says in the home page's pictures is read on every screen, or not shown. The recording's labels, which are
+// the page's own: recording.test.ts.
+
+const MIN_TYPE_PX = 11;
+const WIDTHS = [320, 820, 1440];
+/** Pictures of solutions, and of articles. */
+const PICTURES = 6 + 3;
+
+interface ShownPicture {
+  address: string;
+  width: number;
+  height: number;
+}
+
+interface Label {
+  words: string;
+  typePx: number;
+  box: { left: number; top: number; right: number; bottom: number };
+}
+
+for (const width of WIDTHS) {
+  test(`labels of pictures are read and never touch on a screen of ${width} pixels`, async ({
+    page,
+    context,
+  }) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto('/');
+    const pictures = await shownPictures(page);
+    expect(pictures).toHaveLength(PICTURES);
+    const drawing = await context.newPage();
+    let read = 0;
+    for (const picture of pictures) {
+      const labels = await labelsOf(drawing, picture);
+      read += labels.length;
+      for (const { words, typePx } of labels) {
+        expect(typePx, `${words} in ${picture.address}`).toBeGreaterThanOrEqual(MIN_TYPE_PX);
+      }
+      expect(touching(labels), picture.address).toEqual([]);
+    }
+    expect(read).toBeGreaterThan(PICTURES - 3);
+  });
+}
+
+/** The drawings below the recording, as large as they are shown. */
+async function shownPictures(page: Page): Promise<ShownPicture[]> {
+  const boxes = page.locator('section [data-state]');
+  await expect(async () => {
+    for (const box of await boxes.all()) {
+      await box.scrollIntoViewIfNeeded();
+    }
+    expect(await boxes.and(page.locator('[data-state=there]')).count()).toBe(PICTURES);
+  }).toPass();
+  return boxes.locator('img').evaluateAll(images =>
+    images.map(image => {
+      const { width, height } = image.getBoundingClientRect();
+      return { address: (image as HTMLImageElement).src, width, height };
+    }),
+  );
+}
+
+/** The labels of a drawing, by its file alone at the size at which it is shown: its media queries ask the same. */
+async function labelsOf(page: Page, { address, width, height }: ShownPicture): Promise<Label[]> {
+  await page.setViewportSize({ width: Math.floor(width), height: Math.ceil(height) });
+  await page.goto(address);
+  return page.evaluate(
+    ([width, height]) => {
+      const svg = document.documentElement;
+      svg.setAttribute('width', `${width}`);
+      svg.setAttribute('height', `${height}`);
+      return Array.from(svg.querySelectorAll<SVGTextElement>('.find text'))
+        .filter(text => text.getBoundingClientRect().width > 0)
+        .map(text => {
+          const { left, top, right, bottom } = (
+            text.previousElementSibling ?? text
+          ).getBoundingClientRect();
+          const typePx =
+            Number.parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? 0);
+          return { words: text.textContent, typePx, box: { left, top, right, bottom } };
+        });
+    },
+    [width, height],
+  );
+}
+
+function touching(labels: readonly Label[]): string[] {
+  return labels.flatMap(({ words, box }, at) =>
+    labels
+      .slice(at + 1)
+      .filter(({ box: other }) => box.left < other.right + 1 && other.left < box.right + 1)
+      .filter(({ box: other }) => box.top < other.bottom + 1 && other.top < box.bottom + 1)
+      .map(other => `${words} and ${other.words}`),
+  );
+}
