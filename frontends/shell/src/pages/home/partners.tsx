@@ -3,7 +3,7 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
 const STAGGER_MS = 100;
-/** Number of logos that load eagerly, of a small size; the others load lazily, of a large one. All are shown in one. */
+/** Number of logos that load eagerly, in a small size; the others load lazily, in a large one. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
 const LARGE = { width: 200, height: 80 };
@@ -27,7 +27,7 @@ export function Partners() {
                   alt={partner.name}
                   loading={at < EAGER ? 'eager' : 'lazy'}
                   {...(at < EAGER ? SMALL : LARGE)}
-                  className="aspect-5/2 w-full max-w-40 object-contain"
+                  className="aspect-5/2 object-contain"
                 />
               </a>
             </Reveal>
