@@ -23,6 +23,8 @@ const FIRST_PUT_OFF: i64 = 30;
 const MAX_PUT_OFF: u32 = 12;
 /// A domain that took nothing for so many seconds is given up.
 const DOMAIN_GIVEN_UP_AFTER: i64 = 3 * DAY;
+/// Of how many domains it is known that they take nothing at present: one record holds them, and the broker takes a megabyte.
+const MAX_SLOW_DOMAINS: usize = 2_000;
 /// Of how many mails it is known how often they were put off.
 const MAX_KNOWN_PUT_OFF: usize = 2_000;
 /// How long a mail is known to be in somebody's hands that nobody speaks of any more, in seconds: longer than one is tried.
@@ -356,6 +358,7 @@ impl Ledger {
             pause,
         };
         self.slow.insert(domain.to_owned(), slow);
+        forget_oldest(&mut self.slow, MAX_SLOW_DOMAINS, |slow| slow.until);
     }
 
     fn give_back(&mut self, mail: &InHand) {
@@ -376,10 +379,10 @@ impl Ledger {
 }
 
 /// Forgets what was last touched the longest ago, until there are no more than `most`.
-fn forget_oldest<K: Copy + Ord, V>(known: &mut BTreeMap<K, V>, most: usize, last: impl Fn(&V) -> i64) {
+fn forget_oldest<K: Clone + Ord, V>(known: &mut BTreeMap<K, V>, most: usize, last: impl Fn(&V) -> i64) {
     while known.len() > most {
         let oldest = known.iter().min_by_key(|(_, value)| last(value));
-        let Some(oldest) = oldest.map(|(key, _)| *key) else {
+        let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
             return;
         };
         known.remove(&oldest);
@@ -524,6 +527,20 @@ mod tests {
                 "{outcome:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_record_of_many_slow_domains_fits_into_the_broker() {
+        let limits = SendingLimits::default();
+        let mut ledger = Ledger::default();
+        for number in 0..2_100 {
+            let domain = format!("a-domain-of-some-length-{number}.example");
+            claim(&mut ledger, number, &domain, NOW, &limits);
+            put_off(&mut ledger, number, NOW);
+        }
+        let record = serde_json::to_vec(&ledger).expect("a record");
+        assert_eq!(ledger.slow_domains(NOW), MAX_SLOW_DOMAINS);
+        assert!(record.len() < 500_000, "{} bytes", record.len());
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub async fn send(post: Post, consent: Consent, common: &CommonArgs) -> anyhow::
         Consent::Asked if stdin().is_terminal() => {
             ask(&lines)?;
             lines.clear();
+            // Somebody else may have sent it while this one was asked.
+            ensure_is_new(&context, issue, &post.issue.name).await?;
         }
         Consent::Asked => {
             lines.push("Nothing was sent; repeat it with --yes.".to_owned());

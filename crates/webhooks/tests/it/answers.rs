@@ -409,6 +409,37 @@ async fn an_application_reaches_lever_with_its_position_and_its_link() -> anyhow
 }
 
 #[tokio::test]
+async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_first() -> anyhow::Result<()> {
+    let notes = AtomicUsize::new(0);
+    let vendor = HttpStandIn::start(move |asked| match asked.method.as_str() {
+        "GET" => Reply::Answer(200, json!({ "data": [{ "id": "o-1" }] })),
+        _ if !asked.path.starts_with("/v1/opportunities/o-1/notes") => {
+            Reply::Answer(201, json!({ "data": { "id": "o-1" } }))
+        }
+        _ if notes.fetch_add(1, Ordering::SeqCst) == 0 => Reply::Answer(429, Value::Null),
+        _ => Reply::Answer(201, json!({ "data": { "id": "n-1" } })),
+    })
+    .await?;
+    let values = json!({ "perform_as": "u", "postings": {}, "posting": "p-2" });
+    let setting = Setting::of_repository("lever.yaml", vendor.url(), &values)?;
+    let application = changed(EventType::CareersApplied, |_| {})?;
+    assert!(send(&setting, &application).await?.is_err());
+    let again = Outgoing {
+        attempt: 2,
+        ..application
+    };
+    assert!(send(&setting, &again).await?.is_ok());
+    let asked = vendor.asked();
+    let made = |path: &str| {
+        let posted = asked.iter().filter(|asked| asked.method == "POST");
+        posted.filter(|asked| asked.path == path).count()
+    };
+    assert_eq!(made("/v1/opportunities"), 1);
+    assert_eq!(made("/v1/opportunities/o-1/notes"), 2);
+    Ok(())
+}
+
+#[tokio::test]
 async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -> anyhow::Result<()> {
     let persons = Arc::new(AtomicUsize::new(0));
     let known = persons.clone();
