@@ -27,7 +27,7 @@ impl Subscriber {
     ///
     /// If it does not go there, with the reason.
     pub fn reached_at(&self, requested: OffsetDateTime) -> Result<&EmailAddress, NotReached> {
-        match (&self.standing.state, &self.email) {
+        match (&self.state, &self.email) {
             (State::Confirmed { since }, _) if *since > requested => Err(NotReached::Later),
             (State::Confirmed { .. }, Some(email)) => Ok(email),
             (State::Pending { .. }, _) => Err(NotReached::Pending),

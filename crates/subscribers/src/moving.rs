@@ -4,6 +4,7 @@
 //! to the new id and carries what it was; then that is written there; then the first carries nothing any more. Whoever
 //! meets the record in between does the steps that are missing, so it makes no difference who is killed, and when.
 
+use serde_json::Map;
 use time::OffsetDateTime;
 use visitor::PersonId;
 
@@ -46,13 +47,16 @@ impl Subscriber {
     pub fn moving(self, to: PersonId, expires: Option<OffsetDateTime>) -> Self {
         let forwarding = self.forwarding(to.clone());
         let carried = Carried {
-            subscriber: self,
+            subscriber: self.into(),
             expires,
         };
-        forwarding.at(State::Moved {
-            to,
-            record: Some(Box::new(carried)),
-        })
+        Self {
+            state: State::Moved {
+                to,
+                record: Some(Box::new(carried)),
+            },
+            ..forwarding
+        }
     }
 
     /// What stays in this record's place: nothing of the person but where the record is.
@@ -67,25 +71,26 @@ impl Subscriber {
             ended: None,
             consent: None,
             came_back: None,
-            standing: State::Moved { to, record: None }.into(),
+            state: State::Moved { to, record: None },
+            unknown_fields: Map::new(),
         }
     }
 
     /// The id that it moved to.
     pub fn moved_to(&self) -> Option<&PersonId> {
-        match &self.standing.state {
+        match &self.state {
             State::Moved { to, .. } => Some(to),
             _ => None,
         }
     }
 
-    /// The record that it carries.
-    pub fn carried(&self) -> Option<&Self> {
-        self.carrying().map(|carried| &carried.subscriber)
+    /// The record that it carries. One that could not be read made this one unreadable.
+    pub fn carried(&self) -> Option<Self> {
+        Self::try_from(self.carrying()?.subscriber.clone()).ok()
     }
 
     fn carrying(&self) -> Option<&Carried> {
-        match &self.standing.state {
+        match &self.state {
             State::Moved { record, .. } => record.as_deref(),
             _ => None,
         }
@@ -94,7 +99,7 @@ impl Subscriber {
     /// What is to be done before it only leads to where it moved.
     pub fn unfinished(&self) -> Option<Unfinished> {
         self.moved_to()?;
-        let (carried, ended) = (self.carried().cloned(), self.ended);
+        let (carried, ended) = (self.carried(), self.ended);
         let expires = self.carrying().and_then(|carried| carried.expires);
         (carried.is_some() || ended.is_some()).then_some(Unfinished {
             carried,

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::Subscriber;
+use crate::record::Record;
 
 /// Where a subscription stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
     /// What it was.
-    pub(crate) subscriber: Subscriber,
+    pub(crate) subscriber: Record,
     /// When it expires, if it does.
     #[serde(with = "time::serde::rfc3339::option")]
     pub(crate) expires: Option<OffsetDateTime>,

@@ -138,7 +138,7 @@ impl Subscribers {
             let Some(to) = found.as_ref().and_then(|record| record.moved_to()).cloned() else {
                 return Ok(found);
             };
-            let carried = found.and_then(|record| record.carried().cloned());
+            let carried = found.and_then(|record| record.carried());
             found = self.read(&to).await?.subscriber.or(carried);
         }
         Err(away(format!("the record of {person} moves in a circle")))

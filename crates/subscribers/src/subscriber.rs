@@ -1,14 +1,14 @@
 //! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
 use crate::{
     proofs::{CameBack, Consent},
-    record::{Standing, read_address, write_address},
+    record::Record,
     state::State,
 };
 
@@ -29,44 +29,34 @@ const CAME_BACK_COUNTS: Duration = Duration::days(180);
 /// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
+/// The field of [`State::Pending`] that may be left out.
+const ASKING: &str = "asking";
+
 /// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Record", into = "Record")]
 pub struct Subscriber {
     /// The address as last signed up; `None` once nothing needs it any more ([`Self::forgotten`]).
-    #[serde(default, serialize_with = "write_address", deserialize_with = "read_address")]
     pub email: Option<EmailAddress>,
     /// Names this subscription in the events it causes, so that repeating a step
     /// repeats no event.
     pub subscription: Uuid,
     /// When the sign-up was made.
-    #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
     /// Where the sign-up was made, such as `/blog`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "time::serde::rfc3339::option"
-    )]
     pub(crate) confirmed: Option<OffsetDateTime>,
     /// When a former subscription ended: see [`Self::unsubscribed_at`].
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        with = "time::serde::rfc3339::option"
-    )]
     pub(crate) ended: Option<OffsetDateTime>,
     /// What the person agreed to, where it is known; kept after the end as the time is, see [`Self::consented_at`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// The mails that came back though the address exists, each within half a year of the one before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came_back: Option<CameBack>,
     /// Where it stands.
-    #[serde(flatten)]
-    pub(crate) standing: Standing,
+    pub state: State,
+    /// What a later release notes beside, kept through every step.
+    pub(crate) unknown_fields: Map<String, Value>,
 }
 
 /// Retention of a record in the bucket.
@@ -90,7 +80,7 @@ impl Subscriber {
         key: Uuid,
         new_subscription_id: Uuid,
     ) -> Option<Self> {
-        match known.map(|known| &known.standing.state) {
+        match known.map(|known| &known.state) {
             Some(
                 State::Confirmed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown,
             ) => return None,
@@ -116,21 +106,19 @@ impl Subscriber {
             ended: known.and_then(Self::unsubscribed_at),
             consent: known.and_then(|known| known.consent.clone()),
             came_back: None,
-            standing: Standing {
-                state: State::Pending {
-                    mailed: None,
-                    asking: Some(key),
-                },
-                unknown_fields: known
-                    .map(|known| known.standing.unknown_fields.clone())
-                    .unwrap_or_default(),
+            state: State::Pending {
+                mailed: None,
+                asking: Some(key),
             },
+            unknown_fields: known
+                .map(|known| known.unknown_fields.clone())
+                .unwrap_or_default(),
         })
     }
 
     /// The idempotency key under which its confirmation mail is being asked for.
     pub fn asking(&self) -> Option<Uuid> {
-        match self.standing.state {
+        match self.state {
             State::Pending { asking, .. } => asking,
             State::Confirmed { .. }
             | State::Unsubscribed { .. }
@@ -142,41 +130,35 @@ impl Subscriber {
 
     /// The same subscription after its confirmation mail was asked for; one that asks for none stays what it is.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
-        if !self.is_pending() {
-            return self;
-        }
-        self.at(State::Pending {
-            mailed: Some(now),
-            asking: None,
-        })
+        let state = match self.state {
+            State::Pending { .. } => State::Pending {
+                mailed: Some(now),
+                asking: None,
+            },
+            other => other,
+        };
+        Self { state, ..self }
     }
 
     /// The same subscription after its confirmation mail could not be asked for: the next sign-up may ask at once.
     pub fn released(self) -> Self {
-        self.at(State::Pending {
+        let state = State::Pending {
             mailed: None,
             asking: None,
-        })
-    }
-
-    /// The same in this state.
-    pub(crate) fn at(self, state: State) -> Self {
-        let standing = Standing {
-            state,
-            ..self.standing
         };
-        Self { standing, ..self }
+        Self { state, ..self }
     }
 
     /// The subscription that a confirmation makes; `None` where there is nothing to
     /// confirm any more.
     pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {
         self.email.as_ref()?;
-        match self.standing.state {
+        match self.state {
             State::Pending { .. } => Some(Self {
                 confirmed: None,
                 ended: None,
-                ..self.at(State::Confirmed { since: now })
+                state: State::Confirmed { since: now },
+                ..self
             }),
             State::Confirmed { .. } => Some(self),
             State::Unsubscribed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown => {
@@ -188,7 +170,7 @@ impl Subscriber {
     /// The subscription after it ended. One that is suppressed, or in a state that is not known, stays so, as one that
     /// ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
-        match self.standing.state {
+        match self.state {
             State::Unsubscribed { .. } | State::Moved { .. } => self,
             State::Suppressed { .. } | State::Unknown => Self {
                 ended: self.ended.or(Some(now)),
@@ -197,7 +179,8 @@ impl Subscriber {
             State::Pending { .. } | State::Confirmed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: None,
-                ..self.at(State::Unsubscribed { since: now })
+                state: State::Unsubscribed { since: now },
+                ..self
             },
         }
     }
@@ -205,12 +188,13 @@ impl Subscriber {
     /// The subscription after a mail came back because the address does not exist. A state that is not known stays:
     /// who knows it must judge what the bounce makes of it.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
-        match self.standing.state {
+        match self.state {
             State::Suppressed { .. } | State::Moved { .. } | State::Unknown => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
-                ..self.at(State::Suppressed { since: now })
+                state: State::Suppressed { since: now },
+                ..self
             },
         }
     }
@@ -222,7 +206,7 @@ impl Subscriber {
             .came_back
             .clone()
             .filter(|known| now - known.at < CAME_BACK_COUNTS);
-        if !matches!(self.standing.state, State::Confirmed { .. })
+        if !matches!(self.state, State::Confirmed { .. })
             || known.as_ref().is_some_and(|known| known.last == mail)
         {
             return self;
@@ -244,7 +228,7 @@ impl Subscriber {
 
     /// The same with what was agreed to by the confirmation at this moment.
     pub fn with_consent(self, consent: Consent, now: OffsetDateTime) -> Self {
-        match self.standing.state {
+        match self.state {
             State::Confirmed { since } if since == now => Self {
                 consent: Some(consent),
                 ..self
@@ -257,7 +241,7 @@ impl Subscriber {
     /// of an address, and says all the same that this person left, and when they had consented.
     pub fn forgotten(self) -> Self {
         Self {
-            email: match self.standing.state {
+            email: match self.state {
                 State::Unsubscribed { .. } => None,
                 State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
                 State::Pending { .. } | State::Confirmed { .. } | State::Moved { .. } | State::Unknown => {
@@ -271,11 +255,12 @@ impl Subscriber {
     /// What it is after a time in which nobody touched it: whoever left before and never confirmed a further sign-up is
     /// who left, and nobody's address stays for its own sake.
     pub fn swept(self, now: OffsetDateTime) -> Self {
-        match (&self.standing.state, self.ended) {
+        match (&self.state, self.ended) {
             (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
             (State::Pending { .. }, Some(since)) if now - self.requested > MAX_CONFIRM_WITHIN => Self {
                 ended: None,
-                ..self.at(State::Unsubscribed { since })
+                state: State::Unsubscribed { since },
+                ..self
             }
             .forgotten(),
             _ => self.forgotten(),
@@ -291,24 +276,26 @@ impl Subscriber {
     /// What a suppressed subscription is once that was lifted: what it was before the mail came back. `None` for a
     /// sign-up that was never confirmed: nothing of it is worth keeping, and it can be made anew.
     pub fn lifted(self) -> Option<Self> {
-        let state = match (&self.standing.state, self.confirmed, self.ended) {
+        let state = match (&self.state, self.confirmed, self.ended) {
             (State::Suppressed { .. }, _, Some(since)) => State::Unsubscribed { since },
             (State::Suppressed { .. }, Some(since), None) => State::Confirmed { since },
             (State::Suppressed { .. }, None, None) => return None,
             _ => return Some(self),
         };
-        let has_left = matches!(state, State::Unsubscribed { .. });
         Some(Self {
             ended: None,
-            confirmed: self.confirmed.filter(|_| has_left),
-            ..self.at(state)
+            confirmed: self
+                .confirmed
+                .filter(|_| matches!(state, State::Unsubscribed { .. })),
+            state,
+            ..self
         })
     }
 
     /// When this person last said that they want the newsletter, where it is known. It is kept after the end, to
     /// show on what ground mails were sent.
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
-        match self.standing.state {
+        match self.state {
             State::Confirmed { since } => Some(since),
             State::Pending { .. }
             | State::Unsubscribed { .. }
@@ -320,7 +307,7 @@ impl Subscriber {
 
     /// When this person last left, unless they confirmed anew since.
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
-        match self.standing.state {
+        match self.state {
             State::Unsubscribed { since } => Some(since),
             State::Pending { .. }
             | State::Confirmed { .. }
@@ -334,7 +321,7 @@ impl Subscriber {
     /// whoever left before stays known as such, or anybody could undo that by typing their address. So does, later, what
     /// came back of somebody who never confirmed.
     pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
-        match self.standing.state {
+        match self.state {
             State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
             State::Suppressed { .. } if self.unsubscribed_at().is_none() && self.consented_at().is_none() => {
                 Retention::Expires(UNCONFIRMED_SUPPRESSION_TTL)
@@ -345,17 +332,17 @@ impl Subscriber {
 
     /// Whether it awaits its confirmation.
     pub fn is_pending(&self) -> bool {
-        matches!(self.standing.state, State::Pending { .. })
+        matches!(self.state, State::Pending { .. })
     }
 
     /// Whether its address is taken not to exist.
     pub fn is_suppressed(&self) -> bool {
-        matches!(self.standing.state, State::Suppressed { .. })
+        matches!(self.state, State::Suppressed { .. })
     }
 
     /// Whether only a later release knows its state.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.standing.state, State::Unknown)
+        matches!(self.state, State::Unknown)
     }
 
     /// Whether a mail may go there at all.
@@ -365,14 +352,13 @@ impl Subscriber {
 
     /// The word for its state, as the record has it.
     pub fn state_name(&self) -> &str {
-        match self.standing.state {
+        match self.state {
             State::Pending { .. } => "pending",
             State::Confirmed { .. } => "confirmed",
             State::Unsubscribed { .. } => "unsubscribed",
             State::Suppressed { .. } => "suppressed",
             State::Moved { .. } => "moved",
             State::Unknown => self
-                .standing
                 .unknown_fields
                 .get("state")
                 .and_then(Value::as_str)
@@ -396,7 +382,58 @@ impl Subscriber {
             ended: None,
             consent: None,
             came_back: None,
-            standing: State::Confirmed { since: confirmed }.into(),
+            state: State::Confirmed { since: confirmed },
+            unknown_fields: Map::new(),
+        }
+    }
+}
+
+impl TryFrom<Record> for Subscriber {
+    type Error = serde_json::Error;
+
+    fn try_from(record: Record) -> Result<Self, Self::Error> {
+        let mut unknown_fields = record.rest;
+        let state = State::deserialize(&unknown_fields)?;
+        let known = state.fields();
+        // Only some sign-ups have a key: one that is left over beside another state would be read as theirs later.
+        let is_left_over = |name: &str| name == ASKING && state != State::Unknown;
+        unknown_fields.retain(|name, _| !known.contains_key(name) && !is_left_over(name));
+        if let State::Moved {
+            record: Some(carried),
+            ..
+        } = &state
+        {
+            Self::try_from(carried.subscriber.clone())?;
+        }
+        Ok(Self {
+            email: record.email,
+            subscription: record.subscription,
+            requested: record.requested,
+            source: record.source,
+            confirmed: record.confirmed,
+            ended: record.ended,
+            consent: record.consent,
+            came_back: record.came_back,
+            state,
+            unknown_fields,
+        })
+    }
+}
+
+impl From<Subscriber> for Record {
+    fn from(subscriber: Subscriber) -> Self {
+        let mut rest = subscriber.unknown_fields;
+        rest.extend(subscriber.state.fields());
+        Self {
+            email: subscriber.email,
+            subscription: subscriber.subscription,
+            requested: subscriber.requested,
+            source: subscriber.source,
+            confirmed: subscriber.confirmed,
+            ended: subscriber.ended,
+            consent: subscriber.consent,
+            came_back: subscriber.came_back,
+            rest,
         }
     }
 }
@@ -500,12 +537,9 @@ mod tests {
     fn confirming_or_leaving_twice_keeps_the_first_time() {
         let later = NOW + Duration::hours(1);
         let confirmed = pending().confirmed(NOW).and_then(|s| s.confirmed(later));
-        assert_eq!(
-            confirmed.map(|s| s.standing.state),
-            Some(State::Confirmed { since: NOW })
-        );
+        assert_eq!(confirmed.map(|s| s.state), Some(State::Confirmed { since: NOW }));
         let left = pending().unsubscribed(NOW).unsubscribed(later);
-        assert_eq!(left.standing.state, State::Unsubscribed { since: NOW });
+        assert_eq!(left.state, State::Unsubscribed { since: NOW });
     }
 
     #[test]
@@ -752,8 +786,8 @@ mod tests {
         assert_eq!(again.clone().swept(NOW + month), again);
         let swept = again.swept(NOW + month + Duration::SECOND);
         assert_eq!(
-            (swept.email.clone(), swept.standing.state.clone()),
-            (None, forgotten.standing.state)
+            (swept.email.clone(), swept.state.clone()),
+            (None, forgotten.state)
         );
         assert_eq!((swept.ended, swept.unsubscribed_at()), (None, Some(NOW)));
         assert_eq!(swept.clone().swept(NOW + month * 2), swept);
@@ -817,7 +851,7 @@ mod tests {
                 let before: Option<Subscriber> = known.clone();
                 known = after(before.clone(), what, now);
                 let is_confirmed = |s: &Option<Subscriber>| {
-                    s.as_ref().is_some_and(|s| matches!(s.standing.state, State::Confirmed { .. }))
+                    matches!(s, Some(Subscriber { state: State::Confirmed { .. }, .. }))
                 };
                 if is_confirmed(&known) && !is_confirmed(&before) {
                     let waited = before.as_ref().is_some_and(Subscriber::is_pending);

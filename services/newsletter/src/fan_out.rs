@@ -192,7 +192,7 @@ impl FanOut<'_> {
         if subscriber.moved_to().is_some() && carried.is_none() {
             return;
         }
-        let subscriber = carried.unwrap_or(subscriber);
+        let subscriber = carried.as_ref().unwrap_or(subscriber);
         match subscriber.reached_at(self.event.time) {
             Ok(_) => step.sendings.push(Sending {
                 id: self.issue.sending_id(subscriber.subscription),

@@ -47,7 +47,7 @@ impl Reach {
         if subscriber.moved_to().is_some() && carried.is_none() {
             return;
         }
-        match carried.unwrap_or(subscriber).reached_at(now) {
+        match carried.as_ref().unwrap_or(subscriber).reached_at(now) {
             Ok(_) => self.reached += 1,
             Err(why) => self.not_reached.count(why),
         }

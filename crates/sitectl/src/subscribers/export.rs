@@ -93,7 +93,7 @@ impl Export<'_> {
         let Some(to) = read.moved_to() else {
             return Ok(Some(read));
         };
-        let Some(carried) = read.carried().cloned() else {
+        let Some(carried) = read.carried() else {
             return Ok(None);
         };
         let there = self.bucket.search(to.as_str()).await?;

@@ -72,7 +72,7 @@ fn whatever_lies_in_the_bucket_a_record_is_written_as_it_will_be_read_through_ev
                 let text = serde_json::to_vec(step).expect("plain values");
                 let again: Subscriber = serde_json::from_slice(&text).expect("what was written is read");
                 assert_eq!(fields(&again), written);
-                assert_eq!(again.standing.state, step.standing.state, "of {before:?}");
+                assert_eq!(again.state, step.state, "of {before:?}");
                 let is_kept = |(name, value): (&String, &Value)| {
                     KNOWN.contains(&name.as_str()) || written.get(name) == Some(value)
                 };
