@@ -15,7 +15,14 @@ describe.each(ENGINES)('$name', engine => {
   test.each(SAMPLE_PATHS)('%s: Tab leads to all there is, in order and in sight', async route => {
     const { open, evaluate, tab } = visitor();
     await open(route);
-    const count = await evaluate(noteTabStops);
+    let count = 0;
+    // The recording brings its slider once it is there.
+    const isSettled = async () => {
+      const before = count;
+      count = await evaluate(noteTabStops);
+      return count === before;
+    };
+    await expect.poll(isSettled, { interval: 1000, timeout: VISIBLE_TIMEOUT_MS }).toBe(true);
     expect(count).toBeGreaterThan(10);
     for (let stop = 0; stop < count; stop += 1) {
       await tab.press('Tab');
