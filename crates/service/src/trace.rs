@@ -5,6 +5,7 @@
 
 use std::{borrow::Cow, sync::OnceLock};
 
+use base16ct::lower::encode_string;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use opentelemetry::{
     Context, ContextGuard, KeyValue, Value,
@@ -173,7 +174,8 @@ pub(crate) fn with_log_fields(mut write: impl FnMut(&str, &LogValue<'_>)) {
         }
         let span = current.span();
         if span.span_context().is_valid() {
-            let id = hex(span.span_context().trace_id().to_bytes());
+            // Its own text takes a sixth of what a log line does.
+            let id = encode_string(&span.span_context().trace_id().to_bytes());
             write("trace_id", &LogValue::Text(id.into()));
         }
     });
@@ -224,14 +226,7 @@ fn traceparent_of(context: &Context) -> Option<String> {
     let flags = if ids.is_sampled() { "01" } else { "00" };
     let (trace, step) = (ids.trace_id().to_bytes(), ids.span_id().to_bytes());
     ids.is_valid()
-        .then(|| ["00", &hex(trace), &hex(step), flags].join("-"))
-}
-
-/// Without `format!`, which takes a sixth of what a log line does.
-fn hex<const N: usize>(bytes: [u8; N]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.map(|byte| [byte >> 4, byte & 0xf].map(|half| DIGITS[usize::from(half)]));
-    String::from_utf8_lossy(digits.as_flattened()).into_owned()
+        .then(|| ["00", &encode_string(&trace), &encode_string(&step), flags].join("-"))
 }
 
 /// What a `traceparent` names, if it is one.

@@ -8,18 +8,7 @@ use serde::Serialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use visitor::links::UnsubscribeLinks;
 
-/// The columns of an export.
-pub const COLUMNS: &[&str] = &[
-    "email",
-    "state",
-    "requested",
-    "confirmed",
-    "ended",
-    "source",
-    "consent",
-    "consent_form",
-];
-/// The same where it tells how each can unsubscribe.
+/// The columns of an export that tells how each can unsubscribe.
 pub const COLUMNS_WITH_LINKS: &[&str] = &[
     "email",
     "state",
@@ -32,6 +21,8 @@ pub const COLUMNS_WITH_LINKS: &[&str] = &[
     "unsubscribe",
     "one_click",
 ];
+/// The columns of an export that does not.
+pub const COLUMNS: &[&str] = COLUMNS_WITH_LINKS.split_at(COLUMNS_WITH_LINKS.len() - 2).0;
 
 /// One subscriber, as machines are told.
 #[derive(Serialize)]
