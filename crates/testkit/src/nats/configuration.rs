@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use anyhow::Context;
+
 use super::routes::{Routes, write_certificate};
 use crate::{Fsync, MountedCertificate};
 
@@ -33,10 +35,12 @@ pub(super) fn write_single(
         format!("tls {{ cert_file: \"{certificate}\", key_file: \"{key}\", timeout: 10 }}\n")
     });
     let tls = tls.unwrap_or_default();
+    // By itself a server takes three quarters of what is free on the machine, and refuses shares on one that is nearly full.
+    let room = setting(PRODUCTION, "max_file_store")?;
     fs::create_dir_all(folder)?;
     let Listens { clients, monitor } = listens;
     let text = format!(
-        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\n{tls}jetstream {{ store_dir: \"{store}\"; {sync} }}\n{USERS}"
+        "listen: 127.0.0.1:{clients}\nhttp: 127.0.0.1:{monitor}\n{tls}jetstream {{ store_dir: \"{store}\"; {room}; {sync} }}\n{USERS}"
     );
     Ok(fs::write(folder.join("nats.conf"), text)?)
 }
@@ -102,6 +106,14 @@ pub(super) fn write_clustered(
     Ok(())
 }
 
+/// The line of a configuration that sets this.
+fn setting<'a>(text: &'a str, name: &str) -> anyhow::Result<&'a str> {
+    let mut lines = text.lines().map(str::trim);
+    lines
+        .find(|line| line.starts_with(name))
+        .with_context(|| format!("k8s/components/nats sets no {name}"))
+}
+
 /// The text with each of these replaced. Each must stand there, once, and nothing that belongs to a cluster may be left.
 fn changed(text: &str, changes: &[(&str, String)]) -> anyhow::Result<String> {
     let mut changed = text.to_owned();
@@ -124,6 +136,18 @@ fn changed(text: &str, changes: &[(&str, String)]) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_server_has_the_room_of_production_on_a_machine_that_is_nearly_full() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let listens = Listens {
+            clients: 1,
+            monitor: 2,
+        };
+        write_single(folder.path(), listens, Fsync::Later, None).expect("it is written");
+        let text = fs::read_to_string(folder.path().join("nats.conf")).expect("it is there");
+        assert!(text.contains("max_file_store: 18GB;"), "{text}");
+    }
 
     #[test]
     fn what_production_says_otherwise_is_not_left_out() {
