@@ -48,7 +48,7 @@ impl<'a> Conversation<'a> {
             release_held,
         };
         conversation.write_line("220 mail.test ESMTP").await?;
-        let mut to = None;
+        let (mut is_begun, mut to) = (false, None);
         while let Some(line) = conversation.read_line().await? {
             let command = line.split([' ', ':']).next().unwrap_or_default();
             conversation.count_plaintext_command(command);
@@ -58,14 +58,17 @@ impl<'a> Conversation<'a> {
                 "AUTH" => conversation.log_in(&line).await?,
                 "MAIL" => {
                     conversation.state.records(|records| records.begun += 1);
-                    let words = conversation.state.behaviour.to_sender.unwrap_or("250 OK");
-                    conversation.write_line(words).await?;
+                    let refusal = conversation.state.behaviour.to_sender;
+                    is_begun = refusal.is_none();
+                    conversation.write_line(refusal.unwrap_or("250 OK")).await?;
                 }
+                // Whoever sends all at once hears of each what came of it.
+                "RCPT" if !is_begun => conversation.write_line("503 5.5.1 No sender").await?,
                 "RCPT" => to = conversation.recipient(&line).await?,
-                "DATA" => {
-                    let (recipient, answer) = to.take().context("DATA before RCPT")?;
-                    conversation.content(recipient, answer).await?;
-                }
+                "DATA" => match to.take() {
+                    Some((recipient, answer)) => conversation.content(recipient, answer).await?,
+                    None => conversation.write_line("554 5.5.1 No valid recipient").await?,
+                },
                 "QUIT" => return conversation.write_line("221 Bye").await,
                 _ => conversation.write_line("250 OK").await?,
             }
@@ -88,7 +91,7 @@ impl<'a> Conversation<'a> {
             Login::Refused => "PLAIN LOGIN",
             Login::Taken { mechanism, .. } => mechanism,
         };
-        let words = format!("250-mail.test\r\n{starttls}250 AUTH {mechanisms}");
+        let words = format!("250-mail.test\r\n250-PIPELINING\r\n{starttls}250 AUTH {mechanisms}");
         self.write_line(&words).await
     }
 

@@ -9,9 +9,7 @@ use std::{
 
 use bolero::check;
 use lettre::{
-    Message,
-    address::Envelope,
-    transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream},
+    Message, address::Envelope, transport::smtp::client::AsyncTokioStream,
     transport::smtp::extension::ClientId,
 };
 use tokio::{
@@ -20,12 +18,7 @@ use tokio::{
 };
 use visitor::invisible::is_invisible;
 
-use super::{
-    content::Content,
-    error::HandOverError,
-    limits::BudgetShare,
-    transaction::{announce_content, greet, name_sender, send_content},
-};
+use super::{content::Content, error::HandOverError, limits::BudgetShare, transaction::Connection};
 
 const ITERATIONS: usize = 500;
 const RECIPIENT: &str = "asha.rao@example.com";
@@ -77,19 +70,19 @@ impl AsyncWrite for Server {
 
 /// `None` where there is no conversation at all.
 async fn hand_over(server: Server, hello: &ClientId, message: &Message) -> Option<Result<(), HandOverError>> {
-    let mut connection = greet(Box::new(server), hello, None).await.ok()?;
+    let mut connection = Connection::greet(Box::new(server), hello, None).await.ok()?;
     Some(converse(&mut connection, message.envelope(), message).await)
 }
 
 async fn converse(
-    connection: &mut AsyncSmtpConnection,
+    connection: &mut Connection,
     envelope: &Envelope,
     message: &Message,
 ) -> Result<(), HandOverError> {
-    name_sender(connection, envelope).await?;
-    announce_content(connection, envelope).await?;
+    let sent = connection.send_envelope(envelope).await;
+    sent.map_err(|(_, error)| error)?;
     let content = Content::new(message, BudgetShare::default());
-    send_content(connection, content, envelope).await
+    connection.send_content(content, envelope).await
 }
 
 /// The classes of the answers, one for each command (RFC 5321, 4.2); those to MAIL, RCPT, DATA and the content.
@@ -98,8 +91,8 @@ fn classes(answers: &[u8]) -> Vec<u8> {
     let lines = answers.split("\r\n").map(str::as_bytes);
     let last_lines = lines.filter(|line| line.get(3) != Some(&b'-'));
     let classes = last_lines.filter_map(|line| line.first().copied());
-    // Before them come the greeting, and the answer to EHLO.
-    classes.skip(2).take(4).collect()
+    // Before them come the greeting, and the answers to EHLO and to the second one.
+    classes.skip(3).take(4).collect()
 }
 
 fn reason(error: &HandOverError) -> String {

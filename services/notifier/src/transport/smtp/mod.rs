@@ -14,6 +14,8 @@ mod limits;
 mod no_such_address;
 #[cfg(test)]
 mod offered_encryption;
+#[cfg(test)]
+mod pipelining;
 mod settings;
 mod stream;
 mod transaction;
@@ -30,8 +32,8 @@ use lettre::{
     Message,
     address::Envelope,
     transport::smtp::{
-        authentication::{Credentials, DEFAULT_MECHANISMS},
-        client::{AsyncSmtpConnection, Certificate, TlsParameters},
+        authentication::Credentials,
+        client::{Certificate, TlsParameters},
         extension::ClientId,
     },
 };
@@ -49,9 +51,9 @@ use tokio_rustls::rustls::ClientConfig;
 
 use self::{
     content::Content,
-    error::{HandOverError, without_addresses},
+    error::{HandOverError, SmtpStage, without_addresses},
     limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
-    transaction::{announce_content, greet, mail, name_sender, send_content},
+    transaction::Connection,
 };
 pub use self::{
     error::SmtpError,
@@ -64,6 +66,8 @@ use crate::storage::Handover;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the network may take to connect: while it takes longer, it is tried again and again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a connection is taken for good that was used.
+const STAYS_GOOD: Duration = Duration::from_secs(1);
 /// How long an idle connection may take to show that it can be reused.
 const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a message may take before its connection no longer counts among its channel's.
@@ -103,7 +107,7 @@ enum Tls {
 }
 
 struct IdleConnection {
-    connection: AsyncSmtpConnection,
+    connection: Connection,
     since: Instant,
 }
 
@@ -242,8 +246,8 @@ impl SmtpPool {
     pub async fn close(&self, timeout: Duration) {
         let kept = std::mem::take(&mut *self.idle());
         let goodbyes = async {
-            for mut idle in kept {
-                idle.connection.abort().await;
+            for idle in kept {
+                idle.connection.quit().await;
             }
         };
         if tokio::time::timeout(timeout, goodbyes).await.is_err() {
@@ -287,37 +291,41 @@ impl SmtpPool {
         let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
-        let sending = timeout(limit, send_content(&mut connection, content, envelope));
+        let sending = timeout(limit, connection.send_content(content, envelope));
         let late = |_| Err(HandOverError::Message(SmtpError::Temporary(too_long(limit))));
         answered_if_slow(call, sending).await.unwrap_or_else(late)?;
         self.return_idle(connection);
         Ok(())
     }
 
-    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3).
-    async fn send_envelope(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
-        let mut connection = self.start_transaction(envelope).await?;
-        announce_content(&mut connection, envelope).await?;
-        Ok(connection)
-    }
-
-    /// Starts a transaction (MAIL). That first command shows whether an idle connection is still good; if it is not,
-    /// nothing is lost by another.
-    async fn start_transaction(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, HandOverError> {
-        while let Some(mut kept) = self.take_idle() {
-            if let Ok(Ok(_)) = timeout(REUSE_CHECK_TIMEOUT, kept.command(mail(envelope))).await {
-                return Ok(kept);
+    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3). A kept one that turns out not to be good
+    /// any more costs nothing: another is taken.
+    async fn send_envelope(&self, envelope: &Envelope) -> Result<Connection, HandOverError> {
+        while let Some(IdleConnection {
+            mut connection,
+            since,
+        }) = self.take_idle()
+        {
+            let is_good = since.elapsed() < STAYS_GOOD
+                || timeout(REUSE_CHECK_TIMEOUT, connection.is_alive()).await == Ok(true);
+            if !is_good {
+                continue;
+            }
+            match connection.send_envelope(envelope).await {
+                Ok(()) => return Ok(connection),
+                Err((SmtpStage::Sender | SmtpStage::InternationalSender, _)) => {}
+                Err((_, error)) => return Err(error),
             }
         }
         let mut connection = self.connect().await.map_err(|error| {
             // Whatever the server says before a message is about us, not about the message.
             HandOverError::Away(Away::Unreachable, without_addresses(&error.to_string(), envelope))
         })?;
-        name_sender(&mut connection, envelope).await?;
-        Ok(connection)
+        let sent = connection.send_envelope(envelope).await;
+        sent.map(|()| connection).map_err(|(_, error)| error)
     }
 
-    async fn connect(&self) -> Result<AsyncSmtpConnection, Box<dyn std::error::Error + Send + Sync>> {
+    async fn connect(&self) -> Result<Connection, Box<dyn std::error::Error + Send + Sync>> {
         let settings = &self.settings;
         let from_the_start = match &self.tls {
             Tls::Implicit(config) => Some(config.clone()),
@@ -329,24 +337,24 @@ impl SmtpPool {
             Tls::Starttls(tls) => Some(tls.clone()),
             Tls::None | Tls::Implicit(_) => None,
         };
-        let mut connection = greet(stream, &self.hello, starttls).await?;
+        let mut connection = Connection::greet(stream, &self.hello, starttls).await?;
         if let (Some(user), Some(password)) = (&settings.smtp_user, &settings.smtp_password) {
             let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
-            connection.auth(DEFAULT_MECHANISMS, &credentials).await?;
+            connection.log_in(&credentials).await?;
         }
         Ok(connection)
     }
 
-    fn take_idle(&self) -> Option<AsyncSmtpConnection> {
+    fn take_idle(&self) -> Option<IdleConnection> {
         let mut idle = self.idle();
         let before = idle.len();
         idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
-        let kept = idle.pop().map(|idle| idle.connection);
+        let kept = idle.pop();
         self.count_idle(before, idle.len());
         kept
     }
 
-    fn return_idle(&self, connection: AsyncSmtpConnection) {
+    fn return_idle(&self, connection: Connection) {
         let mut idle = self.idle();
         let before = idle.len();
         idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
