@@ -9,6 +9,6 @@ pub mod ledger;
 pub mod progress;
 pub mod store;
 
-pub use ledger::{Claim, Figures, Ledger, Outcome, PutOff, SendingLimits};
+pub use ledger::{CLAIM_HOLDS, Claim, Figures, Ledger, Outcome, PutOff, SendingLimits};
 pub use progress::{IssueProgress, IssueState, PassedOver};
 pub use store::{Entry, IssueStoreError, Issues};

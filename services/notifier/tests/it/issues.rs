@@ -351,6 +351,27 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
     Ok(())
 }
 
+#[tokio::test]
+async fn while_the_mail_server_is_away_no_mail_takes_a_place_of_the_day() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let port = closed.local_addr()?.port();
+    drop(closed);
+    let readers = seed(&nats, 10).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, port, &["--newsletter-per-day=5".to_owned()]).await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let (mut most, now) = (0, OffsetDateTime::now_utc());
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        most = most.max(operator.issues.ledger().await?.record.mails_of_the_day(now));
+    }
+    assert!(most <= 1, "{most} while one at most asks whether it is back");
+    assert_eq!(operator.waiting().await?, 10);
+    Ok(())
+}
+
 /// By which limit, how many mails it lets go, and for how many seconds.
 const LIMITS: [(&str, usize, i64); 4] = [
     ("--newsletter-per-second=5", 5, 1),
