@@ -324,6 +324,30 @@ impl Ledger {
         self.slow.values().filter(|slow| slow.until > time).count()
     }
 
+    /// Takes back what a clock made of the record that was more than a minute ahead of the broker's, by when the broker stored it: windows
+    /// that had not begun by then hold what they counted as of those that had.
+    pub fn correct(&mut self, stored: OffsetDateTime) {
+        let time = stored.unix_timestamp();
+        let latest = time + MINUTE;
+        for (window, length) in [
+            (&mut self.second, 1),
+            (&mut self.hour, HOUR),
+            (&mut self.day, DAY),
+        ] {
+            if window.number * length > latest {
+                window.number = time.div_euclid(length);
+            }
+        }
+        self.minute = self.minute.min(latest.div_euclid(MINUTE));
+        for mail in self.in_hand.values_mut() {
+            mail.second = mail.second.min(latest);
+        }
+        for domain in self.slow.values_mut() {
+            domain.since = domain.since.min(latest);
+            domain.until = domain.until.min(latest + MAX_SLOWED);
+        }
+    }
+
     fn enter(&mut self, time: i64) {
         let (hour, day) = (time.div_euclid(HOUR), time.div_euclid(DAY));
         let is_next_day = day > self.day.number;
@@ -712,6 +736,43 @@ mod tests {
             claim(&mut ledger, 2, "a.example", later(HOUR), &limits),
             Claim::Wait(_)
         ));
+    }
+
+    #[test]
+    fn what_a_clock_did_that_was_ahead_is_taken_back_and_what_it_counted_stays() {
+        let limits = SendingLimits {
+            per_day: Some(2),
+            ..SendingLimits::default()
+        };
+        for ahead in [90, HOUR, DAY, 400 * DAY] {
+            let mut ledger = Ledger::default();
+            claim(&mut ledger, 1, "a.example", later(ahead), &limits);
+            claim(&mut ledger, 2, "slow.example", later(ahead), &limits);
+            put_off(&mut ledger, 2, later(ahead));
+            ledger.correct(NOW);
+            let again = claim(&mut ledger, 2, "slow.example", later(20 * MINUTE), &limits);
+            assert_eq!(again, Claim::Granted, "{ahead}");
+            let beyond = claim(&mut ledger, 3, "a.example", later(20 * MINUTE), &limits);
+            assert!(matches!(beyond, Claim::Wait(_)), "{ahead}: {beyond:?}");
+            let tomorrow = later(DAY);
+            for mail in 4..6 {
+                let granted = claim(&mut ledger, mail, "a.example", tomorrow, &limits);
+                assert_eq!(granted, Claim::Granted, "{ahead}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_clock_did_that_is_right_stays_as_it_is() {
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", NOW, &SendingLimits::default());
+        claim(&mut ledger, 2, "slow.example", NOW, &SendingLimits::default());
+        put_off(&mut ledger, 2, NOW);
+        for lag in [0, 1, MINUTE] {
+            let mut corrected = ledger.clone();
+            corrected.correct(NOW - time::Duration::seconds(lag));
+            assert_eq!(corrected, ledger, "{lag}");
+        }
     }
 
     #[test]

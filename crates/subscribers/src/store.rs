@@ -222,7 +222,7 @@ impl Subscribers {
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
         self.connected().await?;
         let entry = read_entry(&self.bucket, person.as_str()).await;
-        let BucketEntry { value, revision } = entry.map_err(away)?;
+        let BucketEntry { value, revision, .. } = entry.map_err(away)?;
         let unreadable = |reason| SubscriberStoreError::Unreadable {
             person: person.clone(),
             reason,
