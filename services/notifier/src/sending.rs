@@ -251,7 +251,11 @@ impl IssueSender {
         }
     }
 
+    /// Claims it within the limits, of which the mail of a test takes nothing: nor is the day of one a day of the warm-up.
     async fn claim(&self, sending: &Sending, address: &EmailAddress) -> Result<Claim, LedgerClosed> {
+        if sending.test.is_some() {
+            return Ok(Claim::Granted);
+        }
         let domain = domain_of(address);
         self.ledger.claim(sending.id, sending.issue, domain).await
     }

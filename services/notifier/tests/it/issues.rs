@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use issues::{Figures, IssueProgress, IssueState, Issues};
+use issues::{Figures, IssueProgress, IssueState, Issues, Ledger};
 use site_broker::Publisher;
 use site_events::{
     Channel, IssueId, SENDINGS_STREAM, Sending,
@@ -21,7 +21,11 @@ use testkit::{
     seed_subscribers,
 };
 use time::OffsetDateTime;
-use visitor::token::{Purpose, TokenKey};
+use uuid::Uuid;
+use visitor::{
+    EmailAddress,
+    token::{Purpose, TokenKey},
+};
 
 use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process};
 
@@ -57,6 +61,34 @@ impl Operator {
 
     /// Asks for the issue, and hands it out to these.
     async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
+        self.ask(Audience::Subscribers).await?;
+        let sendings = to.iter().map(|reader| Sending {
+            id: issue().sending_id(reader.record.subscription),
+            subject: reader.person.clone(),
+            requestid: "visit-0001".to_owned(),
+            issue: issue(),
+            test: None,
+        });
+        self.hand_out(sendings).await
+    }
+
+    /// Has somebody look at the issue who need not be a subscriber.
+    async fn send_test(&self, to: [&str; 2]) -> anyhow::Result<()> {
+        self.ask(Audience::Test).await?;
+        for to in to {
+            let sending = Sending {
+                id: issue().sending_id(Uuid::new_v4()),
+                subject: person(to)?,
+                requestid: "visit-0001".to_owned(),
+                issue: issue(),
+                test: Some(EmailAddress::parse(to)?),
+            };
+            self.hand_out([sending]).await?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, audience: Audience) -> anyhow::Result<()> {
         let now = OffsetDateTime::now_utc();
         let progress = IssueProgress::new(NAME.into(), "The smart home".into(), now);
         self.issues.write_progress(issue(), &progress, 0).await?;
@@ -67,22 +99,19 @@ impl Operator {
             html: "<p>Hello</p>".to_owned(),
             text: "Hello".to_owned(),
             web: Some("https://oculant.example/blog/smart-home".to_owned()),
-            audience: Audience::Subscribers,
+            audience,
         };
         let publisher = Publisher::new(self.context.client());
         let request = RequestId::accept(Some("visit-0001"));
         publisher
             .publish(&request, issue().event_id(), &issue().as_subject(), requested)
             .await?;
-        let sendings = to.iter().map(|reader| {
-            let sending = Sending {
-                id: issue().sending_id(reader.record.subscription),
-                subject: reader.person.clone(),
-                requestid: "visit-0001".to_owned(),
-                issue: issue(),
-                test: None,
-            };
-            let subject = subjects::sending(&issue().to_string(), reader.person.as_str());
+        Ok(())
+    }
+
+    async fn hand_out(&self, sendings: impl IntoIterator<Item = Sending>) -> anyhow::Result<()> {
+        let sendings = sendings.into_iter().map(|sending| {
+            let subject = subjects::sending(&issue().to_string(), sending.subject.as_str());
             let message = PublishMessage::build().payload(serde_json::to_vec(&sending)?.into());
             Ok((subject, message.message_id(sending.id.to_string())))
         });
@@ -348,6 +377,19 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
         limit as u64,
         "the rest waits for tomorrow"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_of_a_test_takes_no_place_and_begins_no_day_of_the_warm_up() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let operator = Operator::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &["--newsletter-warm-up=1,500".to_owned()]).await?;
+    operator.send_test([ZOE, "ravi@example.org"]).await?;
+    operator.until_done(SOON).await?;
+    assert_eq!(server.accepted_mails().len(), 2);
+    assert_eq!(operator.issues.ledger().await?.record, Ledger::default());
     Ok(())
 }
 
