@@ -74,6 +74,8 @@ pub enum Outcome {
     Sent,
     /// Its subscriber left meanwhile.
     Left,
+    /// The same, by the record of whoever had it in hand and was killed: one that is in nobody's hands was told of.
+    LeftBefore,
     /// Its address does not exist.
     Bounced,
     /// The mail server will never take it, for another reason.
@@ -281,7 +283,7 @@ impl Ledger {
         figures.last = time;
         match outcome {
             Outcome::Sent => figures.sent += 1,
-            Outcome::Left => figures.left += 1,
+            Outcome::Left | Outcome::LeftBefore => figures.left += 1,
             Outcome::Bounced => figures.bounced += 1,
             Outcome::Refused => figures.refused += 1,
             Outcome::GivenUp => figures.given_up += 1,

@@ -399,9 +399,10 @@ fn domain_of(address: &EmailAddress) -> &str {
 fn counted(handover: &Handover) -> LedgerOutcome {
     match handover {
         Handover::NotSent(NotSent::Left) | Handover::Erased => LedgerOutcome::Left,
-        Handover::NotSent(NotSent::Bounced) => LedgerOutcome::Bounced,
-        Handover::NotSent(NotSent::Refused) => LedgerOutcome::Refused,
-        Handover::NotSent(NotSent::GivenUp) => LedgerOutcome::GivenUp,
+        Handover::Decided(NotSent::Left) => LedgerOutcome::LeftBefore,
+        Handover::NotSent(NotSent::Bounced) | Handover::Decided(NotSent::Bounced) => LedgerOutcome::Bounced,
+        Handover::NotSent(NotSent::Refused) | Handover::Decided(NotSent::Refused) => LedgerOutcome::Refused,
+        Handover::NotSent(NotSent::GivenUp) | Handover::Decided(NotSent::GivenUp) => LedgerOutcome::GivenUp,
         Handover::Sent | Handover::Before | Handover::Bundled | Handover::Withheld => LedgerOutcome::Sent,
     }
 }

@@ -7,10 +7,10 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use issues::{Figures, IssueProgress, IssueState, Issues, Ledger};
-use site_broker::Publisher;
+use issues::{Figures, IssueProgress, IssueState, Issues, Ledger, SendingLimits};
+use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
-    Channel, IssueId, SENDINGS_STREAM, Sending,
+    Channel, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
     subjects,
 };
@@ -411,6 +411,35 @@ async fn while_the_mail_server_is_away_no_mail_takes_a_place_of_the_day() -> any
     }
     assert!(most <= 1, "{most} while one at most asks whether it is back");
     assert_eq!(operator.waiting().await?, 10);
+    Ok(())
+}
+
+/// A notifier that is killed between the two leaves the record, and the mail in its hands.
+#[tokio::test]
+async fn a_mail_that_was_decided_on_before_a_kill_counts_as_what_was_decided() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let readers = seed(&nats, 3).await?;
+    let (operator, site) = (Operator::on(&nats).await?, Site::on(&nats).await?);
+    let (mut ledger, now) = (operator.issues.ledger().await?, OffsetDateTime::now_utc());
+    for (reader, word) in readers.iter().zip(["left ", "bounced ", ""]) {
+        let id = issue().sending_id(reader.record.subscription);
+        let limits = SendingLimits::default();
+        ledger.record.claim(id, issue(), "example.org", now, &limits);
+        let record = format!("{word}2026-11-20T12:00:00Z");
+        site.note(DELIVERIES_BUCKET, &format!("{id}.{SENDINGS_CONSUMER}"), &record)
+            .await?;
+    }
+    operator
+        .issues
+        .write_ledger(&ledger.record, ledger.revision)
+        .await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let figures = operator.until_done(SOON).await?;
+    assert_eq!((figures.left, figures.bounced, figures.sent), (1, 1, 1));
+    let ledger = operator.issues.ledger().await?.record;
+    assert_eq!((ledger.in_hand(issue()), ledger.mails_of_the_day(now)), (0, 1));
     Ok(())
 }
 
