@@ -30,7 +30,7 @@ use visitor::{
 use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process};
 
 const NAME: &str = "smart-home";
-const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const ZOE: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
@@ -42,14 +42,14 @@ fn issue() -> IssueId {
 }
 
 /// The operator and the newsletter service, as far as the notifier has to do with them.
-struct Operator {
+pub struct Operator {
     context: jetstream::Context,
     issues: Issues,
     subscribers: Subscribers,
 }
 
 impl Operator {
-    async fn on(nats: &Nats) -> anyhow::Result<Self> {
+    pub async fn on(nats: &Nats) -> anyhow::Result<Self> {
         let client = nats.client(User::Operator).await?;
         let context = jetstream::new(client.clone());
         Ok(Self {
@@ -60,7 +60,7 @@ impl Operator {
     }
 
     /// Asks for the issue, and hands it out to these.
-    async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
+    pub async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
         self.ask(Audience::Subscribers).await?;
         let sendings = to.iter().map(|reader| Sending {
             id: issue().sending_id(reader.record.subscription),
