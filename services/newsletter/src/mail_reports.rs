@@ -108,11 +108,9 @@ impl MailReports {
             let said = Uuid::new_v5(&post.id, &request.body);
             let claiming = newsletter.subscribers.claim_report(post.id, said, REMEMBERED);
             if !claiming.await? {
-                tracing::warn!(
-                    provider = request.provider,
-                    "a signature came with another report"
-                );
-                return Err(MailReportError::Repeated);
+                let error = MailReportError::Repeated;
+                tracing::warn!(provider = request.provider, %error, "a mail report was not taken");
+                return Err(error);
             }
         }
         for report in post.reports {

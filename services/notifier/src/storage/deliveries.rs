@@ -211,7 +211,7 @@ impl Deliveries {
         let handover = sent?;
         let state = match handover {
             Handover::Before | Handover::Decided(_) => {
-                tracing::info!("delivered meanwhile; nothing sent");
+                tracing::info!("delivered before; nothing sent");
                 return Ok(handover);
             }
             Handover::Erased => {
