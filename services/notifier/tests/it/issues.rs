@@ -17,8 +17,8 @@ use site_events::{
 use site_service::RequestId;
 use subscribers::{Retention, Subscribers};
 use testkit::{
-    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, publish_all,
-    seed_subscribers,
+    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, SteppedClock, User, eventually, measure,
+    publish_all, seed_subscribers,
 };
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -27,7 +27,7 @@ use visitor::{
     token::{Purpose, TokenKey},
 };
 
-use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process};
+use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process, process_by_clock};
 
 const NAME: &str = "smart-home";
 pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
@@ -390,6 +390,41 @@ async fn a_mail_of_a_test_takes_no_place_and_begins_no_day_of_the_warm_up() -> a
     operator.until_done(SOON).await?;
     assert_eq!(server.accepted_mails().len(), 2);
     assert_eq!(operator.issues.ledger().await?.record, Ledger::default());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notifier_whose_clock_is_wrong_opens_no_day_early_nor_anew() -> anyhow::Result<()> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const LIMIT: usize = 10;
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let readers = seed(&nats, 3 * LIMIT).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let folder = tempfile::TempDir::new()?;
+    let flags = [format!("--newsletter-per-day={LIMIT}")];
+    let start = |name: &str| {
+        let clock = SteppedClock::new(name, &folder.path().join("clocks"))?;
+        match name {
+            "ahead" => clock.step_forth(DAY)?,
+            _ => clock.step_back(DAY)?,
+        }
+        process_by_clock(&nats, server.port(), &flags, folder.path(), &clock)
+    };
+    let _right = process(&nats, server.port(), &flags, folder.path())?;
+    eventually("as many as may be are sent", SOON, async || {
+        (server.accepted_mails().len() >= LIMIT).then_some(())
+    })
+    .await?;
+    let _wrong = [start("ahead")?, start("behind")?];
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(server.accepted_mails().len(), LIMIT);
+    let ledger = operator.issues.ledger().await?.record;
+    assert_eq!(
+        ledger.mails_of_the_day(OffsetDateTime::now_utc()),
+        u32::try_from(LIMIT)?
+    );
     Ok(())
 }
 
