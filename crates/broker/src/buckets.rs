@@ -18,6 +18,7 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
+use time::OffsetDateTime;
 
 use crate::elections;
 
@@ -75,6 +76,8 @@ pub struct BucketEntry {
     pub value: Option<Bytes>,
     /// What a change must name; 0 where there never was one, or it has expired.
     pub revision: u64,
+    /// When the broker stored it.
+    pub stored: Option<OffsetDateTime>,
 }
 
 /// The last entry under this key.
@@ -88,6 +91,7 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMes
         Ok(message) => Ok(BucketEntry {
             value: (!is_deletion(&message.headers)).then_some(message.payload),
             revision: message.sequence,
+            stored: Some(message.time),
         }),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(BucketEntry::default()),
         Err(error) => Err(error),

@@ -29,6 +29,12 @@ const MAX_SLOW_DOMAINS: usize = 2_000;
 const MAX_KNOWN_PUT_OFF: usize = 2_000;
 /// How long a mail is known to be in somebody's hands that nobody speaks of any more, in seconds: longer than one is tried.
 const FORGOTTEN_AFTER: i64 = 7 * DAY;
+/// How long a claim holds: a mail that waited longer before it goes to the mail server is claimed anew.
+pub const CLAIM_HOLDS: Duration = Duration::from_secs(60);
+const CLAIM_HOLDS_SECONDS: i64 = CLAIM_HOLDS.as_secs().cast_signed();
+/// The longest that a mail is under way once it is claimed, in seconds: until it would be claimed anew, and then the timeouts of the
+/// mail server.
+const MAX_UNDER_WAY: i64 = 15 * MINUTE;
 /// The figures of how many issues are kept.
 const MAX_ISSUES: usize = 50;
 const MINUTE: i64 = 60;
@@ -68,6 +74,8 @@ pub enum Outcome {
     Sent,
     /// Its subscriber left meanwhile.
     Left,
+    /// The same, by the record of whoever had it in hand and was killed: one that is in nobody's hands was told of.
+    LeftBefore,
     /// Its address does not exist.
     Bounced,
     /// The mail server will never take it, for another reason.
@@ -122,17 +130,17 @@ struct Window {
 }
 
 impl Window {
-    /// Enters the window of this number. One notifier's clock may be behind another's: what has begun stays.
-    fn enter(&mut self, number: i64) {
+    /// Enters the window of this number, if it is a later one, with the mails that are counted in it already. One notifier's clock may
+    /// be behind another's: what has begun stays.
+    fn enter(&mut self, number: i64, mails: impl FnOnce() -> usize) {
         if number > self.number {
-            *self = Self { number, mails: 0 };
+            let mails = u32::try_from(mails()).unwrap_or(u32::MAX);
+            *self = Self { number, mails };
         }
     }
 
-    fn give_back(&mut self, number: i64) {
-        if number == self.number {
-            self.mails = self.mails.saturating_sub(1);
-        }
+    fn give_back(&mut self) {
+        self.mails = self.mails.saturating_sub(1);
     }
 
     fn is_full(self, limit: Option<u32>) -> bool {
@@ -145,8 +153,16 @@ impl Window {
 struct InHand {
     issue: IssueId,
     domain: String,
-    /// The second that it counts in, and so the hour and the day.
+    /// The second in which it was claimed.
     second: i64,
+}
+
+impl InHand {
+    /// Whether it counts in the hour or day that begins then. What was under way at that moment counts before and after it: nobody
+    /// knows on which side the mail server took it.
+    fn counts_since(&self, begin: i64) -> bool {
+        self.second >= begin - MAX_UNDER_WAY
+    }
 }
 
 /// A domain that did not take a mail.
@@ -182,7 +198,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Asks for a mail to this domain. One that is in hand already is granted, and counted once.
+    /// Asks for a mail to this domain. One that is in hand already is granted, and counted once; where its claim is an old one, as of a
+    /// notifier that was killed, it is claimed anew for the time in which it is sent.
     pub fn claim(
         &mut self,
         sending: Uuid,
@@ -191,11 +208,15 @@ impl Ledger {
         now: OffsetDateTime,
         limits: &SendingLimits,
     ) -> Claim {
-        if self.in_hand.contains_key(&sending) {
-            return Claim::Granted;
-        }
         let (domain, time) = (domain_key(domain), now.unix_timestamp());
         self.enter(time);
+        let in_hand = self.in_hand.get(&sending);
+        if in_hand.is_some_and(|mail| time - mail.second < CLAIM_HOLDS_SECONDS) {
+            return Claim::Granted;
+        }
+        if let Some(late) = self.in_hand.remove(&sending) {
+            self.give_back(&late);
+        }
         if let Some(wait) = self.domain_wait(&domain, time, limits) {
             return Claim::DomainWaits(wait);
         }
@@ -229,6 +250,7 @@ impl Ledger {
         let Some(in_hand) = self.in_hand.get(&sending).cloned() else {
             return PutOff::Later(Duration::from_secs(FIRST_PUT_OFF.unsigned_abs()));
         };
+        self.enter(time);
         self.slow_down(&in_hand.domain, time);
         let domain_since = self.slow.get(&in_hand.domain).map_or(time, |slow| slow.since);
         let mail = self.put_off_mails.entry(sending).or_default();
@@ -250,16 +272,18 @@ impl Ledger {
 
     /// Says what came of a mail. One that is in nobody's hands was told of before, or its subscriber left before it was claimed.
     pub fn finish(&mut self, sending: Uuid, issue: IssueId, outcome: Outcome, now: OffsetDateTime) {
-        let in_hand = self.in_hand.remove(&sending);
-        if in_hand.is_none() && outcome != Outcome::Left {
+        if !self.in_hand.contains_key(&sending) && outcome != Outcome::Left {
             return;
         }
         let time = now.unix_timestamp();
+        // With what is in hand: this one may have been sent after midnight.
+        self.enter(time);
+        let in_hand = self.in_hand.remove(&sending);
         let figures = self.issues.entry(issue).or_default();
         figures.last = time;
         match outcome {
             Outcome::Sent => figures.sent += 1,
-            Outcome::Left => figures.left += 1,
+            Outcome::Left | Outcome::LeftBefore => figures.left += 1,
             Outcome::Bounced => figures.bounced += 1,
             Outcome::Refused => figures.refused += 1,
             Outcome::GivenUp => figures.given_up += 1,
@@ -302,10 +326,43 @@ impl Ledger {
         self.slow.values().filter(|slow| slow.until > time).count()
     }
 
+    /// Takes back what a clock made of the record that was more than a minute ahead of the broker's, by when the broker stored it: windows
+    /// that had not begun by then hold what they counted as of those that had.
+    pub fn correct(&mut self, stored: OffsetDateTime) {
+        let time = stored.unix_timestamp();
+        let latest = time + MINUTE;
+        for (window, length) in [
+            (&mut self.second, 1),
+            (&mut self.hour, HOUR),
+            (&mut self.day, DAY),
+        ] {
+            if window.number * length > latest {
+                window.number = time.div_euclid(length);
+            }
+        }
+        self.minute = self.minute.min(latest.div_euclid(MINUTE));
+        for mail in self.in_hand.values_mut() {
+            mail.second = mail.second.min(latest);
+        }
+        for domain in self.slow.values_mut() {
+            domain.since = domain.since.min(latest);
+            domain.until = domain.until.min(latest + MAX_SLOWED);
+        }
+    }
+
     fn enter(&mut self, time: i64) {
-        self.second.enter(time);
-        self.hour.enter(time.div_euclid(HOUR));
-        self.day.enter(time.div_euclid(DAY));
+        let (hour, day) = (time.div_euclid(HOUR), time.div_euclid(DAY));
+        let is_next_day = day > self.day.number;
+        let in_hand = |begin| {
+            let mails = self.in_hand.values();
+            mails.filter(|mail| mail.counts_since(begin)).count()
+        };
+        self.second.enter(time, || 0);
+        self.hour.enter(hour, || in_hand(hour * HOUR));
+        self.day.enter(day, || in_hand(day * DAY));
+        if is_next_day && self.day.mails > 0 {
+            self.days += 1;
+        }
         let minute = time.div_euclid(MINUTE);
         if minute > self.minute {
             self.minute = minute;
@@ -362,10 +419,16 @@ impl Ledger {
     }
 
     fn give_back(&mut self, mail: &InHand) {
-        self.second.give_back(mail.second);
-        self.hour.give_back(mail.second.div_euclid(HOUR));
+        if mail.second == self.second.number {
+            self.second.give_back();
+        }
+        if mail.counts_since(self.hour.number * HOUR) {
+            self.hour.give_back();
+        }
         let of_today = self.day.mails;
-        self.day.give_back(mail.second.div_euclid(DAY));
+        if mail.counts_since(self.day.number * DAY) {
+            self.day.give_back();
+        }
         // A day on which nothing was sent after all is none.
         if of_today == 1 && self.day.mails == 0 {
             self.days = self.days.saturating_sub(1);
@@ -678,6 +741,43 @@ mod tests {
     }
 
     #[test]
+    fn what_a_clock_did_that_was_ahead_is_taken_back_and_what_it_counted_stays() {
+        let limits = SendingLimits {
+            per_day: Some(2),
+            ..SendingLimits::default()
+        };
+        for ahead in [90, HOUR, DAY, 400 * DAY] {
+            let mut ledger = Ledger::default();
+            claim(&mut ledger, 1, "a.example", later(ahead), &limits);
+            claim(&mut ledger, 2, "slow.example", later(ahead), &limits);
+            put_off(&mut ledger, 2, later(ahead));
+            ledger.correct(NOW);
+            let again = claim(&mut ledger, 2, "slow.example", later(20 * MINUTE), &limits);
+            assert_eq!(again, Claim::Granted, "{ahead}");
+            let beyond = claim(&mut ledger, 3, "a.example", later(20 * MINUTE), &limits);
+            assert!(matches!(beyond, Claim::Wait(_)), "{ahead}: {beyond:?}");
+            let tomorrow = later(DAY);
+            for mail in 4..6 {
+                let granted = claim(&mut ledger, mail, "a.example", tomorrow, &limits);
+                assert_eq!(granted, Claim::Granted, "{ahead}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_clock_did_that_is_right_stays_as_it_is() {
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", NOW, &SendingLimits::default());
+        claim(&mut ledger, 2, "slow.example", NOW, &SendingLimits::default());
+        put_off(&mut ledger, 2, NOW);
+        for lag in [0, 1, MINUTE] {
+            let mut corrected = ledger.clone();
+            corrected.correct(NOW - time::Duration::seconds(lag));
+            assert_eq!(corrected, ledger, "{lag}");
+        }
+    }
+
+    #[test]
     fn the_figures_of_the_last_issues_are_kept_and_none_of_a_domain_by_name() -> serde_json::Result<()> {
         let (mut ledger, limits) = (Ledger::default(), SendingLimits::default());
         for number in 0..60 {
@@ -695,36 +795,125 @@ mod tests {
         Ok(())
     }
 
+    const BEFORE_MIDNIGHT: OffsetDateTime = datetime!(2026-11-20 23:59:50 UTC);
+    const AFTER_MIDNIGHT: OffsetDateTime = datetime!(2026-11-21 00:00:10 UTC);
+
+    fn one_a_day() -> SendingLimits {
+        SendingLimits {
+            per_day: Some(1),
+            ..SendingLimits::default()
+        }
+    }
+
+    #[test]
+    fn a_mail_under_way_at_midnight_takes_a_place_of_the_day_on_which_it_arrives() {
+        let limits = one_a_day();
+        let waits =
+            |ledger: &mut Ledger, now| matches!(claim(ledger, 2, "a.example", now, &limits), Claim::Wait(_));
+        for told_first in [false, true] {
+            let mut ledger = Ledger::default();
+            claim(&mut ledger, 1, "a.example", BEFORE_MIDNIGHT, &limits);
+            assert!(told_first || waits(&mut ledger, AFTER_MIDNIGHT));
+            finish(&mut ledger, 1, Outcome::Sent, AFTER_MIDNIGHT);
+            assert!(waits(&mut ledger, AFTER_MIDNIGHT), "two on that day");
+            let next_day = AFTER_MIDNIGHT + time::Duration::DAY;
+            assert!(!waits(&mut ledger, next_day));
+        }
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", BEFORE_MIDNIGHT, &limits);
+        finish(&mut ledger, 1, Outcome::Released, AFTER_MIDNIGHT);
+        assert!(!waits(&mut ledger, AFTER_MIDNIGHT), "it was not sent");
+    }
+
+    #[test]
+    fn an_old_claim_is_made_anew_for_the_day_on_which_its_mail_is_sent() {
+        let limits = one_a_day();
+        let mut ledger = Ledger::default();
+        let evening = BEFORE_MIDNIGHT - time::Duration::HOUR;
+        claim(&mut ledger, 1, "a.example", evening, &limits);
+        let other = claim(&mut ledger, 2, "a.example", AFTER_MIDNIGHT, &limits);
+        assert_eq!(
+            other,
+            Claim::Granted,
+            "the first did not take a place of this day"
+        );
+        let late = claim(&mut ledger, 1, "a.example", AFTER_MIDNIGHT, &limits);
+        assert!(matches!(late, Claim::Wait(_)), "{late:?}");
+        assert_eq!(ledger.in_hand(issue()), 1);
+        let next_day = AFTER_MIDNIGHT + time::Duration::DAY;
+        let late = claim(&mut ledger, 1, "a.example", next_day, &limits);
+        assert_eq!(late, Claim::Granted);
+    }
+
+    #[test]
+    fn a_day_of_the_warm_up_begins_with_the_mail_that_was_under_way() {
+        let limits = SendingLimits {
+            warm_up: vec![1, 2, 5],
+            ..SendingLimits::default()
+        };
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", BEFORE_MIDNIGHT, &limits);
+        finish(&mut ledger, 1, Outcome::Sent, AFTER_MIDNIGHT);
+        let mut granted_at = |now| {
+            let claims = (2..9).map(|mail| claim(&mut ledger, mail, "a.example", now, &limits));
+            claims.filter(|claim| *claim == Claim::Granted).count()
+        };
+        assert_eq!(granted_at(AFTER_MIDNIGHT), 1);
+        assert_eq!(granted_at(AFTER_MIDNIGHT + time::Duration::DAY), 5);
+    }
+
+    /// What is sent: begun and taken in these seconds.
+    #[derive(Default)]
+    struct Sent(Vec<[i64; 2]>);
+
+    impl Sent {
+        /// The most of a window of so many seconds, by when they were begun, and by when they were taken.
+        fn most_in(&self, length: i64) -> usize {
+            let most = |moment: usize| {
+                let mut windows: BTreeMap<i64, usize> = BTreeMap::new();
+                for mail in &self.0 {
+                    *windows.entry(mail[moment].div_euclid(length)).or_default() += 1;
+                }
+                windows.into_values().max().unwrap_or_default()
+            };
+            most(0).max(most(1))
+        }
+    }
+
     proptest! {
         #[test]
-        fn whoever_is_killed_and_comes_again_no_day_has_more_than_its_limit(
-            steps in prop::collection::vec((0u8..20, 0u8..4, 0i64..20_000), 0..200),
+        fn whoever_is_killed_and_comes_again_in_no_day_or_hour_more_are_sent_than_may_be(
+            steps in prop::collection::vec((0u8..30, 0u8..4, 0i64..3_000, 1i64..MAX_UNDER_WAY - CLAIM_HOLDS_SECONDS), 0..300),
         ) {
-            let limits = SendingLimits { per_day: Some(3), ..SendingLimits::default() };
-            let (mut ledger, mut now) = (Ledger::default(), NOW);
-            let mut sent: BTreeMap<u8, i64> = BTreeMap::new();
-            for (mail, what, seconds) in steps {
-                now += time::Duration::seconds(seconds);
-                if sent.contains_key(&mail) {
+            let limits = SendingLimits { per_hour: Some(2), per_day: Some(5), ..SendingLimits::default() };
+            let (mut ledger, mut now) = (Ledger::default(), NOW.unix_timestamp());
+            let at = |second| OffsetDateTime::from_unix_timestamp(second).expect("a time");
+            // By when the mail server takes them; each with when it was begun.
+            let mut under_way: BTreeMap<(i64, u8), i64> = BTreeMap::new();
+            let (mut sent, mut begun) = (Sent::default(), Vec::new());
+            for (mail, what, pause, takes) in steps.into_iter().chain([(0, 0, DAY, 1)]) {
+                now += pause;
+                while let Some(first) = under_way.first_entry().filter(|first| first.key().0 <= now) {
+                    let ((taken, mail), since) = first.remove_entry();
+                    finish(&mut ledger, mail.into(), Outcome::Sent, at(taken));
+                    sent.0.push([since, taken]);
+                }
+                if begun.contains(&mail) || claim(&mut ledger, mail.into(), "a.example", at(now), &limits) != Claim::Granted {
                     continue;
                 }
-                // A granted mail that nothing more is said of was a killed notifier's.
-                if claim(&mut ledger, mail.into(), "a.example", now, &limits) == Claim::Granted {
-                    match what {
-                        0 => {}
-                        1 => { finish(&mut ledger, mail.into(), Outcome::Released, now); }
-                        _ => {
-                            let day = ledger.in_hand[&Uuid::from_u128(mail.into())].second.div_euclid(DAY);
-                            finish(&mut ledger, mail.into(), Outcome::Sent, now);
-                            sent.insert(mail, day);
-                        }
+                match what {
+                    // Its notifier was killed; it comes again.
+                    0 => {}
+                    1 => finish(&mut ledger, mail.into(), Outcome::Released, at(now)),
+                    _ => {
+                        begun.push(mail);
+                        under_way.insert((now + takes, mail), now);
                     }
                 }
-                for day in sent.values() {
-                    prop_assert!(sent.values().filter(|other| *other == day).count() <= 3);
-                }
             }
-            prop_assert_eq!(ledger.figures(issue()).sent, sent.len() as u64);
+            prop_assert!(sent.most_in(DAY) <= 5, "{} in a day", sent.most_in(DAY));
+            prop_assert!(sent.most_in(HOUR) <= 2, "{} in an hour", sent.most_in(HOUR));
+            prop_assert_eq!(ledger.figures(issue()).sent, sent.0.len() as u64);
         }
     }
 }

@@ -73,8 +73,11 @@ pub struct IssueProgress {
     pub state: IssueState,
     /// The last sequence of the subscribers' bucket that was looked at; handing out goes on behind it.
     pub position: u64,
-    /// How many mails were put into the stream `SENDINGS`.
+    /// How many mails were put into the stream `SENDINGS`, each counted once.
     pub queued: u64,
+    /// The last sequence of that stream under which one of those is.
+    #[serde(default)]
+    pub last_sending: u64,
     /// To whom it does not go.
     pub passed_over: PassedOver,
     /// When the last of them was put there.
@@ -99,6 +102,7 @@ impl IssueProgress {
             state: IssueState::Running,
             position: 0,
             queued: 0,
+            last_sending: 0,
             passed_over: PassedOver::default(),
             handed_out: None,
             unknown_fields: Map::new(),

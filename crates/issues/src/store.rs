@@ -1,12 +1,13 @@
 //! The bucket of issues: a record of each, and the ledger of all, changed by compare-and-set.
 
 use async_nats::jetstream::{Context, context::PublishErrorKind, kv::Store};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use site_broker::{
     ISSUES_BUCKET,
     buckets::{BucketEntry, open_bucket, read_entry, write_entry},
 };
 use site_events::IssueId;
+use time::OffsetDateTime;
 
 use crate::{IssueProgress, Ledger};
 
@@ -41,6 +42,14 @@ pub struct Entry<T> {
     pub record: T,
     /// What a change must name.
     pub revision: u64,
+}
+
+/// What the leader of a stream says of it, as far as it is asked here (`StreamInfo` of the NATS server).
+#[derive(Deserialize)]
+struct StreamInfo {
+    /// When it said so.
+    #[serde(rename = "ts", with = "time::serde::rfc3339")]
+    time: OffsetDateTime,
 }
 
 /// The bucket.
@@ -89,17 +98,18 @@ impl Issues {
         self.write(&issue_key(issue), progress, revision).await
     }
 
-    /// The ledger.
+    /// The ledger, without what a clock that was ahead made of it.
     ///
     /// # Errors
     ///
     /// As [`Self::progress`].
     pub async fn ledger(&self) -> Result<Entry<Ledger>, IssueStoreError> {
-        let Entry { record, revision } = self.read::<Ledger>(LEDGER_KEY).await?;
-        Ok(Entry {
-            record: record.unwrap_or_default(),
-            revision,
-        })
+        let (Entry { record, revision }, stored) = self.read_stored::<Ledger>(LEDGER_KEY).await?;
+        let mut record = record.unwrap_or_default();
+        if let Some(stored) = stored {
+            record.correct(stored);
+        }
+        Ok(Entry { record, revision })
     }
 
     /// Writes the ledger, as [`Self::write_progress`] does the record of an issue.
@@ -111,17 +121,41 @@ impl Issues {
         self.write(LEDGER_KEY, ledger, revision).await
     }
 
+    /// The time by the clock of the broker that leads the bucket.
+    ///
+    /// # Errors
+    ///
+    /// [`IssueStoreError::Away`] if the broker did not answer.
+    pub async fn broker_time(&self) -> Result<OffsetDateTime, IssueStoreError> {
+        let asked = format!("STREAM.INFO.{}", self.bucket.stream_name);
+        let info: StreamInfo = self.context.request(asked, &()).await.map_err(away)?;
+        Ok(info.time)
+    }
+
     async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Entry<Option<T>>, IssueStoreError> {
-        let BucketEntry { value, revision } = read_entry(&self.bucket, key).await.map_err(away)?;
+        Ok(self.read_stored(key).await?.0)
+    }
+
+    /// A record, and when the broker stored it.
+    async fn read_stored<T: DeserializeOwned>(
+        &self,
+        key: &str,
+    ) -> Result<(Entry<Option<T>>, Option<OffsetDateTime>), IssueStoreError> {
+        let BucketEntry {
+            value,
+            revision,
+            stored,
+        } = read_entry(&self.bucket, key).await.map_err(away)?;
         let unreadable = |reason| IssueStoreError::Unreadable {
             key: key.to_owned(),
             reason,
         };
         let record = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
-        Ok(Entry {
+        let entry = Entry {
             record: record.transpose()?,
             revision,
-        })
+        };
+        Ok((entry, stored))
     }
 
     async fn write<T: Serialize>(

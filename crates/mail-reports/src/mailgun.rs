@@ -1,7 +1,7 @@
 //! Mailgun's webhooks: signed by HMAC-SHA256 of a time and a token
 //! (<https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks>).
 //!
-//! The signature says nothing of the event beside it. So a token is good once: the request's id is made of it.
+//! The signature says nothing of the event beside it. So a token is good for one event: the request's id is made of it.
 
 use std::fmt;
 

@@ -25,7 +25,7 @@ pub struct Post {
 pub enum Repetition {
     /// It changes nothing, and is taken.
     Harmless,
-    /// It is refused: its signature is good once.
+    /// It is refused if it says something else: its signature is good for one report.
     Refused,
 }
 

@@ -20,7 +20,11 @@ pub struct SteppedClock {
 
 impl SteppedClock {
     /// One that goes right, with its file in this folder.
-    pub(crate) fn new(name: &str, folder: &Path) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn new(name: &str, folder: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(folder)?;
         let clock = Self {
             file: folder.join(name),
@@ -34,7 +38,7 @@ impl SteppedClock {
     /// # Errors
     ///
     /// Where libfaketime was not fetched.
-    pub(crate) fn env(&self) -> anyhow::Result<[(&'static str, OsString); 6]> {
+    pub fn env(&self) -> anyhow::Result<[(&'static str, OsString); 6]> {
         let library = root().join("target/tools/libfaketimeMT.so.1");
         anyhow::ensure!(
             library.exists(),

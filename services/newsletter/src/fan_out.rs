@@ -4,7 +4,7 @@
 //! step: whoever is killed, it goes on there. What was put into the stream and not noted yet is put there again, under the same id,
 //! by which the broker knows it, and the notifier knows a mail that was sent.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use async_nats::jetstream::{context::PublishError, message::PublishMessage};
 use futures_util::TryStreamExt as _;
@@ -104,8 +104,8 @@ impl FanOut<'_> {
             loop {
                 let step = self.next_step(&mut entries, &entry.record).await?;
                 let is_last = step.looked_at < STEP;
-                self.put(&step.sendings).await?;
-                let next = self.after(&entry.record, &step, is_last);
+                let new = self.put(&step.sendings, &entry.record).await?;
+                let next = self.after(&entry.record, &step, &new, is_last);
                 match self.note(&next, entry.revision).await? {
                     Some(revision) => {
                         entry = Entry {
@@ -205,8 +205,10 @@ impl FanOut<'_> {
         }
     }
 
-    /// Puts mails into their stream, and waits until the broker has stored them all.
-    async fn put(&self, sendings: &[Sending]) -> Result<(), FanOutError> {
+    /// Puts mails into their stream, and waits until the broker has stored them all; gives the sequences of those that were not counted yet.
+    /// Of a repetition the broker says where the first is. If that is behind what was noted, it is of a step that was not, as of a process
+    /// that was killed; else it was counted, and is of a subscriber whose record has changed since.
+    async fn put(&self, sendings: &[Sending], before: &IssueProgress) -> Result<BTreeSet<u64>, FanOutError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());
         for sending in sendings {
@@ -218,16 +220,27 @@ impl FanOut<'_> {
             let subject = subjects::sending(&issue, sending.subject.as_str());
             acknowledged.push(self.newsletter.context.send_publish(subject, message).await?);
         }
+        let mut new = BTreeSet::new();
         for ack in acknowledged {
-            ack.await?;
+            let sequence = ack.await?.sequence;
+            if sequence > before.last_sending {
+                new.insert(sequence);
+            }
         }
-        Ok(())
+        Ok(new)
     }
 
-    fn after(&self, before: &IssueProgress, step: &Step, is_last: bool) -> IssueProgress {
+    fn after(
+        &self,
+        before: &IssueProgress,
+        step: &Step,
+        new: &BTreeSet<u64>,
+        is_last: bool,
+    ) -> IssueProgress {
         IssueProgress {
             position: step.position,
-            queued: before.queued + step.sendings.len() as u64,
+            queued: before.queued + new.len() as u64,
+            last_sending: new.last().copied().unwrap_or(before.last_sending),
             passed_over: step.passed_over,
             handed_out: is_last.then(OffsetDateTime::now_utc),
             ..before.clone()

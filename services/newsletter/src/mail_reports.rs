@@ -1,10 +1,7 @@
 //! What a mail provider posts of mails that came back and of complaints: checked, and published for each subscriber that it is about,
 //! as the notifier does with what a mail server says at once.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::time::Duration;
 
 use mail_reports::{Post, PostError, PostedReport, Repetition};
 use site_broker::PublishError;
@@ -12,7 +9,7 @@ use site_events::{EventData as _, event::NewsletterBounced, sending::SENDING_NAM
 use site_proto::newsletter::v1::TakeMailReportRequest;
 use site_service::{RequestId, status};
 use subscribers::SubscriberStoreError;
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use tonic::Status;
 use uuid::Uuid;
 
@@ -22,10 +19,8 @@ use crate::{
     sns::{Sns, SnsError},
 };
 
-/// How long a request is remembered: longer than its signature is good.
-const REMEMBERED: Duration = Duration::hours(3);
-/// How many requests are remembered; beyond that, the broker alone knows those that it stored an event of.
-const MAX_REMEMBERED: usize = 50_000;
+/// How long a request is remembered: longer than its signature is good, which may be of an hour from now.
+const REMEMBERED: Duration = Duration::from_secs(3 * 60 * 60);
 
 /// Why a request was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +31,8 @@ pub enum MailReportError {
     /// It is not the provider's, or cannot be read.
     #[error(transparent)]
     Post(#[from] PostError),
-    /// It was taken before.
-    #[error("it was taken before")]
+    /// Another one was taken under its signature.
+    #[error("another report was taken under its signature")]
     Repeated,
     /// It is not Amazon's, or Amazon was not reached.
     #[error(transparent)]
@@ -67,11 +62,10 @@ impl From<MailReportError> for Status {
     }
 }
 
-/// From whom reports are taken, and which were.
+/// From whom reports are taken.
 pub struct MailReports {
     providers: MailReportSettings,
     sns: Option<Sns>,
-    taken: Mutex<HashMap<Uuid, OffsetDateTime>>,
 }
 
 impl MailReports {
@@ -88,16 +82,15 @@ impl MailReports {
         Ok(Self {
             sns: sns.transpose()?,
             providers,
-            taken: Mutex::default(),
         })
     }
 
-    /// Takes one request. One that fails half-way is completed by repeating it: only then it is remembered, and each report has an id of
-    /// its own.
+    /// Takes one request. One that fails half-way is completed by repeating it: each report has an id of its own, and what a signature is
+    /// good for is claimed for this request, not for this time.
     ///
     /// # Errors
     ///
-    /// If the request is not a provider's, was taken before, cannot be read, or an event is not known to be stored.
+    /// If the request is not a provider's, another one was taken under its signature, it cannot be read, or is not known to be stored.
     pub async fn take(
         &self,
         newsletter: &Newsletter,
@@ -111,15 +104,17 @@ impl MailReports {
         let Some(post) = read? else {
             return Ok(());
         };
-        let is_good_once = post.repetition == Repetition::Refused;
-        if is_good_once && self.lock().contains_key(&post.id) {
-            return Err(MailReportError::Repeated);
+        if post.repetition == Repetition::Refused {
+            let said = Uuid::new_v5(&post.id, &request.body);
+            let claiming = newsletter.subscribers.claim_report(post.id, said, REMEMBERED);
+            if !claiming.await? {
+                let error = MailReportError::Repeated;
+                tracing::warn!(provider = request.provider, %error, "a mail report was not taken");
+                return Err(error);
+            }
         }
         for report in post.reports {
             publish(newsletter, request_id, post.id, report).await?;
-        }
-        if is_good_once {
-            self.remember(post.id, now);
         }
         Ok(())
     }
@@ -146,20 +141,6 @@ impl MailReports {
             ("ses", _, _, Some(sns)) => Ok(sns.read(body, now).await?),
             _ => Err(MailReportError::UnknownProvider),
         }
-    }
-
-    fn remember(&self, post: Uuid, now: OffsetDateTime) {
-        let mut taken = self.lock();
-        if taken.len() >= MAX_REMEMBERED {
-            taken.retain(|_, at| now - *at < REMEMBERED);
-        }
-        if taken.len() < MAX_REMEMBERED {
-            taken.insert(post, now);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, OffsetDateTime>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use issues::{Claim, IssueState, Outcome as LedgerOutcome, PutOff};
+use issues::{CLAIM_HOLDS, Claim, IssueState, Outcome as LedgerOutcome, PutOff};
 use lettre::Message;
 use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind};
@@ -58,6 +58,14 @@ impl Default for Ahead {
     }
 }
 
+/// Where a mail goes, since when that is known, and since when it counts.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    address: &'a EmailAddress,
+    read_at: Instant,
+    claimed_at: Instant,
+}
+
 /// Why a mail was not sent.
 #[derive(Debug, thiserror::Error)]
 enum SendingError {
@@ -79,6 +87,9 @@ enum SendingError {
     /// It comes again after this time.
     #[error("the receiving domain takes no more now")]
     DomainWaits(Duration),
+    /// It waited so long since that it counts where it is not sent any more.
+    #[error("it waited too long since it was claimed")]
+    ClaimedTooLongAgo,
     /// It is another one's.
     #[error("the notifier stops")]
     Stopped,
@@ -120,6 +131,7 @@ impl From<SendingError> for Outcome {
             SendingError::Event(_)
             | SendingError::Subscriber(_)
             | SendingError::Left
+            | SendingError::ClaimedTooLongAgo
             | SendingError::Paused => Self::Retry(reason, Pause::Backoff),
         }
     }
@@ -139,7 +151,7 @@ impl IssueSender {
         };
         match self.states.wait(sending.issue, &delivery).await {
             Ok(Go::Ahead) => {}
-            Ok(Go::Canceled) => return Outcome::Delivered,
+            Ok(Go::Canceled) => return self.conclude(&sending, Err(SendingError::Canceled)).await,
             Ok(Go::Stopped) => return Outcome::NotBegun,
             Err(error) => return SendingError::from(error).into(),
         }
@@ -172,15 +184,23 @@ impl IssueSender {
                 event => event?,
             };
             let sent = async {
+                // While the mail server is away nothing takes a place of a day on which it is not sent.
+                self.smtp.breaker().wait(delivery).await?;
                 let address = self.address(sending, &event).await?;
                 let read_at = Instant::now();
-                self.wait_for_limits(sending, &address, delivery).await?;
-                self.smtp.breaker().wait(delivery).await?;
-                self.try_to_send(sending, &event, (&address, read_at), &unsent)
-                    .await
+                let claimed_at = self.wait_for_limits(sending, &address, delivery).await?;
+                let target = Target {
+                    address: &address,
+                    read_at,
+                    claimed_at,
+                };
+                self.try_to_send(sending, &event, target, &unsent).await
             };
             match sent.await {
-                Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {}
+                Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {
+                    self.release(sending).await?;
+                }
+                Err(SendingError::ClaimedTooLongAgo) => {}
                 Err(SendingError::Paused) => self.wait_while_paused(sending, delivery).await?,
                 Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
                 // No mail can go to the address.
@@ -209,18 +229,17 @@ impl IssueSender {
         address.cloned().ok_or(SendingError::Left)
     }
 
-    /// Waits until the limits of all notifiers let one more go. What waits is held here rather than given back: so that a limit
-    /// that is reached has nobody turn over all that waits.
+    /// Waits until the limits of all notifiers let one more go, and says when they did. What waits is held here rather than given back:
+    /// so that a limit that is reached has nobody turn over all that waits.
     async fn wait_for_limits(
         &self,
         sending: &Sending,
         address: &EmailAddress,
         delivery: &Delivery,
-    ) -> Result<(), SendingError> {
+    ) -> Result<Instant, SendingError> {
         loop {
-            let domain = domain_of(address);
-            let wait = match self.ledger.claim(sending.id, sending.issue, domain).await? {
-                Claim::Granted => return Ok(()),
+            let wait = match self.claim(sending, address).await? {
+                Claim::Granted => return Ok(Instant::now()),
                 Claim::DomainWaits(wait) => return Err(SendingError::DomainWaits(spread(wait))),
                 Claim::Wait(wait) => wait.min(LONGEST_WAIT),
             };
@@ -232,9 +251,22 @@ impl IssueSender {
         }
     }
 
-    async fn wait_while_paused(&self, sending: &Sending, delivery: &Delivery) -> Result<(), SendingError> {
+    /// Claims it within the limits, of which the mail of a test takes nothing: nor is the day of one a day of the warm-up.
+    async fn claim(&self, sending: &Sending, address: &EmailAddress) -> Result<Claim, LedgerClosed> {
+        if sending.test.is_some() {
+            return Ok(Claim::Granted);
+        }
+        let domain = domain_of(address);
+        self.ledger.claim(sending.id, sending.issue, domain).await
+    }
+
+    async fn release(&self, sending: &Sending) -> Result<(), LedgerClosed> {
         let released = LedgerOutcome::Released;
-        self.ledger.finish(sending.id, sending.issue, released).await?;
+        self.ledger.finish(sending.id, sending.issue, released).await
+    }
+
+    async fn wait_while_paused(&self, sending: &Sending, delivery: &Delivery) -> Result<(), SendingError> {
+        self.release(sending).await?;
         match self.states.wait(sending.issue, delivery).await? {
             Go::Ahead => Ok(()),
             Go::Canceled => Err(SendingError::Canceled),
@@ -248,11 +280,11 @@ impl IssueSender {
         &self,
         sending: &Sending,
         event: &IssueEvent,
-        (address, read_at): (&EmailAddress, Instant),
+        target: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
         let ahead = self.ahead.0.acquire().await;
-        let Some(written) = self.write(sending, event, (address, read_at), unsent).await? else {
+        let Some(written) = self.write(sending, event, target, unsent).await? else {
             return Ok(Handover::Before);
         };
         let written_at = Instant::now();
@@ -264,10 +296,10 @@ impl IssueSender {
                 return Ok(Some(written));
             }
             drop(written);
-            self.write(sending, event, (address, read_at), unsent).await
+            self.write(sending, event, target, unsent).await
         };
         // Mails to one domain that are deferred say nothing of the mail server.
-        let key = format!("{}.{}", domain_of(address), sending.issue);
+        let key = format!("{}.{}", domain_of(target.address), sending.issue);
         self.smtp.send(&key, &self.limit, 0, message).await
     }
 
@@ -276,10 +308,17 @@ impl IssueSender {
         &self,
         sending: &Sending,
         event: &IssueEvent,
-        (address, read_at): (&EmailAddress, Instant),
+        Target {
+            address,
+            read_at,
+            claimed_at,
+        }: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(sending).await?;
+        if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(sending, address).await? != Claim::Granted {
+            return Err(SendingError::ClaimedTooLongAgo);
+        }
         let is_fresh = read_at.elapsed() < READ_HOLDS;
         if !is_fresh && self.address(sending, event).await? != *address {
             return Err(SendingError::Left);
@@ -360,9 +399,10 @@ fn domain_of(address: &EmailAddress) -> &str {
 fn counted(handover: &Handover) -> LedgerOutcome {
     match handover {
         Handover::NotSent(NotSent::Left) | Handover::Erased => LedgerOutcome::Left,
-        Handover::NotSent(NotSent::Bounced) => LedgerOutcome::Bounced,
-        Handover::NotSent(NotSent::Refused) => LedgerOutcome::Refused,
-        Handover::NotSent(NotSent::GivenUp) => LedgerOutcome::GivenUp,
+        Handover::Decided(NotSent::Left) => LedgerOutcome::LeftBefore,
+        Handover::NotSent(NotSent::Bounced) | Handover::Decided(NotSent::Bounced) => LedgerOutcome::Bounced,
+        Handover::NotSent(NotSent::Refused) | Handover::Decided(NotSent::Refused) => LedgerOutcome::Refused,
+        Handover::NotSent(NotSent::GivenUp) | Handover::Decided(NotSent::GivenUp) => LedgerOutcome::GivenUp,
         Handover::Sent | Handover::Before | Handover::Bundled | Handover::Withheld => LedgerOutcome::Sent,
     }
 }

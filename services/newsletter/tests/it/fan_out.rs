@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use async_nats::jetstream;
 use issues::{IssueProgress, IssueState, Issues};
 use serde_json::Value;
-use site_broker::Publisher;
+use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{
     FAN_OUT_CONSUMER, IssueId, SENDINGS_STREAM, SITE_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
@@ -233,6 +233,36 @@ async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_t
         .context("it is noted")?
         .record;
     assert_eq!((progress.queued, progress.passed_over.later), (0, 1));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_subscriber_whose_record_changes_while_it_is_handed_out_is_counted_once() -> anyhow::Result<()> {
+    const COUNT: usize = 2_000;
+    let running = running().await?;
+    let readers = seed(&running.nats, COUNT).await?;
+    let operator = Operator::on(&running.nats).await?;
+    operator.send(Audience::Subscribers).await?;
+    eventually("it has begun", SOON, async || {
+        (operator.progress().await.ok()?.position > 0).then_some(())
+    })
+    .await?;
+    operator.say(IssueState::Paused).await?;
+    let before = operator.progress().await?;
+    assert!(
+        before.handed_out.is_none(),
+        "it was paused too late to show anything"
+    );
+    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    for reader in &readers[..10] {
+        let key = reader.person.as_str();
+        let record = bucket.get(key).await?.context("a record")?;
+        bucket.put(key, record).await?;
+    }
+    operator.say(IssueState::Running).await?;
+    let progress = operator.until_handed_out().await?;
+    assert_eq!(operator.queued().await?, COUNT as u64);
+    assert_eq!(progress.queued, COUNT as u64);
     Ok(())
 }
 

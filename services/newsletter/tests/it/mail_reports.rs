@@ -7,13 +7,14 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use mail_reports::{Mailgun, Postmark, SesTopic};
 use serde_json::{Value, json};
 use sha2::Sha256;
+use site_broker::SUBSCRIBERS_BUCKET;
 use site_proto::newsletter::v1::TakeMailReportRequest;
 use testkit::{HttpStandIn, Nats, SnsSigner, eventually, http_stand_in::Reply, seed_subscribers};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tonic::{Code, Status};
 use uuid::Uuid;
 
-use crate::{PERSON_KEY, Running, running_on};
+use crate::{PERSON_KEY, Running, replica, running_on};
 
 const SIGNING_KEY: &str = "a-signing-key-of-a-test-0123456789";
 const PASSWORD: &str = "a password of a test, long enough";
@@ -185,6 +186,41 @@ async fn what_is_not_the_providers_or_was_taken_before_is_refused() -> anyhow::R
     let replayed = by_mailgun("a", now, &failed(&reader(1)))?;
     assert_eq!(running.refused(replayed).await, Code::PermissionDenied);
     assert_eq!(running.event_types().await?, [BOUNCED]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_signature_of_mailguns_is_good_for_one_report_at_all_replicas_and_after_a_restart()
+-> anyhow::Result<()> {
+    let mut running = reported_to().await?;
+    let mailgun = Mailgun::new(SIGNING_KEY).ok();
+    let (mut other, _stop) = replica(&running.nats, |settings| {
+        settings.mail_reports.mailgun_signing_key = mailgun;
+    })
+    .await?;
+    let now = OffsetDateTime::now_utc();
+    let good = by_mailgun("a", now, &failed(&reader(0)))?;
+    let delivered = json!({ "event": "delivered", "recipient": reader(0) });
+    running.report(good.clone()).await?;
+    running.report(by_mailgun("b", now, &delivered)?).await?;
+    for token in ["a", "b"] {
+        let forged = by_mailgun(token, now, &failed(&reader(1)))?;
+        let answered = other.take_mail_report(forged).await;
+        let code = answered.map_or_else(|status| status.code(), |_| Code::Ok);
+        assert_eq!(code, Code::PermissionDenied, "{token}");
+    }
+    // Posted again, as where our answer was lost, it is the same report.
+    other.take_mail_report(good).await?;
+    assert_eq!(running.event_types().await?, [BOUNCED]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_report_that_the_broker_does_not_take_is_to_be_posted_again() -> anyhow::Result<()> {
+    let mut running = reported_to().await?;
+    running.operator.delete_key_value(SUBSCRIBERS_BUCKET).await?;
+    let report = by_mailgun("a", OffsetDateTime::now_utc(), &failed(&reader(0)))?;
+    assert_eq!(running.refused(report).await, Code::Unavailable);
     Ok(())
 }
 

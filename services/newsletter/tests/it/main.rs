@@ -58,18 +58,30 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
 }
 
 async fn running_on(nats: Nats, set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
-    let mut settings = settings(&nats)?;
+    let (newsletter, stop) = replica(&nats, set).await?;
+    Ok(Running {
+        operator: jetstream::new(nats.client(User::Operator).await?),
+        nats,
+        newsletter,
+        _stop: stop,
+    })
+}
+
+/// The service alone, beside others on the same broker.
+async fn replica(
+    nats: &Nats,
+    set: impl FnOnce(&mut Settings),
+) -> anyhow::Result<(NewsletterServiceClient<Channel>, DropGuard)> {
+    let mut settings = settings(nats)?;
     set(&mut settings);
     let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();
     tokio::spawn(service.run(stop.clone()));
-    Ok(Running {
-        operator: jetstream::new(nats.client(User::Operator).await?),
-        nats,
-        newsletter: NewsletterServiceClient::connect(address).await?,
-        _stop: stop.drop_guard(),
-    })
+    Ok((
+        NewsletterServiceClient::connect(address).await?,
+        stop.drop_guard(),
+    ))
 }
 
 fn settings(nats: &Nats) -> anyhow::Result<Settings> {

@@ -54,6 +54,8 @@ pub enum Handover {
     Bundled,
     /// Another notifier had delivered it before.
     Before,
+    /// It was decided before that the receiver is not to have it, or cannot.
+    Decided(NotSent),
     /// The event was erased before it was sent: nothing may be kept of it.
     Erased,
     /// The receiver is not to have it: too many went there within a day.
@@ -76,16 +78,27 @@ pub enum NotSent {
 }
 
 impl NotSent {
+    const ALL: [Self; 4] = [Self::Left, Self::Bounced, Self::Refused, Self::GivenUp];
+
     /// The word for it in the delivery record, which the log has, too.
-    fn logged(self) -> &'static str {
-        let word = match self {
+    fn word(self) -> &'static str {
+        match self {
             Self::Left => "left",
             Self::Bounced => "bounced",
             Self::Refused => "refused",
             Self::GivenUp => "given-up",
-        };
-        tracing::info!(reason = word, "not sent, and not tried again");
-        word
+        }
+    }
+
+    fn logged(self) -> &'static str {
+        tracing::info!(reason = self.word(), "not sent, and not tried again");
+        self.word()
+    }
+
+    /// What a delivery record says, if it is of a mail that was not sent.
+    fn of_record(record: &[u8]) -> Option<Self> {
+        let (word, _time) = str::from_utf8(record).ok()?.split_once(' ')?;
+        Self::ALL.into_iter().find(|why| why.word() == word)
     }
 }
 
@@ -179,25 +192,25 @@ impl Deliveries {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
         let read_at = Instant::now();
-        let handover = if self.contains(&key, delivery).await? {
-            Handover::Before
-        } else {
-            let claim = Arc::<AtomicU64>::default();
-            let unsent = Unsent {
-                deliveries: Cow::Borrowed(self),
-                delivery: Cow::Borrowed(delivery),
-                read_at,
-                claim: claim.clone(),
-            };
-            let sent = send(unsent).await;
-            let claim = claim.load(Ordering::Relaxed);
-            if sent.is_err() && claim > 0 {
-                self.claims.release(delivery, claim).await;
-            }
-            sent?
+        if let Some(record) = self.find(&key, delivery).await? {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided));
+        }
+        let claim = Arc::<AtomicU64>::default();
+        let unsent = Unsent {
+            deliveries: Cow::Borrowed(self),
+            delivery: Cow::Borrowed(delivery),
+            read_at,
+            claim: claim.clone(),
         };
+        let sent = send(unsent).await;
+        let claim = claim.load(Ordering::Relaxed);
+        if sent.is_err() && claim > 0 {
+            self.claims.release(delivery, claim).await;
+        }
+        let handover = sent?;
         let state = match handover {
-            Handover::Before => {
+            Handover::Before | Handover::Decided(_) => {
                 tracing::info!("delivered before; nothing sent");
                 return Ok(handover);
             }
@@ -301,11 +314,14 @@ impl Deliveries {
 
     /// Whether there is a delivery record.
     async fn contains(&self, key: &str, delivery: &Delivery) -> Result<bool, Unavailable> {
+        Ok(self.find(key, delivery).await?.is_some())
+    }
+
+    /// The delivery record, where there is one.
+    async fn find(&self, key: &str, delivery: &Delivery) -> Result<Option<Bytes>, Unavailable> {
         let reading = read_value(&self.bucket, key);
         let record = self.breaker.call(delivery, reading, |_| true).await;
-        record
-            .map(|record| record.is_some())
-            .map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
+        record.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
     /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.

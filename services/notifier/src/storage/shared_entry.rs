@@ -56,7 +56,8 @@ async fn try_change<T: Serialize>(
     change: impl Fn(Option<Bytes>) -> Result<Option<T>, Unavailable>,
 ) -> Result<Option<T>, ChangeError> {
     let entry = read_entry(bucket, key).await;
-    let BucketEntry { value, revision } = entry.map_err(|error| ChangeError::Unavailable(away(&error)))?;
+    let BucketEntry { value, revision, .. } =
+        entry.map_err(|error| ChangeError::Unavailable(away(&error)))?;
     let changed = change(value).map_err(ChangeError::Unavailable)?;
     let Some(changed) = changed else {
         return Ok(None);

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use issues::{Claim, Entry as Stored, IssueStoreError, Issues, Ledger, Outcome, PutOff, SendingLimits};
+use issues::{
+    BrokerClock, Claim, Entry as Stored, IssueStoreError, Issues, Ledger, Outcome, PutOff, SendingLimits,
+};
 use site_events::IssueId;
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, oneshot};
@@ -56,6 +58,7 @@ pub struct SharedLedger(mpsc::Sender<Waiting>);
 pub struct LedgerWriter {
     issues: Issues,
     limits: SendingLimits,
+    clock: BrokerClock,
     waiting: mpsc::Receiver<Waiting>,
 }
 
@@ -66,6 +69,7 @@ impl SharedLedger {
         let writer = LedgerWriter {
             issues,
             limits,
+            clock: BrokerClock::default(),
             waiting,
         };
         (Self(sender), writer)
@@ -186,7 +190,7 @@ impl LedgerWriter {
             Some(known) => known,
             None => self.issues.ledger().await?,
         };
-        let (mut ledger, now) = (before.record.clone(), OffsetDateTime::now_utc());
+        let (mut ledger, now) = (before.record.clone(), self.clock.now(&self.issues).await?);
         let answers = waiting
             .iter()
             .map(|waited| waited.entry.make(&mut ledger, &self.limits, now))

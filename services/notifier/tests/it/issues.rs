@@ -7,26 +7,30 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use issues::{Figures, IssueProgress, IssueState, Issues};
-use site_broker::Publisher;
+use issues::{Figures, IssueProgress, IssueState, Issues, Ledger, SendingLimits};
+use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
-    Channel, IssueId, SENDINGS_STREAM, Sending,
+    Channel, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
     subjects,
 };
 use site_service::RequestId;
 use subscribers::{Retention, Subscribers};
 use testkit::{
-    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, publish_all,
-    seed_subscribers,
+    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, SteppedClock, User, eventually, measure,
+    publish_all, seed_subscribers,
 };
 use time::OffsetDateTime;
-use visitor::token::{Purpose, TokenKey};
+use uuid::Uuid;
+use visitor::{
+    EmailAddress,
+    token::{Purpose, TokenKey},
+};
 
-use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process};
+use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process, process_by_clock};
 
 const NAME: &str = "smart-home";
-const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const ZOE: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
@@ -38,14 +42,14 @@ fn issue() -> IssueId {
 }
 
 /// The operator and the newsletter service, as far as the notifier has to do with them.
-struct Operator {
+pub struct Operator {
     context: jetstream::Context,
     issues: Issues,
     subscribers: Subscribers,
 }
 
 impl Operator {
-    async fn on(nats: &Nats) -> anyhow::Result<Self> {
+    pub async fn on(nats: &Nats) -> anyhow::Result<Self> {
         let client = nats.client(User::Operator).await?;
         let context = jetstream::new(client.clone());
         Ok(Self {
@@ -56,7 +60,35 @@ impl Operator {
     }
 
     /// Asks for the issue, and hands it out to these.
-    async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
+    pub async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
+        self.ask(Audience::Subscribers).await?;
+        let sendings = to.iter().map(|reader| Sending {
+            id: issue().sending_id(reader.record.subscription),
+            subject: reader.person.clone(),
+            requestid: "visit-0001".to_owned(),
+            issue: issue(),
+            test: None,
+        });
+        self.hand_out(sendings).await
+    }
+
+    /// Has somebody look at the issue who need not be a subscriber.
+    async fn send_test(&self, to: [&str; 2]) -> anyhow::Result<()> {
+        self.ask(Audience::Test).await?;
+        for to in to {
+            let sending = Sending {
+                id: issue().sending_id(Uuid::new_v4()),
+                subject: person(to)?,
+                requestid: "visit-0001".to_owned(),
+                issue: issue(),
+                test: Some(EmailAddress::parse(to)?),
+            };
+            self.hand_out([sending]).await?;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, audience: Audience) -> anyhow::Result<()> {
         let now = OffsetDateTime::now_utc();
         let progress = IssueProgress::new(NAME.into(), "The smart home".into(), now);
         self.issues.write_progress(issue(), &progress, 0).await?;
@@ -67,22 +99,19 @@ impl Operator {
             html: "<p>Hello</p>".to_owned(),
             text: "Hello".to_owned(),
             web: Some("https://oculant.example/blog/smart-home".to_owned()),
-            audience: Audience::Subscribers,
+            audience,
         };
         let publisher = Publisher::new(self.context.client());
         let request = RequestId::accept(Some("visit-0001"));
         publisher
             .publish(&request, issue().event_id(), &issue().as_subject(), requested)
             .await?;
-        let sendings = to.iter().map(|reader| {
-            let sending = Sending {
-                id: issue().sending_id(reader.record.subscription),
-                subject: reader.person.clone(),
-                requestid: "visit-0001".to_owned(),
-                issue: issue(),
-                test: None,
-            };
-            let subject = subjects::sending(&issue().to_string(), reader.person.as_str());
+        Ok(())
+    }
+
+    async fn hand_out(&self, sendings: impl IntoIterator<Item = Sending>) -> anyhow::Result<()> {
+        let sendings = sendings.into_iter().map(|sending| {
+            let subject = subjects::sending(&issue().to_string(), sending.subject.as_str());
             let message = PublishMessage::build().payload(serde_json::to_vec(&sending)?.into());
             Ok((subject, message.message_id(sending.id.to_string())))
         });
@@ -348,6 +377,104 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
         limit as u64,
         "the rest waits for tomorrow"
     );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_of_a_test_takes_no_place_and_begins_no_day_of_the_warm_up() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let operator = Operator::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &["--newsletter-warm-up=1,500".to_owned()]).await?;
+    operator.send_test([ZOE, "ravi@example.org"]).await?;
+    operator.until_done(SOON).await?;
+    assert_eq!(server.accepted_mails().len(), 2);
+    assert_eq!(operator.issues.ledger().await?.record, Ledger::default());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notifier_whose_clock_is_wrong_opens_no_day_early_nor_anew() -> anyhow::Result<()> {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    const LIMIT: usize = 10;
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let readers = seed(&nats, 3 * LIMIT).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let folder = tempfile::TempDir::new()?;
+    let flags = [format!("--newsletter-per-day={LIMIT}")];
+    let start = |name: &str| {
+        let clock = SteppedClock::new(name, &folder.path().join("clocks"))?;
+        match name {
+            "ahead" => clock.step_forth(DAY)?,
+            _ => clock.step_back(DAY)?,
+        }
+        process_by_clock(&nats, server.port(), &flags, folder.path(), &clock)
+    };
+    let _right = process(&nats, server.port(), &flags, folder.path())?;
+    eventually("as many as may be are sent", SOON, async || {
+        (server.accepted_mails().len() >= LIMIT).then_some(())
+    })
+    .await?;
+    let _wrong = [start("ahead")?, start("behind")?];
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    assert_eq!(server.accepted_mails().len(), LIMIT);
+    let ledger = operator.issues.ledger().await?.record;
+    assert_eq!(
+        ledger.mails_of_the_day(OffsetDateTime::now_utc()),
+        u32::try_from(LIMIT)?
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn while_the_mail_server_is_away_no_mail_takes_a_place_of_the_day() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let closed = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+    let port = closed.local_addr()?.port();
+    drop(closed);
+    let readers = seed(&nats, 10).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, port, &["--newsletter-per-day=5".to_owned()]).await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let (mut most, now) = (0, OffsetDateTime::now_utc());
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        most = most.max(operator.issues.ledger().await?.record.mails_of_the_day(now));
+    }
+    assert!(most <= 1, "{most} while one at most asks whether it is back");
+    assert_eq!(operator.waiting().await?, 10);
+    Ok(())
+}
+
+/// A notifier that is killed between the two leaves the record, and the mail in its hands.
+#[tokio::test]
+async fn a_mail_that_was_decided_on_before_a_kill_counts_as_what_was_decided() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = taking().await?;
+    let readers = seed(&nats, 3).await?;
+    let (operator, site) = (Operator::on(&nats).await?, Site::on(&nats).await?);
+    let (mut ledger, now) = (operator.issues.ledger().await?, OffsetDateTime::now_utc());
+    for (reader, word) in readers.iter().zip(["left ", "bounced ", ""]) {
+        let id = issue().sending_id(reader.record.subscription);
+        let limits = SendingLimits::default();
+        ledger.record.claim(id, issue(), "example.org", now, &limits);
+        let record = format!("{word}2026-11-20T12:00:00Z");
+        site.note(DELIVERIES_BUCKET, &format!("{id}.{SENDINGS_CONSUMER}"), &record)
+            .await?;
+    }
+    operator
+        .issues
+        .write_ledger(&ledger.record, ledger.revision)
+        .await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let figures = operator.until_done(SOON).await?;
+    assert_eq!((figures.left, figures.bounced, figures.sent), (1, 1, 1));
+    let ledger = operator.issues.ledger().await?.record;
+    assert_eq!((ledger.in_hand(issue()), ledger.mails_of_the_day(now)), (0, 1));
     Ok(())
 }
 

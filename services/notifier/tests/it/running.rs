@@ -13,7 +13,9 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested, Scan, StoredResume},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, pass_flags};
+use testkit::{
+    ChildProcess, MailServer, Nats, S3, ScriptedReply, SteppedClock, User, eventually, pass_flags,
+};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -75,9 +77,26 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
 
 /// A notifier in a process of its own, to be killed, or read the log of.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
+    ChildProcess::start("notifier", logs, command(nats, smtp_port, more))
+}
+
+/// The same with a clock that may be wrong.
+pub fn process_by_clock(
+    nats: &Nats,
+    smtp_port: u16,
+    more: &[String],
+    logs: &Path,
+    clock: &SteppedClock,
+) -> anyhow::Result<ChildProcess> {
+    let mut command = command(nats, smtp_port, more);
+    command.envs(clock.env()?);
+    ChildProcess::start("notifier", logs, command)
+}
+
+fn command(nats: &Nats, smtp_port: u16, more: &[String]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
     pass_flags(command.as_std_mut(), &flags(nats, smtp_port, more));
-    ChildProcess::start("notifier", logs, command)
+    command
 }
 
 /// A notifier in this process.

@@ -4,12 +4,17 @@ use site_events::{
     Channel,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
-use testkit::{MailServer, Nats, ScriptedReply, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, eventually, seed_subscribers};
 use visitor::EmailAddress;
 
-use crate::running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request};
+use crate::{
+    issues::{Operator, PERSON_KEY},
+    running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request},
+};
 
 const VISITOR: &str = "zoe@example.org";
+/// One of each channel, and an issue of the newsletter.
+pub const KINDS: usize = Channel::ALL.len() + 1;
 
 /// One mail of every kind, from a notifier that is told this too.
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
@@ -24,12 +29,14 @@ pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     site.publish(VISITOR, confirmed).await?;
     site.publish(VISITOR, NewsletterUnsubscribed { email }).await?;
     site.publish(VISITOR, application(VISITOR)?).await?;
+    let readers = seed_subscribers(&nats, PERSON_KEY, [VISITOR.to_owned()]).await?;
+    Operator::on(&nats).await?.send(&readers).await?;
     eventually("a mail of every kind", SOON, async || {
         let all = [VISITOR, SALES, RECRUITERS]
             .map(|to| server.accepted(to))
             .concat();
         let mails = all.iter().map(|mail| mail.replace('\n', "\r\n"));
-        (all.len() == Channel::ALL.len()).then(|| mails.collect())
+        (all.len() == KINDS).then(|| mails.collect())
     })
     .await
 }
