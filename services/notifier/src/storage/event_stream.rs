@@ -10,7 +10,10 @@ use async_nats::jetstream::{
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
 
-use super::unavailable::Unavailable;
+use super::{
+    deliveries::{Handover, Unsent},
+    unavailable::Unavailable,
+};
 
 /// The stream `SITE`, to be read.
 #[derive(Clone)]
@@ -69,6 +72,23 @@ impl EventStream {
             }
             Err(away) => Outcome::Retry(away.to_string(), away.pause()),
         }
+    }
+
+    /// What comes of a delivery in place of being sent: another notifier delivered it, or its event was erased. To be asked after
+    /// everything that it waited for, directly before it is sent.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer, or another notifier has claimed it.
+    pub async fn instead_of_sending(&self, unsent: &Unsent<'_>) -> Result<Option<Handover>, Unavailable> {
+        if unsent.is_fresh() {
+            return Ok(None);
+        }
+        if !unsent.is_still().await? {
+            return Ok(Some(Handover::Before));
+        }
+        let is_erased = self.is_erased(unsent.delivery()).await?;
+        Ok(is_erased.then_some(Handover::Erased))
     }
 
     /// Whether the event is no longer in the stream.

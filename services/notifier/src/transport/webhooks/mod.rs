@@ -178,15 +178,15 @@ impl Webhook {
                 None => self.breaker.wait(delivery).await?,
             }
         };
-        if !unsent.is_still().await? {
-            return Ok(Handover::Before);
-        }
         let outgoing = Outgoing {
             id: delivery.event_id,
             payload: delivery.payload().clone(),
             attempt: delivery.attempt,
             resume_link: self.resume_link(delivery).await?,
         };
+        if let Some(instead) = self.stores.events.instead_of_sending(&unsent).await? {
+            return Ok(instead);
+        }
         let Err(error) = self.send_now(&outgoing).await else {
             call.answered();
             return Ok(Handover::Sent);
