@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_nats::jetstream::{
     Context,
     message::StreamMessage,
-    stream::{DirectGetErrorKind, LastRawMessageErrorKind, RawMessageErrorKind, Stream},
+    stream::{LastRawMessageErrorKind, RawMessageErrorKind, Stream},
 };
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
@@ -33,15 +33,16 @@ impl EventStream {
         Ok(Self(Arc::new(stream)))
     }
 
-    /// The first event under a subject from this sequence on.
+    /// The first event under a subject from this sequence on, as the stream's leader has it: a copy that lags behind may not know the
+    /// latest yet.
     ///
     /// # Errors
     ///
     /// If the broker does not answer.
     pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Unavailable> {
-        match self.0.direct_get_next_for_subject(subject, Some(from)).await {
+        match self.0.get_first_raw_message_by_subject(subject, from).await {
             Ok(message) => Ok(Some(message)),
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }

@@ -344,6 +344,41 @@ async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_t
     Ok(())
 }
 
+/// In a cluster any copy of the stream answers a direct read, and one that lags behind does not know the lead before.
+#[tokio::test]
+async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow::Result<()> {
+    const LEADS: usize = 4;
+    let contacts = Arc::new(Mutex::new(Contacts::default()));
+    let stored = contacts.clone();
+    let crm = HttpStandIn::start(move |asked| {
+        if asked.path == "/crm/v3/objects/notes" && asked.json()["properties"].to_string().contains("slow") {
+            return Reply::Answer(408, Value::Null);
+        }
+        stored.lock().unwrap_or_else(PoisonError::into_inner).store(asked)
+    })
+    .await?;
+    let sales = Sales::with(&crm, &["contact.received"]).await?;
+    sales.site.forbid_reading_of_copies().await?;
+    // While it is under way, what came after it is looked for in the stream.
+    sales.write("asha@example.org", "slow").await?;
+    for number in 0..LEADS {
+        sales
+            .write("zoe@example.org", &format!("lead {number:06}"))
+            .await?;
+    }
+    let told = || {
+        let contacts = contacts.lock().unwrap_or_else(PoisonError::into_inner);
+        let notes = contacts.notes.iter();
+        notes.map(|(_, text)| lead_of(text)).collect::<Vec<_>>()
+    };
+    eventually("all others are there", SOON, async || {
+        (told().len() == LEADS).then_some(())
+    })
+    .await?;
+    assert!(told().is_sorted(), "{:?}", told());
+    Ok(())
+}
+
 #[tokio::test]
 async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|asked| match asked.path.as_str() {
