@@ -2,6 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -432,6 +436,39 @@ async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result
     assert!(tried <= 6, "the slow domain was asked {tried} times");
     assert_eq!(operator.figures().await?.sent, 40);
     assert!(operator.figures().await?.deferred > 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_server_that_puts_every_domain_off_is_away_and_slows_none() -> anyhow::Result<()> {
+    const READERS: usize = 60;
+    const DOMAINS: usize = 20;
+    /// The first of four domains, by which it is not known yet, and what is on a connection by then.
+    const PUT_OFF: usize = 8;
+    let nats = Nats::start().await?;
+    let is_full = Arc::new(AtomicBool::new(true));
+    let answer = is_full.clone();
+    let server = MailServer::start(move |_, _| {
+        if answer.load(Ordering::Relaxed) {
+            ScriptedReply::ToRecipient("451 4.7.1 Greylisted")
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
+    let addresses = (0..READERS).map(|number| format!("reader-{number}@domain-{}.example", number % DOMAINS));
+    let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    is_full.store(false, Ordering::Relaxed);
+    eventually("all but the first", Duration::from_secs(10), async || {
+        (server.accepted_mails().len() >= READERS - PUT_OFF).then_some(())
+    })
+    .await?;
+    let deferred = operator.figures().await?.deferred;
+    assert!(deferred <= PUT_OFF as u64, "{deferred} attempts were used up");
     Ok(())
 }
 
