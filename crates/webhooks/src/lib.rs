@@ -15,7 +15,7 @@ pub use self::{
     addresses::PrivateAddresses,
     client::{Answer, Exchange, REQUEST_TIMEOUT, WebhookClient},
     outgoing::{Outgoing, sample},
-    recipe::Secrets,
+    recipe::{DELIVERY_TIMEOUT, Secrets},
     sender::{InvalidEndpoint, WebhookSender, longest_delivery},
     sending_error::SendingError,
 };

@@ -23,8 +23,8 @@ use crate::newsletter::Newsletter;
 
 /// How many subscribers are looked at in a step: few enough that a pause or a cancellation takes effect within a second.
 const STEP: usize = 250;
-/// How often it is looked whether an issue that is paused goes on.
-const PAUSED_INTERVAL: Duration = Duration::from_millis(500);
+/// How often it is looked whether an issue that is paused goes on: within a second it does.
+const PAUSED_INTERVAL: Duration = Duration::from_millis(250);
 /// How long it is waited for room in the stream, or for a broker that is away.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 

@@ -200,16 +200,8 @@ impl Bundles {
         let (context, extras) = (&self.mail_context, &self.recruiter_extras);
         let (delivery, now) = (unsent.delivery(), OffsetDateTime::now_utc());
         let mail = mail::write_entry(context, extras, kind, delivery, now).await?;
-        // It waited for minutes.
-        if self.events.is_erased(delivery).await? {
-            return Ok(Err(Handover::Erased));
-        }
-        let is_unsent = unsent.is_still().await?;
-        Ok(if is_unsent {
-            Ok(mail)
-        } else {
-            Err(Handover::Before)
-        })
+        let instead = self.events.instead_of_sending(unsent).await?;
+        Ok(instead.map_or(Ok(mail), Err))
     }
 }
 

@@ -94,6 +94,7 @@ impl Notifier {
             };
             match sent {
                 Err(DeliveryError::Smtp(SmtpError::NotAsked)) => {}
+                Err(DeliveryError::Erased) => return Ok(Handover::Erased),
                 Ok(Bundled::Alone) => way = Way::Single,
                 Ok(Bundled::Done(handover)) => return Ok(handover),
                 Err(error) => return Err(error),
@@ -116,7 +117,11 @@ impl Notifier {
         let message = async {
             let now = OffsetDateTime::now_utc();
             let message = mail::write(&self.mail_context, extras, channel, delivery, now).await?;
-            Ok(unsent.is_still().await?.then_some(message))
+            match self.events.instead_of_sending(unsent).await? {
+                None => Ok(Some(message)),
+                Some(Handover::Erased) => Err(DeliveryError::Erased),
+                Some(_) => Ok(None),
+            }
         };
         self.smtp
             .send(&delivery.key(), limit, attachment_bytes, message)

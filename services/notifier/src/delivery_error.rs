@@ -15,6 +15,9 @@ pub enum DeliveryError {
     Smtp(#[from] SmtpError),
     #[error(transparent)]
     GivenBack(#[from] GivenBack),
+    /// Nothing of it is sent, or kept.
+    #[error("the event was erased meanwhile")]
+    Erased,
     /// Whoever was to send it with others ended before.
     #[error("the bundle that it was in was not sent")]
     BundleIsGone,
@@ -26,6 +29,7 @@ impl From<DeliveryError> for Outcome {
         match error {
             DeliveryError::Smtp(SmtpError::Refused(_) | SmtpError::NoSuchAddress(_)) => Self::Refused(reason),
             DeliveryError::Smtp(SmtpError::NotBegun) => Self::NotBegun,
+            DeliveryError::Erased => Self::Delivered,
             DeliveryError::Mail(error) if error.is_final() => Self::Refused(reason),
             DeliveryError::Smtp(SmtpError::Away { pause, .. }) => Self::Retry(reason, Pause::Just(pause)),
             DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),

@@ -164,6 +164,8 @@ impl IssueSender {
     async fn conclude(&self, sending: &Sending, sent: Result<Handover, SendingError>) -> Outcome {
         let (counted, outcome) = match sent {
             Ok(handover) => (counted(&handover), Outcome::Delivered),
+            // It is in nobody's hands, and those of a large domain would wait for the record for nothing.
+            Err(error @ SendingError::DomainWaits(_)) => return error.into(),
             Err(error) => (LedgerOutcome::Released, Outcome::from(error)),
         };
         match self.ledger.finish(sending.id, sending.issue, counted).await {

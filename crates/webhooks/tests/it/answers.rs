@@ -113,6 +113,130 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
     Ok(())
 }
 
+/// How a CRM finds the record of a person, and what it is asked of a bounce and of an erasure then.
+struct Found {
+    recipe: &'static str,
+    search: &'static str,
+    record: Value,
+    bounce: (&'static str, &'static str),
+    erasure: (&'static str, &'static str),
+}
+
+fn crms() -> [Found; 4] {
+    [
+        Found {
+            recipe: "hubspot.yaml",
+            search: "/crm/v3/objects/contacts/search",
+            record: json!({ "total": 1, "results": [{ "id": "512" }] }),
+            bounce: ("PATCH", "/crm/v3/objects/contacts/512"),
+            erasure: ("POST", "/crm/v3/objects/contacts/gdpr-delete"),
+        },
+        Found {
+            recipe: "salesforce.yaml",
+            search: "/services/data/v61.0/query",
+            record: json!({ "totalSize": 2, "records": [{ "Id": "00Q1" }, { "Id": "00Q2" }] }),
+            bounce: ("PATCH", "/services/data/v61.0/composite/sobjects"),
+            erasure: ("DELETE", "/services/data/v61.0/composite/sobjects"),
+        },
+        Found {
+            recipe: "zoho-crm.yaml",
+            search: "/crm/v8/coql",
+            record: json!({ "data": [{ "id": "524001" }, { "id": "524002" }], "info": { "count": 2, "more_records": false } }),
+            bounce: ("PUT", "/crm/v8/Leads"),
+            erasure: ("DELETE", "/crm/v8/Leads"),
+        },
+        Found {
+            recipe: "pipedrive.yaml",
+            search: "/api/v2/persons/search",
+            record: json!({ "success": true, "data": { "items": [{ "item": { "id": 7 } }] } }),
+            bounce: ("POST", "/api/v1/notes"),
+            erasure: ("DELETE", "/api/v2/persons/7"),
+        },
+    ]
+}
+
+/// What a CRM that knows the person, or does not, is asked of an event.
+async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Result<Vec<Asked>> {
+    let (search, record) = (found.search, found.record.clone());
+    let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+        "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
+        path if path == search && is_known => Reply::Answer(200, record.clone()),
+        // So Zoho says that there is nothing.
+        path if path == search => Reply::Answer(204, Value::Null),
+        "/crm/v8/Leads" => Reply::Answer(200, json!({ "data": [{ "code": "SUCCESS" }] })),
+        _ => Reply::Answer(200, json!([{ "success": true }])),
+    })
+    .await?;
+    let values = json!({
+        "token_url": format!("{}/token", vendor.url()), "company": "unknown", "person_field": "site_person",
+    });
+    let setting = Setting::of_repository(found.recipe, vendor.url(), &values)?;
+    let sent = send(&setting, event).await?;
+    anyhow::ensure!(sent.is_ok(), "{}: {sent:?}", found.recipe);
+    let asked = vendor.asked().into_iter();
+    Ok(asked.filter(|asked| asked.path != "/token").collect())
+}
+
+#[tokio::test]
+async fn a_bounce_and_an_erasure_reach_the_record_by_which_a_crm_knows_the_person() -> anyhow::Result<()> {
+    let person = "0".repeat(32);
+    for found in crms() {
+        let bounced = sample(EventType::NewsletterBounced, OffsetDateTime::now_utc());
+        let erased = sample(EventType::PersonErased, OffsetDateTime::now_utc());
+        for (event, (method, path)) in [(&bounced, found.bounce), (&erased, found.erasure)] {
+            let asked = asked_of(&found, true, event).await?;
+            let [search, told] = asked.as_slice() else {
+                anyhow::bail!("{}: {asked:?}", found.recipe);
+            };
+            let searched = format!("{} {}", search.query, String::from_utf8_lossy(&search.body));
+            assert!(searched.contains(&person), "{}: {searched}", found.recipe);
+            assert_eq!((told.method.as_str(), told.path.as_str()), (method, path));
+            let asked = asked_of(&found, false, event).await?;
+            assert_eq!(asked.len(), 1, "{}: {asked:?}", found.recipe);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none() -> anyhow::Result<()> {
+    let of_kind = |kind: &str| {
+        changed(EventType::NewsletterBounced, |content| {
+            content["data"]["kind"] = kind.into()
+        })
+    };
+    for found in crms() {
+        for kind in ["soft", "of-a-later-release"] {
+            let asked = asked_of(&found, true, &of_kind(kind)?).await?;
+            assert!(asked.is_empty(), "{}: {asked:?}", found.recipe);
+        }
+        let asked = asked_of(&found, true, &of_kind("complaint")?).await?;
+        let told = asked.last().context("it is told")?.json();
+        let expected = match found.recipe {
+            "hubspot.yaml" => json!({ "properties": { "site_newsletter": "complained" } }),
+            "salesforce.yaml" => {
+                let lead =
+                    |id| json!({ "attributes": { "type": "Lead" }, "id": id, "HasOptedOutOfEmail": true });
+                json!({ "allOrNone": false, "records": [lead("00Q1"), lead("00Q2")] })
+            }
+            "zoho-crm.yaml" => {
+                let lead = |id| json!({ "id": id, "Email_Opt_Out": true });
+                json!({ "data": [lead("524001"), lead("524002")] })
+            }
+            _ => {
+                let note = told["content"].as_str().unwrap_or_default();
+                assert!(
+                    note.starts_with("The newsletter is called spam by this person<br><br>"),
+                    "{note}"
+                );
+                json!({ "content": note, "person_id": 7 })
+            }
+        };
+        assert_eq!(told, expected, "{}", found.recipe);
+    }
+    Ok(())
+}
+
 /// A recipe, an answer that its vendor documents, what that means, and what is said of it.
 type Documented = (&'static str, Reply, &'static str, &'static str);
 
@@ -317,6 +441,7 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
         let values = json!({
             "token_url": format!("{}/token", vendor.url()), "company": "unknown", "oid": "00D000000000001",
             "board": "example", "jobs": {}, "job": 2, "perform_as": "u", "postings": {}, "posting": "p",
+            "person_field": "site_person",
         });
         let setting = Setting::of_repository(recipe, vendor.url(), &values)?;
         let event = setting.events().into_iter().next().context("one")?;
@@ -459,7 +584,11 @@ async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -
         _ => Reply::Answer(201, json!({ "success": true, "data": { "id": "l" } })),
     })
     .await?;
-    let setting = Setting::of_repository("pipedrive.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository(
+        "pipedrive.yaml",
+        vendor.url(),
+        &json!({ "person_field": "site_person" }),
+    )?;
     for attempt in [1, 2] {
         assert!(send(&setting, &Outgoing { attempt, ..lead() }).await?.is_ok());
     }
@@ -471,6 +600,13 @@ async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -
             .filter(|asked| asked.path == path && asked.method == "POST");
         made.map(Asked::json).collect::<Vec<_>>()
     };
+    let marked = asked.iter().find(|asked| asked.method == "PATCH");
+    let marked = marked.context("one who was known before is marked")?;
+    assert_eq!(marked.path, "/api/v2/persons/7");
+    assert_eq!(
+        marked.json(),
+        json!({ "custom_fields": { "site_person": "0".repeat(32) } })
+    );
     let (leads, notes) = (made("/api/v1/leads"), made("/api/v1/notes"));
     assert_eq!((leads.len(), notes.len()), (2, 2));
     assert!(

@@ -15,6 +15,7 @@ use crate::setting::{Setting, changed, least};
 /// Every recipe, the address that its endpoint would have, and its values.
 fn recipes() -> [(&'static str, &'static str, Value); 12] {
     let none = || json!({});
+    let pipedrive = json!({ "person_field": "b35ab7a5a1d6e0a9d7f7f0e2f4d8a1c3e5f70912" });
     [
         ("hubspot.yaml", "https://api.hubapi.com", none()),
         (
@@ -30,9 +31,9 @@ fn recipes() -> [(&'static str, &'static str, Value); 12] {
         (
             "zoho-crm.yaml",
             "https://www.zohoapis.eu",
-            json!({ "token_url": "https://accounts.zoho.eu/oauth/v2/token" }),
+            json!({ "token_url": "https://accounts.zoho.eu/oauth/v2/token", "person_field": "Site_Person_Id" }),
         ),
-        ("pipedrive.yaml", "https://example.pipedrive.com", none()),
+        ("pipedrive.yaml", "https://example.pipedrive.com", pipedrive),
         ("slack.yaml", "https://hooks.slack.com/services/T0/B0/x", none()),
         (
             "microsoft-teams.yaml",
@@ -236,7 +237,8 @@ fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<
     assert_eq!(named("last_name"), ["&oid=1"]);
     assert_eq!(named("description"), ["a=b&c\nd"]);
 
-    let setting = Setting::of_repository("pipedrive.yaml", "https://example.pipedrive.com", &json!({}))?;
+    let (_, url, values) = recipes()[4].clone();
+    let setting = Setting::of_repository("pipedrive.yaml", url, &values)?;
     let event = changed(EventType::ContactReceived, |content| {
         content["data"]["email"] = "a&term=*/../b@example.com".into();
     })?;
@@ -246,5 +248,24 @@ fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<
         query.starts_with("term=a%26term%3D%2A%2F..%2Fb%40example.com&fields=email"),
         "{query}"
     );
+    Ok(())
+}
+
+#[test]
+fn a_recipe_that_finds_people_by_a_field_takes_no_erasure_without_its_name_and_leads_all_the_same()
+-> anyhow::Result<()> {
+    for recipe in ["zoho-crm.yaml", "pipedrive.yaml"] {
+        let recipes = recipes();
+        let found = recipes.iter().find(|(name, ..)| *name == recipe);
+        let (_, url, values) = found.context("it is one of ours")?;
+        let mut unnamed = values.clone();
+        unnamed.as_object_mut().context("values")?.remove("person_field");
+        let of = |event| Setting::of_events(recipe, url, &[event], &unnamed);
+        assert!(of("contact.received")?.sender().is_ok(), "{recipe}");
+        for event in ["newsletter.bounced", "person.erased"] {
+            let refused = of(event)?.sender().err().context("it started")?;
+            assert!(format!("{refused:#}").contains("line "), "{recipe}: {refused:#}");
+        }
+    }
     Ok(())
 }

@@ -42,6 +42,11 @@ impl Setting {
         Self::at(&path, url, &events, values)
     }
 
+    /// The same for these events alone.
+    pub fn of_events(recipe: &str, url: &str, events: &[&str], values: &Value) -> anyhow::Result<Self> {
+        Self::at(&root().join("recipes").join(recipe), url, events, values)
+    }
+
     /// A recipe of a test.
     pub fn of(text: &str, url: &str, events: &[&str]) -> anyhow::Result<(Self, TempDir)> {
         let folder = tempfile::tempdir()?;

@@ -17,7 +17,8 @@ use webhooks::{SendingError, sample};
 use crate::setting::Setting;
 
 fn zoho(vendor: &HttpStandIn) -> anyhow::Result<Setting> {
-    let values = json!({ "token_url": format!("{}/oauth/v2/token", vendor.url()) });
+    let values =
+        json!({ "token_url": format!("{}/oauth/v2/token", vendor.url()), "person_field": "site_person" });
     Setting::of_repository("zoho-crm.yaml", vendor.url(), &values)
 }
 
@@ -131,7 +132,7 @@ async fn without_a_token_nothing_is_sent_and_the_event_waits() -> anyhow::Result
 
 #[tokio::test]
 async fn a_token_endpoint_in_our_own_network_is_refused() -> anyhow::Result<()> {
-    let values = json!({ "token_url": "https://169.254.169.254/latest" });
+    let values = json!({ "token_url": "https://169.254.169.254/latest", "person_field": "site_person" });
     let setting = Setting::of_repository("zoho-crm.yaml", "https://www.zohoapis.eu", &values)?;
     let refused = setting.sender().err().map(|error| error.to_string());
     assert!(refused.is_some_and(|refused| refused.contains("private address")));

@@ -129,6 +129,12 @@ impl Unsent<'_> {
         }
     }
 
+    /// Whether it was begun so short a time before that nothing became of it meanwhile.
+    pub fn is_fresh(&self) -> bool {
+        let claims = &self.deliveries.claims;
+        !claims.are_needed(&self.delivery, self.read_at) && self.read_at.elapsed() < READ_HOLDS
+    }
+
     /// Whether there is still no record. Where another notifier may have the event, too, it is claimed first.
     ///
     /// # Errors

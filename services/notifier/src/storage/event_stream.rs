@@ -5,12 +5,15 @@ use std::sync::Arc;
 use async_nats::jetstream::{
     Context,
     message::StreamMessage,
-    stream::{DirectGetErrorKind, LastRawMessageErrorKind, RawMessageErrorKind, Stream},
+    stream::{LastRawMessageErrorKind, RawMessageErrorKind, Stream},
 };
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
 
-use super::unavailable::Unavailable;
+use super::{
+    deliveries::{Handover, Unsent},
+    unavailable::Unavailable,
+};
 
 /// The stream `SITE`, to be read.
 #[derive(Clone)]
@@ -30,15 +33,16 @@ impl EventStream {
         Ok(Self(Arc::new(stream)))
     }
 
-    /// The first event under a subject from this sequence on.
+    /// The first event under a subject from this sequence on, as the stream's leader has it: a copy that lags behind may not know the
+    /// latest yet.
     ///
     /// # Errors
     ///
     /// If the broker does not answer.
     pub async fn next(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, Unavailable> {
-        match self.0.direct_get_next_for_subject(subject, Some(from)).await {
+        match self.0.get_first_raw_message_by_subject(subject, from).await {
             Ok(message) => Ok(Some(message)),
-            Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(Unavailable::new(SITE_STREAM, &error)),
         }
     }
@@ -69,6 +73,23 @@ impl EventStream {
             }
             Err(away) => Outcome::Retry(away.to_string(), away.pause()),
         }
+    }
+
+    /// What comes of a delivery in place of being sent: another notifier delivered it, or its event was erased. To be asked after
+    /// everything that it waited for, directly before it is sent.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer, or another notifier has claimed it.
+    pub async fn instead_of_sending(&self, unsent: &Unsent<'_>) -> Result<Option<Handover>, Unavailable> {
+        if unsent.is_fresh() {
+            return Ok(None);
+        }
+        if !unsent.is_still().await? {
+            return Ok(Some(Handover::Before));
+        }
+        let is_erased = self.is_erased(unsent.delivery()).await?;
+        Ok(is_erased.then_some(Handover::Erased))
     }
 
     /// Whether the event is no longer in the stream.

@@ -2,6 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -559,6 +563,100 @@ async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result
     assert!(tried <= 6, "the slow domain was asked {tried} times");
     assert_eq!(operator.figures().await?.sent, 40);
     assert!(operator.figures().await?.deferred > 0);
+    Ok(())
+}
+
+/// How long the readers of `example.org` wait for their mails, and how many times a mail was looked at meanwhile. They are one of ten
+/// where there are others, of a domain that puts all off.
+async fn time_for_one_of_ten(count: usize, others: bool) -> anyhow::Result<(Duration, u64)> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| {
+        if to.ends_with("@slow.example") {
+            ScriptedReply::ToRecipient("451 4.7.1 Greylisted")
+        } else {
+            ScriptedReply::TakeAfter(MAIL_TIME)
+        }
+    })
+    .await?;
+    let is_of_others = |number: usize| !number.is_multiple_of(10);
+    let addresses = (0..count)
+        .filter(|number| others || !is_of_others(*number))
+        .map(|number| {
+            let domain = if is_of_others(number) {
+                "slow.example"
+            } else {
+                "example.org"
+            };
+            format!("reader-{number}@{domain}")
+        });
+    let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let logs = tempfile::TempDir::new()?;
+    let _notifier = process(&nats, server.port(), &[], logs.path())?;
+    let sent = || server.accepted_mails().len();
+    eventually("it has begun", SOON, async || (sent() > 0).then_some(())).await?;
+    let begun = Instant::now();
+    eventually("all that are taken", SOON * 10, async || {
+        (sent() == count / 10).then_some(())
+    })
+    .await?;
+    let took = begun.elapsed();
+    let stream = operator.context.get_stream(SENDINGS_STREAM).await?;
+    let consumer = stream.consumer_info(SENDINGS_CONSUMER).await?;
+    Ok((took, consumer.delivered.consumer_sequence))
+}
+
+/// Nine of ten subscribers are of a domain that takes nothing. `ISSUE_SUBSCRIBERS` says how many there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_domain_that_puts_mails_off_takes_little_time_from_others() -> anyhow::Result<()> {
+    let count: usize = std::env::var("ISSUE_SUBSCRIBERS").map_or(Ok(1_000), |count| count.parse())?;
+    let (alone, _) = time_for_one_of_ten(count, false).await?;
+    let (beside, looks) = time_for_one_of_ten(count, true).await?;
+    eprintln!(
+        "{} mails in {alone:?}, beside {} to a slow domain in {beside:?}; {looks} looks",
+        count / 10,
+        count - count / 10
+    );
+    // Each of the others is looked at before it waits, and not again and again.
+    assert!(looks <= 2 * count as u64, "{looks} looks");
+    assert!(
+        beside < 4 * alone + Duration::from_secs(2),
+        "{beside:?}, alone {alone:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_server_that_puts_every_domain_off_is_away_and_slows_none() -> anyhow::Result<()> {
+    const READERS: usize = 60;
+    const DOMAINS: usize = 20;
+    /// The first of four domains, by which it is not known yet, and what is on a connection by then.
+    const PUT_OFF: usize = 8;
+    let nats = Nats::start().await?;
+    let is_full = Arc::new(AtomicBool::new(true));
+    let answer = is_full.clone();
+    let server = MailServer::start(move |_, _| {
+        if answer.load(Ordering::Relaxed) {
+            ScriptedReply::ToRecipient("451 4.7.1 Greylisted")
+        } else {
+            ScriptedReply::Take
+        }
+    })
+    .await?;
+    let addresses = (0..READERS).map(|number| format!("reader-{number}@domain-{}.example", number % DOMAINS));
+    let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(&readers).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    is_full.store(false, Ordering::Relaxed);
+    eventually("all but the first", Duration::from_secs(10), async || {
+        (server.accepted_mails().len() >= READERS - PUT_OFF).then_some(())
+    })
+    .await?;
+    let deferred = operator.figures().await?.deferred;
+    assert!(deferred <= PUT_OFF as u64, "{deferred} attempts were used up");
     Ok(())
 }
 

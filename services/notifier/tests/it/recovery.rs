@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
 use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
@@ -17,10 +18,13 @@ use site_events::Channel;
 use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, eventually};
 use tokio::{net::TcpListener, sync::Barrier, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
 
 use crate::{
     memory::applied_with_resume,
-    running::{HURRY, NEVER, RECRUITERS, Running, SOON, Site, header, person, settings, until_all_is_done},
+    running::{
+        HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, header, person, settings, until_all_is_done,
+    },
     webhooks::Sending,
 };
 
@@ -39,6 +43,9 @@ const ACK_WAIT: Duration = Duration::from_secs(4);
 const SLOW: Duration = Duration::from_secs(3);
 /// How long they may take to reach the place where they wait.
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
+
+/// As many webhooks as wait in a notifier's hands.
+const IN_HAND: usize = 4;
 
 /// A port whose connections end at once: a mail server that is away, and says how often it was asked.
 struct Away {
@@ -352,11 +359,21 @@ async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() ->
     Ok(())
 }
 
-async fn contact(site: &Site, messages: usize) -> anyhow::Result<()> {
+async fn contact(site: &Site, messages: usize) -> anyhow::Result<Vec<Uuid>> {
+    let mut events = Vec::new();
     for number in 0..messages {
-        site.contact(&format!("visitor-{number}@example.org")).await?;
+        events.push(site.contact(&format!("visitor-{number}@example.org")).await?);
     }
-    Ok(())
+    Ok(events)
+}
+
+/// Erases all of the first so many events but the last.
+async fn erase_all_but_the_last(site: &Site, events: &[Uuid]) -> anyhow::Result<Uuid> {
+    let (last, others) = events.split_last().context("an event")?;
+    for number in 1..=others.len() {
+        site.erase(number as u64).await?;
+    }
+    Ok(*last)
 }
 
 /// A receiver that does not listen yet.
@@ -425,6 +442,66 @@ async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_agai
     let receiver = absent.appear().await?;
     until_all_is_done(&sending.nats).await?;
     assert_eq!(receiver.received().len(), 0);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_webhook_whose_person_is_erased_while_it_waits_for_a_receiver_is_not_sent() -> anyhow::Result<()> {
+    let absent = AbsentReceiver::choose().await?;
+    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
+    let site = &sending.site;
+    let events = contact(site, IN_HAND).await?;
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    let left = erase_all_but_the_last(site, &events).await?;
+    let receiver = absent.appear().await?;
+    eventually("whoever was not erased", FIRST_SUCCESS, async || {
+        (!receiver.received().is_empty()).then_some(())
+    })
+    .await?;
+    // All that waits goes on together.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let received: Vec<String> = receiver
+        .received()
+        .into_iter()
+        .map(|webhook| webhook.id)
+        .collect();
+    assert_eq!(received, [left.to_string()]);
+    assert!(sending.nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_mail_whose_person_is_erased_while_it_waits_for_the_mail_server_is_not_sent() -> anyhow::Result<()>
+{
+    let (nats, away) = (Nats::start().await?, Away::start().await?);
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
+    let events = contact(&site, IN_HAND).await?;
+    tokio::time::sleep(UNTIL_THEY_WAIT).await;
+    erase_all_but_the_last(&site, &events).await?;
+    let server = away.recover().await?;
+    eventually(
+        "both mails of whoever was not erased",
+        FIRST_SUCCESS,
+        async || (server.accepted_mails().len() >= 2).then_some(()),
+    )
+    .await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let mut mailed: Vec<String> = server
+        .accepted_mails()
+        .into_iter()
+        .map(|mail| mail.recipient)
+        .collect();
+    mailed.sort();
+    assert_eq!(
+        mailed,
+        [SALES.to_owned(), format!("visitor-{}@example.org", IN_HAND - 1)]
+    );
+    for event in &events[..IN_HAND - 1] {
+        let record = site.delivered_at(*event, Channel::ContactAcknowledgement).await?;
+        assert!(record.is_none(), "something is kept of it");
+    }
+    assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }
 

@@ -239,6 +239,17 @@ impl Site {
         Ok(())
     }
 
+    /// Has the stream of events be read at its leader only: others may have a copy that lags behind.
+    pub async fn forbid_reading_of_copies(&self) -> anyhow::Result<()> {
+        let stream = self.context.get_stream(SITE_STREAM).await?;
+        let config = jetstream::stream::Config {
+            allow_direct: false,
+            ..stream.cached_info().config.clone()
+        };
+        self.context.update_stream(config).await?;
+        Ok(())
+    }
+
     /// How many events of the channel wait for their outcome.
     pub async fn open(&self, channel: Channel) -> anyhow::Result<u64> {
         let mut consumer = self.consumer(channel).await?;

@@ -55,6 +55,9 @@ pub enum HandOverError {
     Message(SmtpError),
     /// The server answered that it does not take the message now (4yz), whoever it is for, and not whose fault that is.
     Deferred(String),
+    /// The server answered that it does not take the message now for its recipient (4yz): that one's own matter, as greylisting at its
+    /// domain, or the server's, which says so of each.
+    RecipientDeferred(String),
     /// The connection ended within the content: the server may have taken the message.
     Interrupted(String),
     /// The server is away.
@@ -127,9 +130,8 @@ pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> H
         Some(code) if is_system_failure(code, &reason) => HandOverError::failing(reason),
         None if stage == SmtpStage::Content => HandOverError::Interrupted(reason),
         None => HandOverError::failing(reason),
-        // Of a recipient it may be that one's own: greylisting.
-        Some(_) if stage != SmtpStage::Recipient => HandOverError::Deferred(reason),
-        Some(_) => HandOverError::Message(SmtpError::Temporary(reason)),
+        Some(_) if stage == SmtpStage::Recipient => HandOverError::RecipientDeferred(reason),
+        Some(_) => HandOverError::Deferred(reason),
     }
 }
 

@@ -99,6 +99,7 @@ fn reason(error: &HandOverError) -> String {
     match error {
         HandOverError::Message(error) => error.to_string(),
         HandOverError::Deferred(reason)
+        | HandOverError::RecipientDeferred(reason)
         | HandOverError::Interrupted(reason)
         | HandOverError::Away(_, reason) => reason.clone(),
     }

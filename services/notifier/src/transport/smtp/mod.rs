@@ -6,6 +6,7 @@
 //! after a message that went through.
 
 mod content;
+mod deferrals;
 mod enhanced_status;
 mod error;
 #[cfg(test)]
@@ -21,7 +22,6 @@ mod stream;
 mod transaction;
 
 use std::{
-    collections::HashSet,
     pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -51,6 +51,7 @@ use tokio_rustls::rustls::ClientConfig;
 
 use self::{
     content::Content,
+    deferrals::{Cause, Deferrals},
     error::{HandOverError, SmtpStage, without_addresses},
     limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
     transaction::Connection,
@@ -73,10 +74,6 @@ const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
 
-/// So many messages that are deferred one after the other, and none taken between, are no matter of each of them: the server is
-/// away.
-const MAX_DEFERRED: usize = 5;
-
 /// Pool of connections to the mail server.
 pub struct SmtpPool {
     settings: SmtpSettings,
@@ -86,8 +83,10 @@ pub struct SmtpPool {
     idle: Mutex<Vec<IdleConnection>>,
     max_idle: usize,
     slow: Semaphore,
-    /// The messages that were deferred since one was taken.
-    deferred: Mutex<HashSet<String>>,
+    /// The messages that were put off, whoever they were for.
+    deferred_messages: Deferrals,
+    /// The domains to which messages were put off.
+    deferred_domains: Deferrals,
     /// Cancelled when no message may be begun any more.
     stop: CancellationToken,
     attachments: AttachmentBudget,
@@ -138,7 +137,8 @@ impl SmtpPool {
             idle: Mutex::default(),
             max_idle: MAX_CONNECTIONS * channels,
             slow: Semaphore::new(MAX_SLOW),
-            deferred: Mutex::default(),
+            deferred_messages: Deferrals::default(),
+            deferred_domains: Deferrals::default(),
             stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
             first_mails: FirstMails::default(),
@@ -211,9 +211,10 @@ impl SmtpPool {
                 (message.envelope().clone(), Content::new(&message, share))
             };
             if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
-                return Err(self.smtp_error(call, key, error).into());
+                return Err(self.smtp_error(call, key, &envelope, error).into());
             }
-            self.deferred().clear();
+            self.deferred_messages.clear();
+            self.deferred_domains.clear();
             call.answered();
             Ok(Handover::Sent)
         };
@@ -376,28 +377,29 @@ impl SmtpPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn deferred(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How many messages were deferred since one was taken, this one included; no more are told apart than it takes.
-    fn count_deferred(&self, key: &str) -> usize {
-        let mut deferred = self.deferred();
-        if deferred.len() < MAX_DEFERRED {
-            deferred.insert(key.to_owned());
-        }
-        deferred.len()
-    }
-
     /// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
     /// fails alone.
-    fn smtp_error(&self, mut call: Call<'_>, key: &str, error: HandOverError) -> SmtpError {
+    fn smtp_error(
+        &self,
+        mut call: Call<'_>,
+        key: &str,
+        envelope: &Envelope,
+        error: HandOverError,
+    ) -> SmtpError {
         let failing = Away::Failing { retry_after: None };
         let (away, reason) = match error {
             HandOverError::Deferred(reason) => {
-                if self.count_deferred(key) < MAX_DEFERRED {
+                if self.deferred_messages.count(key) == Cause::Own {
                     call.answered();
                     return SmtpError::Deferred(reason);
+                }
+                (failing, reason)
+            }
+            HandOverError::RecipientDeferred(reason) => {
+                let domain = envelope.to().first().map_or("", |address| address.domain());
+                if self.deferred_domains.count(domain) == Cause::Own {
+                    call.answered();
+                    return SmtpError::Temporary(reason);
                 }
                 (failing, reason)
             }

@@ -1,6 +1,7 @@
 //! An endpoint's events: each is sent as the endpoint wants it, and remembered, unless the endpoint was switched off.
 
 mod disabling;
+mod erasures;
 
 use std::{
     sync::Arc,
@@ -146,7 +147,12 @@ impl Webhook {
 
     /// What becomes of an event that is not its person's next.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
-        match self.order.as_ref()?.is_next(delivery).await {
+        let order = self.order.as_ref()?;
+        if let Some(pause) = erasures::hold(delivery.payload(), OffsetDateTime::now_utc()) {
+            let reason = "what was begun before the person was erased may still be under way".to_owned();
+            return Some(Outcome::Retry(reason, Pause::Just(pause)));
+        }
+        match order.is_next(delivery).await {
             Ok(true) => None,
             Ok(false) => {
                 let reason = "an earlier event of the same person is under way".to_owned();
@@ -178,15 +184,15 @@ impl Webhook {
                 None => self.breaker.wait(delivery).await?,
             }
         };
-        if !unsent.is_still().await? {
-            return Ok(Handover::Before);
-        }
         let outgoing = Outgoing {
             id: delivery.event_id,
             payload: delivery.payload().clone(),
             attempt: delivery.attempt,
             resume_link: self.resume_link(delivery).await?,
         };
+        if let Some(instead) = self.stores.events.instead_of_sending(&unsent).await? {
+            return Ok(instead);
+        }
         let Err(error) = self.send_now(&outgoing).await else {
             call.answered();
             return Ok(Handover::Sent);
