@@ -405,6 +405,12 @@ def test_every_user_of_the_broker_has_a_password(folder):
         assert pod.settings.get("NATS_USER", "operator") in users
 
 
+@pytest.mark.parametrize("folder", OVERLAYS)
+def test_the_sweep_is_no_dry_run(folder):
+    [sweep] = [pod for pod in workloads(render(folder)) if pod.name == "sweep"]
+    assert sweep.container["args"] == ["sweep", "--yes"]
+
+
 @pytest.mark.parametrize("folder", [RESTORE, RESTORE_FROM_VOLUME])
 def test_a_restore_writes_while_nobody_else_does(folder):
     objects = render(folder)

@@ -296,7 +296,7 @@ async fn uploads_end(stack: &Stack) {
 /// Removes the orphans, as the job in the cluster does; no upload is under way any more.
 async fn sweep(stack: &Stack) -> anyhow::Result<()> {
     let mut sweep = Command::new(stack.programs().join("sitectl"));
-    sweep.args(["sweep", "--grace", "0"]);
+    sweep.args(["sweep", "--grace", "0", "--yes"]);
     let parts = [stack.nats.flags(User::Operator), stack.s3.flags()].concat();
     pass_flags(sweep.as_std_mut(), &parts);
     let swept = sweep.output().await?;

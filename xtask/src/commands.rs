@@ -75,7 +75,6 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("cargo xtask measure web", AsIs),
     ("cargo xtask measure headers", AsIs),
     ("cargo xtask measure first-view", AsIs),
-    ("cargo xtask measure second-page", AsIs),
     ("cargo xtask measure federation", AsIs),
     ("cargo xtask bench accept", AsIs),
     ("cargo xtask bench pages", AsIs),
@@ -157,10 +156,6 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("npm run measure", As("cargo xtask measure web")),
     ("npm run measure -- /about", OnStack),
     ("npm run measure:first-view -- /about", AsIs),
-    (
-        "npm run measure:second-page",
-        As("cargo xtask measure second-page"),
-    ),
     ("npm run measure:federation", As("cargo xtask measure federation")),
     (
         "npm run screenshots",

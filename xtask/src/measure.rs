@@ -29,8 +29,6 @@ pub enum What {
     Headers,
     /// What a phone's main thread does for a first view, beside plain React pages of the same HTML
     FirstView,
-    /// How soon a second page is painted, prefetched and rendered ahead
-    SecondPage,
     /// What a first view costs with remotes, against the same pages as one bundle
     Federation,
 }
@@ -48,7 +46,7 @@ impl What {
                 Tool::Observatory,
                 Tool::OpenSsl,
             ],
-            Self::Web | Self::FirstView | Self::SecondPage | Self::Federation => {
+            Self::Web | Self::FirstView | Self::Federation => {
                 &[Tool::NatsServer, Tool::AllPackages, Tool::Chromium]
             }
         }
@@ -74,11 +72,6 @@ pub fn measure(what: What) -> anyhow::Result<()> {
             "first views",
             "measure:first-view",
             "A page does not work: see above.",
-        ),
-        What::SecondPage => by_script(
-            "second pages",
-            "measure:second-page",
-            "A page did not come: see above.",
         ),
         What::Federation => by_script(
             "federation",

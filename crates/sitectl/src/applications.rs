@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     broker,
     common_args::CommonArgs,
-    event_export::{Columns, ExportFormat, Period, campaign_of, export, list},
+    event_export::{Columns, Period, campaign_of, export, list},
     output::print_output,
 };
 
@@ -31,14 +31,8 @@ pub struct ApplicationsArgs {
 enum Command {
     /// Lists applications, a line for each
     List(ApplicationsSelection),
-    /// Writes applications to stdout, as CSV or JSON
-    Export {
-        /// CSV, or one JSON document for each line
-        #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-        format: ExportFormat,
-        #[command(flatten)]
-        selection: ApplicationsSelection,
-    },
+    /// Writes applications to stdout, as CSV
+    Export(ApplicationsSelection),
     /// Prints a new link to the résumé of an application
     Link(LinkArgs),
 }
@@ -97,9 +91,9 @@ pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
             let (period, common) = (&selection.period, &selection.common);
             list::<CareersApplied>(period, common, "applications", |one| selection.takes(one)).await
         }
-        Command::Export { format, selection } => {
+        Command::Export(selection) => {
             let (period, common) = (&selection.period, &selection.common);
-            export::<CareersApplied>(*format, period, common, |one| selection.takes(one)).await
+            export::<CareersApplied>(period, common, "applications", |one| selection.takes(one)).await
         }
         Command::Link(args) => link(args).await,
     }

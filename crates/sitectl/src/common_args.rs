@@ -15,7 +15,7 @@ pub struct CommonArgs {
     pub json: bool,
 }
 
-/// Whether something is done that cannot be undone.
+/// Whether something is done that cannot be undone: what takes this is named in `docs/operations.md`.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct ModeArgs {
     /// Does it; without this it is a dry run
@@ -23,14 +23,17 @@ pub struct ModeArgs {
     yes: bool,
 }
 
-/// Whether it is done, or only told what would be done.
+/// Whether something that cannot be undone is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
+    /// It is.
     Apply,
+    /// It is only told what would be done.
     DryRun,
 }
 
 impl ModeArgs {
+    /// As `--yes` says.
     pub fn mode(self) -> Mode {
         if self.yes { Mode::Apply } else { Mode::DryRun }
     }

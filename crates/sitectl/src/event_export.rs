@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use csv::{Terminator, Writer, WriterBuilder};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use serde_json::{Value, json};
@@ -49,15 +49,6 @@ fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
     time.map_err(|_| "it is neither a day such as 2026-11-20 nor a time such as 2026-11-20T12:00:00Z")
 }
 
-/// What an export is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// A table, which a spreadsheet may open safely.
-    Csv,
-    /// A document for each line.
-    Json,
-}
-
 /// What of an event stands in the columns of a table, beside its id, its time and how its channels fared.
 pub trait Columns: EventData {
     /// The columns' names.
@@ -96,24 +87,24 @@ pub async fn list<D: Columns>(
     output.end("There are none.")
 }
 
-/// Writes events, one after another.
+/// Writes events as a table, which a spreadsheet may open safely; for machines it is the list.
 ///
 /// # Errors
 ///
 /// If the broker does not answer, or nobody takes what is written.
 pub async fn export<D: Columns>(
-    format: ExportFormat,
     period: &Period,
     common: &CommonArgs,
+    array: &'static str,
     takes: impl Fn(&D) -> bool + Send + Sync,
 ) -> anyhow::Result<()> {
+    if common.json {
+        return list(period, common, array, takes).await;
+    }
     let context = broker::connect(&common.nats).await?;
     let source = Source::open::<D>(&context).await?;
     let mut rows = source.rows(period, takes);
     let out = BufWriter::new(stdout());
-    if format == ExportFormat::Json || common.json {
-        return write_documents(out, &mut rows).await;
-    }
     let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let heading = ["id", "time"].into_iter().chain(D::NAMES.iter().copied());
     table.write_record(heading.chain(source.channels.keys().map(String::as_str)))?;
@@ -121,13 +112,6 @@ pub async fn export<D: Columns>(
         row.write_to(&mut table)?;
     }
     Ok(table.flush()?)
-}
-
-async fn write_documents<D: Columns>(mut out: impl Write, rows: &mut Rows<'_, D>) -> anyhow::Result<()> {
-    while let Some(row) = rows.try_next().await? {
-        writeln!(out, "{}", row.document())?;
-    }
-    Ok(out.flush()?)
 }
 
 type Rows<'a, D> = BoxStream<'a, anyhow::Result<Row<D>>>;

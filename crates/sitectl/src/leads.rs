@@ -5,7 +5,7 @@ use site_events::event::ContactReceived;
 
 use crate::{
     common_args::CommonArgs,
-    event_export::{Columns, ExportFormat, Period, campaign_of, export, list},
+    event_export::{Columns, Period, campaign_of, export, list},
 };
 
 /// Which of the commands, and what it needs to know.
@@ -19,14 +19,8 @@ pub struct LeadsArgs {
 enum Command {
     /// Lists contact messages, a line for each
     List(LeadsSelection),
-    /// Writes contact messages to stdout, as CSV or JSON
-    Export {
-        /// CSV, or one JSON document for each line
-        #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-        format: ExportFormat,
-        #[command(flatten)]
-        selection: LeadsSelection,
-    },
+    /// Writes contact messages to stdout, as CSV
+    Export(LeadsSelection),
 }
 
 /// Which contact messages.
@@ -59,9 +53,9 @@ pub async fn run(args: &LeadsArgs) -> anyhow::Result<()> {
             let (period, common) = (&selection.period, &selection.common);
             list::<ContactReceived>(period, common, "leads", |lead| selection.takes(lead)).await
         }
-        Command::Export { format, selection } => {
+        Command::Export(selection) => {
             let (period, common) = (&selection.period, &selection.common);
-            export::<ContactReceived>(*format, period, common, |lead| selection.takes(lead)).await
+            export::<ContactReceived>(period, common, "leads", |lead| selection.takes(lead)).await
         }
     }
 }

@@ -32,6 +32,7 @@ mod visitor_mails;
 mod webhooks;
 
 use clap::{Parser, Subcommand};
+pub use common_args::Mode;
 use site_service::settings;
 
 /// The operator's tool

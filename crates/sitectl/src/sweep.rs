@@ -25,7 +25,7 @@ use visitor::PersonId;
 
 use crate::{
     broker::{self, BucketReader},
-    common_args::CommonArgs,
+    common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
     progress,
     subscribers::forget::forget_addresses,
@@ -42,6 +42,8 @@ pub struct SweepArgs {
     #[arg(long, value_name = "MINUTES", default_value = "60", value_parser = minutes)]
     grace: Duration,
     #[command(flatten)]
+    mode: ModeArgs,
+    #[command(flatten)]
     common: CommonArgs,
     /// The bucket of résumés
     #[command(flatten)]
@@ -53,7 +55,7 @@ fn minutes(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|minutes: u32| Duration::from_secs(u64::from(minutes) * 60))
 }
 
-/// What became of what was looked at, in numbers.
+/// What became, or would become, of what was looked at, in numbers.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Swept {
@@ -77,37 +79,59 @@ pub struct Swept {
 ///
 /// If the broker or the store did not answer. What was removed by then nothing needed; repeating it goes on from there.
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
+    let (mode, grace) = (args.mode.mode(), args.grace);
     let client = broker::client(&args.common.nats).await?;
-    let mut swept = remove_orphans(client.clone(), ResumeStore::new(&args.store), args.grace).await?;
+    let store = ResumeStore::new(&args.store);
+    let mut swept = remove_orphans(client.clone(), store, grace, mode).await?;
     let now = broker::time(&client).await.context(NO_TIME)?;
-    swept.addresses = forget_addresses(client.clone(), now).await?;
-    swept.synthetic = remove_synthetic(client, now, args.grace).await?;
-    let lines = [
-        format!("removed: {} of uploads that were cut off", swept.orphans),
-        format!("removed: {} whose event expired", swept.expired),
-        format!(
-            "kept: {} of uploads that were cut off after their event",
-            swept.kept
-        ),
-        format!("left alone: {} uploads that may be under way", swept.under_way),
-        format!(
-            "removed: {} addresses of people who left the newsletter",
-            swept.addresses
-        ),
-        format!("removed: {} events of checks", swept.synthetic),
+    swept.addresses = forget_addresses(client.clone(), now, mode).await?;
+    swept.synthetic = remove_synthetic(client, now, grace, mode).await?;
+    print_swept(&swept, mode, args.common.json)
+}
+
+fn print_swept(swept: &Swept, mode: Mode, json: bool) -> anyhow::Result<()> {
+    let (would, key) = match mode {
+        Mode::Apply => ("", "swept"),
+        Mode::DryRun => ("would be ", "wouldSweep"),
+    };
+    let Swept {
+        orphans,
+        expired,
+        kept,
+        under_way,
+        addresses,
+        synthetic,
+    } = swept;
+    let mut lines = vec![
+        format!("{would}removed: {orphans} of uploads that were cut off"),
+        format!("{would}removed: {expired} whose event expired"),
+        format!("{would}kept: {kept} of uploads that were cut off after their event"),
+        format!("left alone: {under_way} uploads that may be under way"),
+        format!("{would}removed: {addresses} addresses of people who left the newsletter"),
+        format!("{would}removed: {synthetic} events of checks"),
     ];
-    print_output(args.common.json, &json!(swept), lines)
+    if mode == Mode::DryRun {
+        lines.push("Nothing was removed; repeat it with --yes.".to_owned());
+    }
+    print_output(json, &json!({ key: swept }), lines)
 }
 
 /// Removes the events of checks' forms after this grace period.
-async fn remove_synthetic(client: Client, now: OffsetDateTime, grace: Duration) -> anyhow::Result<u64> {
+async fn remove_synthetic(
+    client: Client,
+    now: OffsetDateTime,
+    grace: Duration,
+    mode: Mode,
+) -> anyhow::Result<u64> {
     let site = broker::reader(&jetstream::new(client), SITE_STREAM).await?;
     let [events, _] = subjects::events_of(PersonId::synthetic().as_str());
     let mut removed = 0;
     let mut messages = site.under(&events);
     while let Some(message) = messages.try_next().await? {
         if message.time + grace < now {
-            broker::secure_delete(site.stream(), message.sequence).await?;
+            if mode == Mode::Apply {
+                broker::secure_delete(site.stream(), message.sequence).await?;
+            }
             removed += 1;
         }
     }
@@ -119,12 +143,18 @@ async fn remove_synthetic(client: Client, now: OffsetDateTime, grace: Duration) 
 /// # Errors
 ///
 /// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
-pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration) -> anyhow::Result<Swept> {
+pub async fn remove_orphans(
+    client: Client,
+    store: ResumeStore,
+    grace: Duration,
+    mode: Mode,
+) -> anyhow::Result<Swept> {
     let now = broker::time(&client).await;
     let context = jetstream::new(client);
     let uploads = BucketReader::open(&context, UPLOADS_BUCKET).await?;
     let usual = uploads.stream().cached_info().config.clone();
     let sweep = Sweep {
+        mode,
         now: now.context(NO_TIME)?,
         records: UploadRecords::open(&context).await?,
         uploads,
@@ -132,7 +162,7 @@ pub async fn remove_orphans(client: Client, store: ResumeStore, grace: Duration)
         dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
         store,
     };
-    let is_raised = make_room(&context, sweep.uploads.stream()).await?;
+    let is_raised = mode == Mode::Apply && make_room(&context, sweep.uploads.stream()).await?;
     let swept = sweep.run(grace).await;
     if is_raised {
         let lowered = context.update_stream(&usual).await;
@@ -159,6 +189,7 @@ async fn make_room(context: &jetstream::Context, uploads: &Stream) -> anyhow::Re
 }
 
 struct Sweep {
+    mode: Mode,
     now: OffsetDateTime,
     records: UploadRecords,
     uploads: BucketReader,
@@ -188,7 +219,12 @@ impl Sweep {
                 swept.under_way += 1;
                 continue;
             }
-            match self.records.claim(&record).await {
+            let claimed = match self.mode {
+                Mode::Apply => self.records.claim(&record).await,
+                // An upload that goes on after all is not to notice who only looked.
+                Mode::DryRun => Ok(record),
+            };
+            match claimed {
                 Ok(claimed) => self.claimed(&claimed, swept).await?,
                 Err(UploadRecordError::Conflict) => swept.under_way += 1,
                 Err(error) => return Err(error.into()),
@@ -202,10 +238,21 @@ impl Sweep {
         if self.is_referenced(&record.key).await? {
             swept.kept += 1;
         } else {
-            self.store.delete(&record.key).await?;
+            self.remove(&record.key).await?;
             swept.orphans += 1;
         }
-        Ok(self.records.end(record).await?)
+        if self.mode == Mode::Apply {
+            self.records.end(record).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes a résumé, where it is not only to be told that it would be.
+    async fn remove(&self, key: &ResumeKey) -> anyhow::Result<()> {
+        if self.mode == Mode::Apply {
+            self.store.delete(key).await?;
+        }
+        Ok(())
     }
 
     /// Résumés that were stored before any event that is still kept. `grace` goes to uploads of that moment.
@@ -222,7 +269,7 @@ impl Sweep {
             for key in page.into_iter().map(ResumeKey::known) {
                 let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
                 if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
-                    self.store.delete(&key).await?;
+                    self.remove(&key).await?;
                     swept.expired += 1;
                 }
             }

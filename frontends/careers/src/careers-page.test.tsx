@@ -15,7 +15,8 @@ let xhr: FakeXhr;
 let shown: RenderResult;
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  // While the positions are open that are applied for.
+  vi.useFakeTimers({ now: new Date('2025-06-01T12:00:00Z') });
   fakeIntersectionObserver();
   xhr = fakeXhr();
   shown = render(<Page />);

@@ -31,6 +31,7 @@ beforeEach(() => {
   // How far a remote is, and what was told of it, is kept for as long as the page is open.
   vi.resetModules();
   network = fakeFetch();
+  isCorrupt = false;
   loadRemote.mockReset();
   reload.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
@@ -261,7 +262,6 @@ test('a page that throws has a title and a heading of its own', async () => {
   await advanceTimers(0);
   expect(document.title).toBe('This page did not load | Oculant');
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
-  isCorrupt = false;
 });
 
 test('a page whose HTML is there keeps its one heading while its part fails', async () => {
@@ -301,7 +301,6 @@ test('whoever presses Retry keeps the focus when what is shown throws again', as
   await press('Retry');
   expect(screen.getByRole('button', { name: 'Retry' })).toBe(button);
   expect(document.activeElement).toBe(button);
-  isCorrupt = false;
 });
 
 test.each([

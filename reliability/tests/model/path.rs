@@ -19,7 +19,7 @@ use site_proto::{
     },
 };
 use site_service::idempotency::KeyBinding;
-use sitectl::{broker, dead_letters, sweep};
+use sitectl::{Mode, broker, dead_letters, sweep};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tonic::{Code, Status};
@@ -488,7 +488,8 @@ impl Sequence {
 
     fn sweep(&mut self) -> anyhow::Result<()> {
         let after = self.wait(async |parts| {
-            sweep::remove_orphans(parts.client.clone(), parts.resumes.clone(), Duration::ZERO).await?;
+            let (client, store) = (parts.client.clone(), parts.resumes.clone());
+            sweep::remove_orphans(client, store, Duration::ZERO, Mode::Apply).await?;
             Snapshot::read(&parts.client, &parts.s3).await
         })?;
         self.books.no_orphan_is_left(&after)

@@ -3,11 +3,15 @@
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::jetstream::Context;
-use issues::{IssueState, IssueStoreError, Issues};
+use issues::{Entry, IssueProgress, IssueState, IssueStoreError, Issues};
 use serde_json::json;
 use site_events::{IssueId, SENDINGS_STREAM, subjects};
 
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::{CommonArgs, Mode},
+    output::print_output,
+};
 
 /// How often a record is tried to be changed that the newsletter service changes at the same time.
 const ATTEMPTS: usize = 20;
@@ -39,16 +43,30 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     )
 }
 
-/// Ends an issue. What waits to be sent is removed; what is put there in the same moment is not sent either.
+/// Ends an issue, or says what waits to be sent of it. That is removed; what is put there in the same moment is not sent either.
 ///
 /// # Errors
 ///
 /// As [`pause`].
-pub async fn cancel(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn cancel(name: &str, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
+    let filter = subjects::sending(&IssueId::named(name).to_string(), "*");
+    if mode == Mode::DryRun {
+        known(&Issues::open(&context).await?, name).await?;
+        let sendings = broker::reader(&context, SENDINGS_STREAM).await?;
+        let waiting = sendings.count(&filter).await?;
+        let lines = [
+            format!("would be canceled: {name}; {waiting} wait for a mail of it"),
+            "Nothing was canceled; repeat it with --yes.".to_owned(),
+        ];
+        return print_output(
+            common.json,
+            &json!({ "name": name, "wouldRemove": waiting }),
+            lines,
+        );
+    }
     change(&context, name, IssueState::Canceled).await?;
     let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
-    let filter = subjects::sending(&IssueId::named(name).to_string(), "*");
     let purged = sendings.purge().filter(filter.as_str()).await;
     let removed = purged
         .context("it is canceled, but what waits is not removed yet; repeat it")?
@@ -58,13 +76,16 @@ pub async fn cancel(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, [line])
 }
 
+async fn known(issues: &Issues, name: &str) -> anyhow::Result<Entry<IssueProgress>> {
+    let entry = issues.progress(IssueId::named(name)).await?;
+    entry.with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))
+}
+
 async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Result<()> {
     let issues = Issues::open(context).await?;
     let issue = IssueId::named(name);
     for _ in 0..ATTEMPTS {
-        let entry = issues.progress(issue).await?;
-        let mut entry = entry
-            .with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))?;
+        let mut entry = known(&issues, name).await?;
         let is_canceled = entry.record.state == IssueState::Canceled;
         ensure!(
             !is_canceled || state == IssueState::Canceled,

@@ -19,7 +19,7 @@ use site_events::event::Audience;
 use visitor::{EmailAddress, links as visitor_links};
 
 use self::post::Post;
-use crate::common_args::{CommonArgs, PersonKeyArgs};
+use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -52,13 +52,12 @@ enum Command {
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Sends an issue to all who confirmed their subscription, once it was said how many those are
+    /// Sends an issue to all who confirmed their subscription, once it was said how many those are; asks for it at a terminal
     Send {
         #[command(flatten)]
         post: PostArgs,
-        /// Does it without asking
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -87,6 +86,8 @@ enum Command {
     Cancel {
         /// The issue's name
         name: String,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -130,18 +131,13 @@ pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
             key,
             common,
         } => test_mail::send_test(post.read(Audience::Test)?, to, key, common).await,
-        Command::Send { post, yes, common } => {
-            let consent = if *yes {
-                send::Consent::Given
-            } else {
-                send::Consent::Asked
-            };
-            send::send(post.read(Audience::Subscribers)?, consent, common).await
+        Command::Send { post, mode, common } => {
+            send::send(post.read(Audience::Subscribers)?, mode.mode(), common).await
         }
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
         Command::Pause { name, common } => control::pause(name, common).await,
         Command::Resume { name, common } => control::resume(name, common).await,
-        Command::Cancel { name, common } => control::cancel(name, common).await,
+        Command::Cancel { name, mode, common } => control::cancel(name, mode.mode(), common).await,
         Command::Bounces(args) => bounces::bounces(args).await,
     }
 }

@@ -12,27 +12,22 @@ use site_service::RequestId;
 use time::OffsetDateTime;
 
 use super::{post::Post, reach::Reach};
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::{CommonArgs, Mode},
+    output::print_output,
+};
 
 /// The word that sends it.
 const GO_AHEAD: &str = "send";
 
-/// Whether somebody said already that it is to go out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
-    /// By `--yes`.
-    Given,
-    /// It is to be asked.
-    Asked,
-}
-
-/// Has an issue go out, once it is known to whom. Where it was not said to go ahead, and nobody is there to be asked, it only says to
-/// whom it would go.
+/// Has an issue go out, once it is known to whom. A dry run says to whom it would go; where somebody is there to be asked whether it
+/// is to go there, they are, because that may be others a moment later.
 ///
 /// # Errors
 ///
 /// If one of this name was sent before, nobody is to get it, it is not said to go ahead, or the broker does not store it.
-pub async fn send(post: Post, consent: Consent, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn send(post: Post, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;
     let (issue, now) = (IssueId::named(&post.issue.name), OffsetDateTime::now_utc());
@@ -45,15 +40,15 @@ pub async fn send(post: Post, consent: Consent, common: &CommonArgs) -> anyhow::
     let mut lines = vec![format!("Subject: {}", post.issue.subject)];
     lines.extend(reach.lines());
     lines.extend(post.remarks.iter().cloned());
-    match consent {
-        Consent::Given => {}
-        Consent::Asked if stdin().is_terminal() => {
+    match mode {
+        Mode::Apply => {}
+        Mode::DryRun if stdin().is_terminal() => {
             ask(&lines)?;
             lines.clear();
             // Somebody else may have sent it while this one was asked.
             ensure_is_new(&context, issue, &post.issue.name).await?;
         }
-        Consent::Asked => {
+        Mode::DryRun => {
             lines.push("Nothing was sent; repeat it with --yes.".to_owned());
             let document = json!({ "name": post.issue.name, "wouldReach": reach, "remarks": post.remarks });
             return print_output(common.json, &document, lines);

@@ -13,16 +13,17 @@ use time::OffsetDateTime;
 use super::everybody::everybody;
 use crate::{
     broker::{self, BucketReader},
+    common_args::Mode,
     progress,
 };
 
-/// Takes the address out of every record that needs none any more; gives how many. The newsletter service does so itself
+/// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service does so itself
 /// when somebody leaves: these are records of before that, and of what it did not come to.
 ///
 /// # Errors
 ///
 /// If the broker does not answer; repeating it goes on from there. A record that is no subscriber's is left alone.
-pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Result<u64> {
+pub async fn forget_addresses(client: Client, now: OffsetDateTime, mode: Mode) -> anyhow::Result<u64> {
     let context = jetstream::new(client.clone());
     let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(client).await?;
@@ -30,7 +31,7 @@ pub async fn forget_addresses(client: Client, now: OffsetDateTime) -> anyhow::Re
     let (mut forgotten, mut everybody) = (0, everybody(&bucket));
     while let Some(message) = everybody.try_next().await? {
         progress.inc(1);
-        forgotten += u64::from(forget(&subscribers, &message, now).await?);
+        forgotten += u64::from(forget(&subscribers, &message, now, mode).await?);
     }
     Ok(forgotten)
 }
@@ -40,6 +41,7 @@ async fn forget(
     subscribers: &Subscribers,
     message: &StreamMessage,
     now: OffsetDateTime,
+    mode: Mode,
 ) -> anyhow::Result<bool> {
     // Neither is one that was deleted, nor one of which the newsletter service tells when it meets it.
     let (Some(person), Ok(known)) = (
@@ -49,8 +51,8 @@ async fn forget(
         return Ok(false);
     };
     let swept = known.clone().swept(now);
-    if swept == known {
-        return Ok(false);
+    if swept == known || mode == Mode::DryRun {
+        return Ok(swept != known);
     }
     match subscribers
         .write(&person, &swept, message.sequence, Retention::Forever)

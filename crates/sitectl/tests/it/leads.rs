@@ -7,7 +7,7 @@ use async_nats::{
 };
 use futures_util::StreamExt as _;
 use resumes::{ResumeKey, ResumeStore};
-use serde_json::{Value, json};
+use serde_json::json;
 use site_broker::DELIVERIES_BUCKET;
 use site_events::{
     Attribution, Channel, SITE_STREAM,
@@ -130,11 +130,9 @@ async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula
         ("waiting", "waiting")
     );
 
-    let documents = told(&["leads", "export", "--format", "json"], &flags)?;
-    let documents: Vec<Value> = documents
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()?;
+    let document = told_json(&["leads", "export"], &flags)?;
+    assert_eq!(document, told_json(&["leads", "list"], &flags)?);
+    let documents = &document["leads"];
     assert_eq!(documents[1]["id"], second.to_string());
     assert_eq!(
         documents[0]["data"]["name"], "=HYPERLINK(1)",

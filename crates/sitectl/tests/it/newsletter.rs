@@ -193,7 +193,20 @@ async fn an_issue_is_paused_resumed_and_canceled() -> anyhow::Result<()> {
         (status["issues"][0]["handedOut"].is_string()).then_some(())
     });
     canceled.await?;
-    told(&["newsletter", "cancel", "other"], &site.flags)?;
+    let would = told(&["newsletter", "cancel", "other"], &site.flags)?;
+    assert!(
+        would.contains("other; 3 wait") && would.contains("repeat it with --yes"),
+        "{would}"
+    );
+    let status = told_json(&["newsletter", "status", "other"], &site.flags)?;
+    assert_eq!(
+        (&status["issues"][0]["state"], &status["issues"][0]["waiting"]),
+        (&"running".into(), &3.into())
+    );
+    let unknown = refused(&["newsletter", "cancel", "nothing"], &site.flags)?;
+    assert!(unknown.contains("There is no issue named nothing"), "{unknown}");
+    let done = told_json(&["newsletter", "cancel", "other", "--yes"], &site.flags)?;
+    assert_eq!(done["removed"], 3);
     let status = told_json(&["newsletter", "status", "other"], &site.flags)?;
     assert_eq!(
         (&status["issues"][0]["state"], &status["issues"][0]["waiting"]),

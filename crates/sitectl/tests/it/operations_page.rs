@@ -3,6 +3,8 @@
 use std::fs;
 
 use anyhow::Context;
+use clap::CommandFactory;
+use sitectl::Cli;
 use testkit::root;
 
 use crate::table;
@@ -41,6 +43,24 @@ fn it_says_of_every_secret_how_it_changes() -> anyhow::Result<()> {
     assert!(secrets.contains(&"TOKEN_KEY"), "{secrets:?}");
     for secret in secrets {
         assert!(rotation.contains(&format!("`{secret}`")), "{secret}");
+    }
+    Ok(())
+}
+
+#[test]
+fn it_names_the_commands_that_want_a_yes_and_those_that_answer_no_machine() -> anyhow::Result<()> {
+    let page = page()?;
+    let row = |begin: &str| {
+        page.lines()
+            .find(|line| line.starts_with(begin))
+            .context("no such row")
+    };
+    let (undone, answer) = (row("| what cannot be undone |")?, row("| answer |")?);
+    for (name, command) in table::leaves(&Cli::command(), "") {
+        let takes = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+        let name = format!("`{}`", name.trim());
+        assert_eq!(takes("yes"), undone.contains(&name), "{name}");
+        assert_eq!(takes("json"), !answer.contains(&name), "{name}");
     }
     Ok(())
 }

@@ -94,7 +94,8 @@ impl Site {
     }
 
     fn sweep(&self, grace: &str) -> anyhow::Result<Value> {
-        told_json(&["sweep", grace], &self.flags())
+        let mut said = told_json(&["sweep", grace, "--yes"], &self.flags())?;
+        Ok(said["swept"].take())
     }
 }
 
@@ -129,6 +130,52 @@ async fn an_upload_that_was_cut_off_leaves_nothing_once_it_is_swept() -> anyhow:
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_that_is_not_told_to_removes_nothing_and_says_what_it_would() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let (orphan, expired) = (site.store(Duration::ZERO).await?, site.store(366 * DAY).await?);
+    let record = site.records.begin(&orphan).await?;
+    let form = message("Synthetic check", "check@example.com")?;
+    publish_of(&site.nats, &PersonId::synthetic(), form).await?;
+    let context = jetstream::new(site.nats.client(User::Operator).await?);
+    let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    let long_ago = (OffsetDateTime::now_utc() - 40 * DAY).format(&Rfc3339)?;
+    let left = json!({
+        "email": EMAIL, "subscription": Uuid::new_v4(), "requested": long_ago, "state": "unsubscribed", "since": long_ago,
+    });
+    bucket
+        .put(person(EMAIL)?.as_str(), left.to_string().into())
+        .await?;
+
+    let would =
+        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 1, "synthetic": 1 });
+    let said = told_json(&["sweep", "--grace=0"], &site.flags())?;
+    assert_eq!(said, json!({ "wouldSweep": would }));
+    let said = told(&["sweep", "--grace=0"], &site.flags())?;
+    assert!(
+        said.contains("would be removed: 1 whose event expired") && said.contains("repeat it with --yes"),
+        "{said}"
+    );
+    let mut keys = vec![orphan.to_string(), expired.to_string()];
+    keys.sort();
+    assert_eq!(site.keys()?, keys);
+    let kept = bucket.get(person(EMAIL)?.as_str()).await?;
+    assert!(String::from_utf8_lossy(&kept.unwrap_or_default()).contains(EMAIL));
+    assert_eq!(site.nats.events().await?.len(), 1);
+    assert_eq!(site.sweep("--grace=0")?, would);
+    assert!(site.records.is_ended(&record).await?);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_does_not_notice_who_only_looked() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let record = site.records.begin(&site.store(Duration::ZERO).await?).await?;
+    told(&["sweep", "--grace=0"], &site.flags())?;
+    site.records.end(&record).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_resume_that_an_event_names_stays_whatever_its_record_says() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let [named, newer] = [
@@ -153,7 +200,7 @@ async fn a_resume_goes_when_its_event_has_expired_and_not_before() -> anyhow::Re
     let younger = site.store(364 * DAY).await?;
     site.publish_event_of(&named).await?;
 
-    let said = told(&["sweep"], &site.flags())?;
+    let said = told(&["sweep", "--yes"], &site.flags())?;
     assert!(said.contains("removed: 1 whose event expired"), "{said}");
     let mut keys = vec![named.to_string(), younger.to_string()];
     keys.sort();
@@ -271,7 +318,7 @@ async fn the_addresses_of_people_who_left_are_removed_and_they_stay_known() -> a
         .put(person(EMAIL)?.as_str(), "no subscriber's".into())
         .await?;
 
-    assert_eq!(told_json(&["sweep"], &site.flags())?["addresses"], 2);
+    assert_eq!(site.sweep("--grace=60")?["addresses"], 2);
     for (email, state, is_kept) in [
         ("left@example.com", "unsubscribed", false),
         ("leaves@example.com", "unsubscribed", true),
@@ -283,7 +330,7 @@ async fn the_addresses_of_people_who_left_are_removed_and_they_stay_known() -> a
         assert_eq!(record["state"], state, "{record}");
         assert_eq!(record.to_string().contains(email), is_kept, "{record}");
     }
-    assert_eq!(told_json(&["sweep"], &site.flags())?["addresses"], 0);
+    assert_eq!(site.sweep("--grace=60")?["addresses"], 0);
     Ok(())
 }
 
