@@ -12,7 +12,7 @@ use crate::step::{empty_folder, program, run_quietly};
 use super::{fetch::Fetch, folder::folder};
 
 /// The file of [`faketime`], the kind for programs with threads.
-pub const FAKETIME: &str = "libfaketimeMT.so.1";
+const FAKETIME: &str = "libfaketimeMT.so.1";
 
 pub fn clamd() -> Fetch {
     of_package("clamd", "clamav-daemon", "usr/sbin/clamd", 1)
@@ -39,6 +39,7 @@ fn of_package(name: &'static str, package: &'static str, path: impl Into<String>
         what: name,
         megabytes,
         into: folder().join(format!("{name}-package")),
+        is_there: folder().join(name).exists(),
         run: Box::new(move || unpack(name, package, &path)),
     }
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::step::{cargo, run_quietly};
+use crate::step::{cargo, command_output, run_quietly};
 
 use super::folder::folder;
 
@@ -25,12 +25,15 @@ pub struct Fetch {
     pub megabytes: u64,
     /// Where it grows meanwhile.
     pub into: PathBuf,
+    /// Whether that was done already.
+    pub is_there: bool,
     /// Does it.
     pub run: Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>,
 }
 
-/// A tool from crates.io. Without optimisation, because it is compiled longer than it ever runs.
-pub fn from_source(name: &'static str, version: &'static str) -> Fetch {
+/// A tool from crates.io, which tells its version where it is asked so. Without optimisation, because it is compiled longer than it ever
+/// runs.
+pub fn from_source(name: &'static str, version: &'static str, ask: &[&str]) -> Fetch {
     let build = folder().join(format!("{name}-build"));
     let target = build.clone();
     let run = move || {
@@ -56,6 +59,8 @@ pub fn from_source(name: &'static str, version: &'static str) -> Fetch {
         what: name,
         megabytes: 350,
         into: build,
+        is_there: command_output(folder().join("bin").join(name), ask)
+            .is_some_and(|said| said.ends_with(version)),
         run: Box::new(run),
     }
 }
@@ -165,8 +170,8 @@ mod tests {
         ];
         let there = fetches
             .into_iter()
-            .filter(|tool| tool.is_fetched())
-            .filter_map(Tool::fetch);
+            .filter_map(Tool::fetch)
+            .filter(|fetch| fetch.is_there);
         for Fetch {
             what,
             megabytes,

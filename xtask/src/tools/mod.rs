@@ -42,8 +42,8 @@ pub fn ensure_tools_while(
     system::require(tools)?;
     let missing: Vec<Fetch> = each_once(tools)
         .into_iter()
-        .filter(|tool| !tool.is_fetched())
-        .filter_map(|tool| tool.fetch())
+        .filter_map(Tool::fetch)
+        .filter(|fetch| !fetch.is_there)
         .collect();
     fetch::fetch_concurrently(&missing, meanwhile, then)
 }

@@ -26,14 +26,6 @@ pub fn all_packages() -> Fetch {
     packages("npm packages, those for tests too", 900, Selection::All)
 }
 
-pub fn has_site_packages() -> bool {
-    has(Selection::Site) || has_all_packages()
-}
-
-pub fn has_all_packages() -> bool {
-    has(Selection::All)
-}
-
 /// Packages apart from the others, because few need them.
 #[derive(Clone, Copy)]
 pub struct Apart {
@@ -79,11 +71,12 @@ impl Apart {
             what: self.what,
             megabytes: self.megabytes,
             into: self.folder(),
+            is_there: self.is_installed(),
             run: Box::new(move || self.install()),
         }
     }
 
-    pub fn is_fetched(self) -> bool {
+    fn is_installed(self) -> bool {
         let wanted = fs::read(self.lock()).ok();
         wanted.is_some() && fs::read(self.folder().join(INSTALLED)).ok() == wanted
     }
@@ -146,6 +139,7 @@ fn packages(what: &'static str, megabytes: u64, which: Selection) -> Fetch {
         what,
         megabytes,
         into: root().join("node_modules"),
+        is_there: has(which),
         run: Box::new(move || install(which)),
     }
 }

