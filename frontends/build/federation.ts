@@ -36,7 +36,9 @@ export function hostDefinitions(remotes: readonly Remote[]): Record<string, stri
   const entries = remotes.map(remote => ({ name: remote.name, entry: remoteEntryUrl(remote) }));
   const shared = Object.entries(SHARED).map(([module, name]) => {
     const version = packageVersionOf(name);
-    const ranges = remotes.map(remote => requiredRangeOf(remote.name, name)).filter(isString);
+    const ranges = remotes
+      .map(remote => requiredRangeOf(remote.name, name))
+      .filter(range => range !== undefined);
     return { module, version, satisfied: ranges.filter(range => satisfy(version, range)) };
   });
   return {
@@ -53,10 +55,6 @@ function jsonBy<Each extends { module: string }>(
   of: (each: Each) => unknown,
 ) {
   return JSON.stringify(Object.fromEntries(all.map(each => [each.module, of(each)])));
-}
-
-function isString(range: string | undefined): range is string {
-  return range !== undefined;
 }
 
 /** Module Federation plugin of a remote. It bundles no shared dependency. */
