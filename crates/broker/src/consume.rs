@@ -24,11 +24,10 @@ use visitor::PersonId;
 
 use crate::{
     RetryPolicy, dead_letters,
-    delivery::{Delivery, Outcome, Pause},
+    delivery::{Delivery, Outcome},
     metrics::ConsumerMetrics,
     provision::ACK_WAIT,
     pull::{Pulled, messages},
-    retries::MAX_ASKED_PAUSE,
 };
 
 /// The pause before the broker is told an outcome again.
@@ -159,6 +158,7 @@ where
         let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
         let backoff = self.retries.backoff_after(attempt);
+        let is_last = self.retries.is_given_up(attempt, age);
         let envelope = serde_json::from_slice::<Envelope>(&message.payload);
         let span = self.span(message, attempt, envelope.as_ref().ok());
         let is_synthetic = envelope
@@ -166,7 +166,7 @@ where
             .is_ok_and(|envelope| envelope.subject.is_synthetic());
         let outcome = match envelope {
             Ok(envelope) => {
-                let delivery = self.start_delivery(attempt, backoff, envelope, &pulled);
+                let delivery = self.start_delivery((attempt, is_last), backoff, envelope, &pulled);
                 let work = span.instrument((self.deliver)(delivery));
                 with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
@@ -178,10 +178,13 @@ where
             )),
         };
         let outcome = match outcome {
-            Outcome::Retry(reason, _) if self.retries.is_given_up(attempt, age) => Outcome::Refused(reason),
+            Outcome::Retry(reason, _) if is_last => Outcome::Refused(reason),
             outcome => outcome,
         };
-        if !matches!(outcome, Outcome::Delivered | Outcome::Bundled) {
+        if !matches!(
+            outcome,
+            Outcome::Delivered | Outcome::Bundled | Outcome::NotYet(..)
+        ) {
             span.fail();
         }
         let outcome = match outcome {
@@ -231,7 +234,7 @@ where
 
     fn start_delivery(
         &self,
-        attempt: u32,
+        (attempt, is_last): (u32, bool),
         backoff: Duration,
         envelope: Envelope,
         Pulled {
@@ -245,6 +248,7 @@ where
             request_id: envelope.request_id,
             sequence: message.info().map_or(0, |info| info.stream_sequence),
             attempt,
+            is_last,
             ack_wait: *ack_wait,
             payload: message.payload.clone(),
             give_back_at: tokio::time::Instant::now() + backoff,
@@ -265,12 +269,12 @@ where
                 self.until_told(ack_wait, &mut permit, || message.double_ack())
                     .await
             }
+            Outcome::NotYet(reason, pause) => {
+                tracing::debug!(%reason, "not begun; will be looked at again");
+                message.ack_with(AckKind::Nak(Some(pause.after(backoff)))).await
+            }
             Outcome::Retry(reason, pause) => {
-                let pause = match pause {
-                    Pause::Backoff => backoff,
-                    Pause::AtLeast(asked) => backoff.max(asked.min(MAX_ASKED_PAUSE)),
-                    Pause::Just(pause) => pause,
-                };
+                let pause = pause.after(backoff);
                 tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
                 // Told once: a late one would call the event back from who has it by then.
                 let pause = Some(pause).filter(|pause| !pause.is_zero());

@@ -9,6 +9,8 @@ use tokio::time::Instant;
 use uuid::Uuid;
 use visitor::PersonId;
 
+use crate::retries::MAX_ASKED_PAUSE;
+
 /// What came of one attempt to deliver.
 #[derive(Debug)]
 pub enum Outcome {
@@ -18,6 +20,8 @@ pub enum Outcome {
     Bundled,
     /// The receiver could not take it now: try again after this pause.
     Retry(String, Pause),
+    /// It is not its turn yet, so nothing was tried: it is looked at again after this pause, and never given up for that.
+    NotYet(String, Pause),
     /// The receiver will never take it.
     Refused(String),
     /// Nothing was sent, because the process stops: for another one to take, at once.
@@ -35,6 +39,17 @@ pub enum Pause {
     Just(Duration),
 }
 
+impl Pause {
+    /// How long that is, by the backoff of the attempt.
+    pub(crate) fn after(self, backoff: Duration) -> Duration {
+        match self {
+            Self::Backoff => backoff,
+            Self::AtLeast(asked) => backoff.max(asked.min(MAX_ASKED_PAUSE)),
+            Self::Just(pause) => pause,
+        }
+    }
+}
+
 /// One event on its way out.
 #[derive(Debug, Clone)]
 pub struct Delivery {
@@ -50,6 +65,8 @@ pub struct Delivery {
     pub sequence: u64,
     /// Number of the attempt, from 1.
     pub attempt: u32,
+    /// Whether it is given up, by its age, if this attempt fails.
+    pub is_last: bool,
     /// After so long without a word of it the broker hands the event out again.
     pub ack_wait: Duration,
     pub(crate) payload: Bytes,

@@ -71,6 +71,7 @@ impl ConsumerMetrics {
             Outcome::Delivered => "delivered",
             Outcome::Bundled => "bundled",
             Outcome::Retry(..) => "retry",
+            Outcome::NotYet(..) => "not_yet",
             Outcome::Refused(_) => "refused",
             Outcome::NotBegun => "not_begun",
         };

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use crate::{IssueStoreError, Issues};
 
-/// How long it holds what the broker said: a process that was frozen, or whose host slept, counts by a time that is past no longer.
+/// How long it holds what the broker said: a host that slept, whose clock stood still, counts by a time that is past no longer than that.
 const READ_HOLDS: Duration = Duration::from_secs(60);
 
 /// The broker's clock, as one process knows it.
@@ -113,10 +113,10 @@ mod tests {
                 since_noon += Duration::from_millis(pause);
                 let now = notifiers[notifier].time(begin, since_noon);
                 let sending = Uuid::from_u128(number as u128);
-                if ledger.claim(sending, issue, "a.example", now, &limits) != Claim::Granted {
+                if ledger.claim(sending, sending, (issue, "a.example"), now, &limits) != Claim::Granted {
                     continue;
                 }
-                ledger.finish(sending, issue, Outcome::Sent, now);
+                ledger.finish(sending, sending, issue, Outcome::Sent, now);
                 let since_midnight = since_noon + Duration::from_secs(DAY / 2);
                 if !since_midnight.as_secs().is_multiple_of(DAY) {
                     *sent.entry(since_midnight.as_secs() / DAY).or_default() += 1;

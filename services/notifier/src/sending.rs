@@ -21,7 +21,7 @@ use crate::{
     reports::bounces,
     storage::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
-        NotSent, SharedLedger, Unavailable, Unsent,
+        NotSent, Place, SharedLedger, Unavailable, Unsent,
     },
     transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
@@ -31,6 +31,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// How many mails are written while others are on the connections.
 const WRITTEN_AHEAD: usize = 2;
+
+/// How often the mail of a test is tried where its domain puts it off: somebody waits for it, for some ten minutes.
+const TEST_ATTEMPTS: u32 = 8;
 
 /// How long it holds what was read of a subscriber.
 const READ_HOLDS: Duration = Duration::from_millis(50);
@@ -56,6 +59,12 @@ impl Default for Ahead {
     fn default() -> Self {
         Self(Semaphore::new(WRITTEN_AHEAD))
     }
+}
+
+/// One attempt at one mail.
+struct Attempt {
+    sending: Sending,
+    place: Place,
 }
 
 /// Where a mail goes, since when that is known, and since when it counts.
@@ -149,26 +158,29 @@ impl IssueSender {
                 ));
             }
         };
-        match self.states.wait(sending.issue, &delivery).await {
+        let place = self.ledger.place(sending.id, sending.issue);
+        let attempt = Attempt { sending, place };
+        match self.states.wait(attempt.sending.issue, &delivery).await {
             Ok(Go::Ahead) => {}
-            Ok(Go::Canceled) => return self.conclude(&sending, Err(SendingError::Canceled)).await,
+            Ok(Go::Canceled) => return self.conclude(&attempt, Err(SendingError::Canceled)).await,
             Ok(Go::Stopped) => return Outcome::NotBegun,
             Err(error) => return SendingError::from(error).into(),
         }
-        let send = |unsent| Box::pin(self.send(&sending, &delivery, unsent));
+        let send = |unsent| Box::pin(self.send(&attempt, &delivery, unsent));
         let sent = self.deliveries.deliver_once(&delivery, send).await;
-        self.conclude(&sending, sent).await
+        self.conclude(&attempt, sent).await
     }
 
     /// Counts what came of it, before the broker hears that it is done: whoever is killed in between, it counts once.
-    async fn conclude(&self, sending: &Sending, sent: Result<Handover, SendingError>) -> Outcome {
+    async fn conclude(&self, attempt: &Attempt, sent: Result<Handover, SendingError>) -> Outcome {
         let (counted, outcome) = match sent {
             Ok(handover) => (counted(&handover), Outcome::Delivered),
             // It is in nobody's hands, and those of a large domain would wait for the record for nothing.
             Err(error @ SendingError::DomainWaits(_)) => return error.into(),
+            Err(error @ SendingError::Canceled) => (LedgerOutcome::Canceled, error.into()),
             Err(error) => (LedgerOutcome::Released, Outcome::from(error)),
         };
-        match self.ledger.finish(sending.id, sending.issue, counted).await {
+        match attempt.place.finish(counted).await {
             Ok(()) => outcome,
             Err(closed) => SendingError::from(closed).into(),
         }
@@ -176,34 +188,34 @@ impl IssueSender {
 
     async fn send(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         delivery: &Delivery,
         unsent: Unsent<'_>,
     ) -> Result<Handover, SendingError> {
         loop {
-            let event = match self.events.of(sending.issue).await {
+            let event = match self.events.of(attempt.sending.issue).await {
                 Err(IssueEventError::Gone) => return Ok(Handover::Erased),
                 event => event?,
             };
             let sent = async {
                 // While the mail server is away nothing takes a place of a day on which it is not sent.
                 self.smtp.breaker().wait(delivery).await?;
-                let address = self.address(sending, &event).await?;
+                let address = self.address(attempt, &event).await?;
                 let read_at = Instant::now();
-                let claimed_at = self.wait_for_limits(sending, &address, delivery).await?;
+                let claimed_at = self.wait_for_limits(attempt, &address, delivery).await?;
                 let target = Target {
                     address: &address,
                     read_at,
                     claimed_at,
                 };
-                self.try_to_send(sending, &event, target, &unsent).await
+                self.try_to_send(attempt, &event, target, &unsent).await
             };
             match sent.await {
                 Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {
-                    self.release(sending).await?;
+                    self.release(attempt).await?;
                 }
                 Err(SendingError::ClaimedTooLongAgo) => {}
-                Err(SendingError::Paused) => self.wait_while_paused(sending, delivery).await?,
+                Err(SendingError::Paused) => self.wait_while_paused(attempt, delivery).await?,
                 Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
                 // No mail can go to the address.
                 Err(SendingError::Delivery(DeliveryError::Mail(error))) if error.is_final() => {
@@ -211,7 +223,7 @@ impl IssueSender {
                     return Ok(Handover::NotSent(NotSent::Refused));
                 }
                 Err(SendingError::Delivery(DeliveryError::Smtp(error))) => {
-                    return self.handle_refusal(sending, delivery, &event, error).await;
+                    return self.handle_refusal(attempt, delivery, &event, error).await;
                 }
                 sent => return sent,
             }
@@ -219,14 +231,14 @@ impl IssueSender {
     }
 
     /// Where the mail goes now.
-    async fn address(&self, sending: &Sending, event: &IssueEvent) -> Result<EmailAddress, SendingError> {
-        if let Some(test) = &sending.test {
+    async fn address(&self, attempt: &Attempt, event: &IssueEvent) -> Result<EmailAddress, SendingError> {
+        if let Some(test) = &attempt.sending.test {
             return Ok(test.clone());
         }
-        let subscriber = self.subscribers.look_up(&sending.subject).await?;
+        let subscriber = self.subscribers.look_up(&attempt.sending.subject).await?;
         let subscriber = subscriber.ok_or(SendingError::Left)?;
         // Whoever left and came back since has another subscription.
-        let is_same = sending.issue.sending_id(subscriber.subscription) == sending.id;
+        let is_same = attempt.sending.issue.sending_id(subscriber.subscription) == attempt.sending.id;
         let address = subscriber.reached_at(event.time).ok().filter(|_| is_same);
         address.cloned().ok_or(SendingError::Left)
     }
@@ -235,12 +247,12 @@ impl IssueSender {
     /// so that a limit that is reached has nobody turn over all that waits.
     async fn wait_for_limits(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         address: &EmailAddress,
         delivery: &Delivery,
     ) -> Result<Instant, SendingError> {
         loop {
-            let wait = match self.claim(sending, address).await? {
+            let wait = match self.claim(attempt, address).await? {
                 Claim::Granted => return Ok(Instant::now()),
                 Claim::DomainWaits(wait) => return Err(SendingError::DomainWaits(spread(wait))),
                 Claim::Wait(wait) => wait.min(LONGEST_WAIT),
@@ -249,27 +261,27 @@ impl IssueSender {
                 () = delivery.stopped() => return Err(SendingError::Stopped),
                 () = tokio::time::sleep(wait) => {}
             }
-            self.ensure_runs(sending).await?;
+            self.ensure_runs(attempt).await?;
         }
     }
 
     /// Claims it within the limits, of which the mail of a test takes nothing: nor is the day of one a day of the warm-up.
-    async fn claim(&self, sending: &Sending, address: &EmailAddress) -> Result<Claim, LedgerClosed> {
-        if sending.test.is_some() {
+    async fn claim(&self, attempt: &Attempt, address: &EmailAddress) -> Result<Claim, LedgerClosed> {
+        if attempt.sending.test.is_some() {
             return Ok(Claim::Granted);
         }
         let domain = domain_of(address);
-        self.ledger.claim(sending.id, sending.issue, domain).await
+        attempt.place.claim(domain).await
     }
 
-    async fn release(&self, sending: &Sending) -> Result<(), LedgerClosed> {
+    async fn release(&self, attempt: &Attempt) -> Result<(), LedgerClosed> {
         let released = LedgerOutcome::Released;
-        self.ledger.finish(sending.id, sending.issue, released).await
+        attempt.place.finish(released).await
     }
 
-    async fn wait_while_paused(&self, sending: &Sending, delivery: &Delivery) -> Result<(), SendingError> {
-        self.release(sending).await?;
-        match self.states.wait(sending.issue, delivery).await? {
+    async fn wait_while_paused(&self, attempt: &Attempt, delivery: &Delivery) -> Result<(), SendingError> {
+        self.release(attempt).await?;
+        match self.states.wait(attempt.sending.issue, delivery).await? {
             Go::Ahead => Ok(()),
             Go::Canceled => Err(SendingError::Canceled),
             Go::Stopped => Err(SendingError::Stopped),
@@ -280,13 +292,13 @@ impl IssueSender {
     /// so long that the subscriber may have left. Few are, so that the first is sent before many are written.
     async fn try_to_send(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         event: &IssueEvent,
         target: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
         let ahead = self.ahead.0.acquire().await;
-        let Some(written) = self.write(sending, event, target, unsent).await? else {
+        let Some(written) = self.write(attempt, event, target, unsent).await? else {
             return Ok(Handover::Before);
         };
         let written_at = Instant::now();
@@ -294,21 +306,21 @@ impl IssueSender {
             drop(ahead);
             if written_at.elapsed() < READ_HOLDS {
                 // Until there is a connection for it the operator may say stop.
-                self.ensure_runs(sending).await?;
+                self.ensure_runs(attempt).await?;
                 return Ok(Some(written));
             }
             drop(written);
-            self.write(sending, event, target, unsent).await
+            self.write(attempt, event, target, unsent).await
         };
         // Mails to one domain that are deferred say nothing of the mail server.
-        let key = format!("{}.{}", domain_of(target.address), sending.issue);
+        let key = format!("{}.{}", domain_of(target.address), attempt.sending.issue);
         self.smtp.send(&key, &self.limit, 0, message).await
     }
 
     /// The mail; none where another notifier has sent it.
     async fn write(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         event: &IssueEvent,
         Target {
             address,
@@ -317,21 +329,21 @@ impl IssueSender {
         }: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Option<Message>, SendingError> {
-        self.ensure_runs(sending).await?;
-        if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(sending, address).await? != Claim::Granted {
+        self.ensure_runs(attempt).await?;
+        if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(attempt, address).await? != Claim::Granted {
             return Err(SendingError::ClaimedTooLongAgo);
         }
         let is_fresh = read_at.elapsed() < READ_HOLDS;
-        if !is_fresh && self.address(sending, event).await? != *address {
+        if !is_fresh && self.address(attempt, event).await? != *address {
             return Err(SendingError::Left);
         }
-        let mail = mail::issue(&self.mail_context, event, sending, address)?;
+        let mail = mail::issue(&self.mail_context, event, &attempt.sending, address)?;
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
         Ok(unsent.is_still().await?.then_some(message))
     }
 
-    async fn ensure_runs(&self, sending: &Sending) -> Result<(), SendingError> {
-        match self.states.state(sending.issue).await? {
+    async fn ensure_runs(&self, attempt: &Attempt) -> Result<(), SendingError> {
+        match self.states.state(attempt.sending.issue).await? {
             IssueState::Running => Ok(()),
             IssueState::Paused | IssueState::Canceled => Err(SendingError::Paused),
         }
@@ -340,23 +352,30 @@ impl IssueSender {
     /// A refusal for good ends the mail; what the domain put off comes again, or is given up.
     async fn handle_refusal(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         delivery: &Delivery,
         event: &IssueEvent,
         error: SmtpError,
     ) -> Result<Handover, SendingError> {
         let not_sent = match &error {
             SmtpError::NoSuchAddress(words) => {
-                self.publish_bounce(sending, delivery, event, BounceKind::Hard, words)
+                self.publish_bounce(attempt, delivery, event, BounceKind::Hard, words)
                     .await?;
                 NotSent::Bounced
             }
             SmtpError::Refused(_) => NotSent::Refused,
+            // It is in nobody's count.
+            SmtpError::Temporary(_) | SmtpError::Deferred(_) if attempt.sending.test.is_some() => {
+                if delivery.attempt < TEST_ATTEMPTS {
+                    return Err(error.into());
+                }
+                NotSent::GivenUp
+            }
             SmtpError::Temporary(words) | SmtpError::Deferred(words) => {
-                match self.ledger.put_off(sending.id).await? {
+                match attempt.place.put_off().await? {
                     PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
                     PutOff::GivenUp => {
-                        self.publish_bounce(sending, delivery, event, BounceKind::Soft, words)
+                        self.publish_bounce(attempt, delivery, event, BounceKind::Soft, words)
                             .await?;
                         NotSent::GivenUp
                     }
@@ -370,16 +389,16 @@ impl IssueSender {
 
     async fn publish_bounce(
         &self,
-        sending: &Sending,
+        attempt: &Attempt,
         delivery: &Delivery,
         event: &IssueEvent,
         kind: BounceKind,
         words: &str,
     ) -> Result<(), SendingError> {
-        if sending.test.is_some() {
+        if attempt.sending.test.is_some() {
             return Ok(());
         }
-        let Ok(address) = self.address(sending, event).await else {
+        let Ok(address) = self.address(attempt, event).await else {
             return Ok(());
         };
         let published = bounces::publish_issue_bounce(&self.publisher, delivery, address, kind, words).await;

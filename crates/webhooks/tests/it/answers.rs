@@ -198,6 +198,32 @@ async fn a_bounce_and_an_erasure_reach_the_record_by_which_a_crm_knows_the_perso
     Ok(())
 }
 
+/// It answers 200, and says in the body that it did nothing.
+#[tokio::test]
+async fn what_salesforce_refuses_to_change_or_delete_is_not_done() -> anyhow::Result<()> {
+    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+        "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
+        "/services/data/v61.0/query" => Reply::Answer(200, json!({ "records": [{ "Id": "00Q1" }] })),
+        _ => {
+            let locked = json!({ "statusCode": "UNABLE_TO_LOCK_ROW", "message": "locked", "fields": [] });
+            Reply::Answer(
+                200,
+                json!([{ "id": "00Q1", "success": false, "errors": [locked] }]),
+            )
+        }
+    })
+    .await?;
+    let values = json!({ "token_url": format!("{}/token", vendor.url()), "company": "unknown" });
+    let setting = Setting::of_repository("salesforce.yaml", vendor.url(), &values)?;
+    for event in [EventType::NewsletterBounced, EventType::PersonErased] {
+        let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
+        let error = sent.err().context("it is not done")?;
+        assert!(!error.is_final(), "{event:?}: {error}");
+        assert!(error.to_string().contains("UNABLE_TO_LOCK_ROW"), "{error}");
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none() -> anyhow::Result<()> {
     let of_kind = |kind: &str| {
@@ -217,7 +243,7 @@ async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none()
             "salesforce.yaml" => {
                 let lead =
                     |id| json!({ "attributes": { "type": "Lead" }, "id": id, "HasOptedOutOfEmail": true });
-                json!({ "allOrNone": false, "records": [lead("00Q1"), lead("00Q2")] })
+                json!({ "allOrNone": true, "records": [lead("00Q1"), lead("00Q2")] })
             }
             "zoho-crm.yaml" => {
                 let lead = |id| json!({ "id": id, "Email_Opt_Out": true });

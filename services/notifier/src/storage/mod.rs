@@ -26,7 +26,7 @@ pub use self::{
     issue_events::{IssueEvent, IssueEventError, IssueEvents},
     issue_states::{Go, IssueStates},
     person_order::PersonOrder,
-    shared_ledger::{LedgerClosed, LedgerWriter, SharedLedger},
+    shared_ledger::{LedgerClosed, LedgerWriter, Place, SharedLedger},
     staff_mails::{StaffMails, Way},
     unavailable::Unavailable,
     visitor_mails::{Allowance, VisitorMails},

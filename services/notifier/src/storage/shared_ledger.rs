@@ -16,21 +16,19 @@ const MAX_WAITING: usize = 256;
 /// How long it is waited before the ledger is read or written again, while the broker is away.
 const AWAY_PAUSE: Duration = Duration::from_millis(250);
 
+/// Which attempt at which mail.
+#[derive(Clone, Copy)]
+struct Mail {
+    sending: Uuid,
+    issue: IssueId,
+    attempt: Uuid,
+}
+
 /// What a delivery asks or tells.
 enum Entry {
-    Claim {
-        sending: Uuid,
-        issue: IssueId,
-        domain: String,
-    },
-    PutOff {
-        sending: Uuid,
-    },
-    Finish {
-        sending: Uuid,
-        issue: IssueId,
-        outcome: Outcome,
-    },
+    Claim { domain: String },
+    PutOff,
+    Finish(Outcome),
 }
 
 /// What it is answered, once the ledger is written.
@@ -41,6 +39,7 @@ enum Answer {
 }
 
 struct Waiting {
+    mail: Mail,
     entry: Entry,
     answer: oneshot::Sender<Answer>,
 }
@@ -53,6 +52,12 @@ pub struct LedgerClosed;
 /// Where deliveries ask and tell.
 #[derive(Clone)]
 pub struct SharedLedger(mpsc::Sender<Waiting>);
+
+/// The place of one mail in the ledger, as one attempt at it holds it.
+pub struct Place {
+    ledger: SharedLedger,
+    mail: Mail,
+}
 
 /// What writes the ledger for them.
 pub struct LedgerWriter {
@@ -75,76 +80,86 @@ impl SharedLedger {
         (Self(sender), writer)
     }
 
-    /// Asks whether a mail to this domain may be sent now.
+    /// What one attempt at a mail asks and tells.
+    pub fn place(&self, sending: Uuid, issue: IssueId) -> Place {
+        Place {
+            ledger: self.clone(),
+            mail: Mail {
+                sending,
+                issue,
+                attempt: Uuid::new_v4(),
+            },
+        }
+    }
+}
+
+impl Place {
+    /// Asks whether the mail may be sent to this domain now.
     ///
     /// # Errors
     ///
     /// If nobody writes the ledger any more.
-    pub async fn claim(&self, sending: Uuid, issue: IssueId, domain: &str) -> Result<Claim, LedgerClosed> {
+    pub async fn claim(&self, domain: &str) -> Result<Claim, LedgerClosed> {
         let domain = domain.to_owned();
-        match self
-            .ask(Entry::Claim {
-                sending,
-                issue,
-                domain,
-            })
-            .await?
-        {
+        match self.ask(Entry::Claim { domain }).await? {
             Answer::Claim(claim) => Ok(claim),
             Answer::PutOff(_) | Answer::Finished => Err(LedgerClosed),
         }
     }
 
-    /// Tells that a domain put a mail off.
+    /// Tells that the domain put the mail off.
     ///
     /// # Errors
     ///
     /// If nobody writes the ledger any more.
-    pub async fn put_off(&self, sending: Uuid) -> Result<PutOff, LedgerClosed> {
-        match self.ask(Entry::PutOff { sending }).await? {
+    pub async fn put_off(&self) -> Result<PutOff, LedgerClosed> {
+        match self.ask(Entry::PutOff).await? {
             Answer::PutOff(put_off) => Ok(put_off),
             Answer::Claim(_) | Answer::Finished => Err(LedgerClosed),
         }
     }
 
-    /// Tells what came of a mail. Ends when it is written.
+    /// Tells what came of the attempt. Ends when it is written.
     ///
     /// # Errors
     ///
     /// If nobody writes the ledger any more.
-    pub async fn finish(&self, sending: Uuid, issue: IssueId, outcome: Outcome) -> Result<(), LedgerClosed> {
-        self.ask(Entry::Finish {
-            sending,
-            issue,
-            outcome,
-        })
-        .await
-        .map(drop)
+    pub async fn finish(&self, outcome: Outcome) -> Result<(), LedgerClosed> {
+        self.ask(Entry::Finish(outcome)).await.map(drop)
     }
 
     async fn ask(&self, entry: Entry) -> Result<Answer, LedgerClosed> {
         let (answer, answered) = oneshot::channel();
-        let sent = self.0.send(Waiting { entry, answer }).await;
+        let waiting = Waiting {
+            mail: self.mail,
+            entry,
+            answer,
+        };
+        let sent = self.ledger.0.send(waiting).await;
         sent.map_err(|_| LedgerClosed)?;
         answered.await.map_err(|_| LedgerClosed)
     }
 }
 
 impl Entry {
-    fn make(&self, ledger: &mut Ledger, limits: &SendingLimits, now: OffsetDateTime) -> Answer {
+    fn make(
+        &self,
+        Mail {
+            sending,
+            issue,
+            attempt,
+        }: Mail,
+        ledger: &mut Ledger,
+        limits: &SendingLimits,
+        now: OffsetDateTime,
+    ) -> Answer {
         match self {
-            Self::Claim {
-                sending,
-                issue,
-                domain,
-            } => Answer::Claim(ledger.claim(*sending, *issue, domain, now, limits)),
-            Self::PutOff { sending } => Answer::PutOff(ledger.put_off(*sending, now)),
-            Self::Finish {
-                sending,
-                issue,
-                outcome,
-            } => {
-                ledger.finish(*sending, *issue, *outcome, now);
+            Self::Claim { domain } => {
+                Answer::Claim(ledger.claim(sending, attempt, (issue, domain), now, limits))
+            }
+            Self::PutOff => Answer::PutOff(ledger.put_off(sending, attempt, now)),
+            Self::Finish(outcome) => {
+                ledger.finish(sending, attempt, issue, *outcome, now);
                 Answer::Finished
             }
         }
@@ -193,7 +208,7 @@ impl LedgerWriter {
         let (mut ledger, now) = (before.record.clone(), self.clock.now(&self.issues).await?);
         let answers = waiting
             .iter()
-            .map(|waited| waited.entry.make(&mut ledger, &self.limits, now))
+            .map(|waited| waited.entry.make(waited.mail, &mut ledger, &self.limits, now))
             .collect();
         let revision = if ledger == before.record {
             before.revision

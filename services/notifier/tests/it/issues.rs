@@ -464,7 +464,8 @@ async fn a_mail_that_was_decided_on_before_a_kill_counts_as_what_was_decided() -
     for (reader, word) in readers.iter().zip(["left ", "bounced ", ""]) {
         let id = issue().sending_id(reader.record.subscription);
         let limits = SendingLimits::default();
-        ledger.record.claim(id, issue(), "example.org", now, &limits);
+        let mail = (issue(), "example.org");
+        ledger.record.claim(id, Uuid::new_v4(), mail, now, &limits);
         let record = format!("{word}2026-11-20T12:00:00Z");
         site.note(DELIVERIES_BUCKET, &format!("{id}.{SENDINGS_CONSUMER}"), &record)
             .await?;
@@ -477,8 +478,9 @@ async fn a_mail_that_was_decided_on_before_a_kill_counts_as_what_was_decided() -
     let _notifier = Running::start(&nats, server.port(), &[]).await?;
     let figures = operator.until_done(SOON).await?;
     assert_eq!((figures.left, figures.bounced, figures.sent), (1, 1, 1));
+    // Whoever was killed with one in hand gives no place back.
     let ledger = operator.issues.ledger().await?.record;
-    assert_eq!((ledger.in_hand(issue()), ledger.mails_of_the_day(now)), (0, 1));
+    assert_eq!((ledger.in_hand(issue()), ledger.mails_of_the_day(now)), (0, 3));
     Ok(())
 }
 
@@ -631,8 +633,8 @@ async fn a_large_domain_that_puts_mails_off_takes_little_time_from_others() -> a
 async fn a_mail_server_that_puts_every_domain_off_is_away_and_slows_none() -> anyhow::Result<()> {
     const READERS: usize = 60;
     const DOMAINS: usize = 20;
-    /// The first of four domains, by which it is not known yet, and what is on a connection by then.
-    const PUT_OFF: usize = 8;
+    /// The first of four domains, by which it is not known yet, what is on a connection by then, and those that ask whether it is back.
+    const PUT_OFF: usize = 12;
     let nats = Nats::start().await?;
     let is_full = Arc::new(AtomicBool::new(true));
     let answer = is_full.clone();
@@ -657,6 +659,52 @@ async fn a_mail_server_that_puts_every_domain_off_is_away_and_slows_none() -> an
     .await?;
     let deferred = operator.figures().await?.deferred;
     assert!(deferred <= PUT_OFF as u64, "{deferred} attempts were used up");
+    Ok(())
+}
+
+/// Their mails come first, and look as if the mail server took none.
+#[tokio::test]
+async fn several_slow_domains_at_the_head_of_an_issue_hold_up_no_other() -> anyhow::Result<()> {
+    const OTHERS: usize = 20;
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| {
+        if to.ends_with("@example.org") {
+            ScriptedReply::Take
+        } else {
+            ScriptedReply::ToRecipient("451 4.7.1 Greylisted")
+        }
+    })
+    .await?;
+    let slow = (0..60).map(|number| format!("reader-{number}@domain-{}.example", number / 10));
+    let others = (60..60 + OTHERS).map(|number| format!("reader-{number}@example.org"));
+    let readers = seed_subscribers(&nats, PERSON_KEY, slow.chain(others)).await?;
+    let operator = Operator::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    operator.send(&readers).await?;
+    eventually("the others have theirs", SOON, async || {
+        (server.accepted_mails().len() == OTHERS).then_some(())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_mail_of_a_test_that_is_put_off_again_and_again_is_given_up() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("451 4.7.1 Greylisted")).await?;
+    let operator = Operator::on(&nats).await?;
+    let pause = Duration::from_millis(100);
+    let _notifier = Running::start_retrying_after(pause, &nats, server.port(), &[]).await?;
+    operator
+        .send_test(["asha@example.org", "ravi@example.org"])
+        .await?;
+    operator.until_done(SOON).await?;
+    for to in ["asha@example.org", "ravi@example.org"] {
+        assert!(
+            (2..=8).contains(&server.attempts(to)),
+            "{} attempts",
+            server.attempts(to)
+        );
+    }
     Ok(())
 }
 

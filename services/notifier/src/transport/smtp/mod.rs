@@ -299,8 +299,8 @@ impl SmtpPool {
         Ok(())
     }
 
-    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3). A kept one that turns out not to be good
-    /// any more costs nothing: another is taken.
+    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3). Where a kept one is closed by now, another is
+    /// taken.
     async fn send_envelope(&self, envelope: &Envelope) -> Result<Connection, HandOverError> {
         while let Some(IdleConnection {
             mut connection,
@@ -397,11 +397,12 @@ impl SmtpPool {
             }
             HandOverError::RecipientDeferred(reason) => {
                 let domain = envelope.to().first().map_or("", |address| address.domain());
-                if self.deferred_domains.count(domain) == Cause::Own {
-                    call.answered();
-                    return SmtpError::Temporary(reason);
+                match self.deferred_domains.count(domain) {
+                    Cause::Own => call.answered(),
+                    // All wait; that this domain is left alone for a while lets another one's mail ask next.
+                    Cause::Server => drop(call.failed(failing, &reason)),
                 }
-                (failing, reason)
+                return SmtpError::Temporary(reason);
             }
             HandOverError::Message(error) => {
                 call.answered();

@@ -148,23 +148,28 @@ impl Webhook {
     /// What becomes of an event that is not its person's next.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
-        if let Some(pause) = erasures::hold(delivery.payload(), OffsetDateTime::now_utc()) {
+        if erasures::is_too_early(delivery.payload(), delivery.attempt) {
             let reason = "what was begun before the person was erased may still be under way".to_owned();
-            return Some(Outcome::Retry(reason, Pause::Just(pause)));
+            return Some(Outcome::NotYet(reason, Pause::Backoff));
         }
         match order.is_next(delivery).await {
             Ok(true) => None,
             Ok(false) => {
                 let reason = "an earlier event of the same person is under way".to_owned();
-                Some(Outcome::Retry(reason, Pause::Just(ORDER_PAUSE)))
+                Some(Outcome::NotYet(reason, Pause::Just(ORDER_PAUSE)))
             }
-            Err(away) => Some(Outcome::Retry(away.to_string(), away.pause())),
+            Err(away) => Some(Outcome::NotYet(away.to_string(), away.pause())),
         }
     }
 
     /// Later events of the person wait no longer for one that is given up.
     async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        if !matches!(outcome, Outcome::Refused(_)) || self.order.is_none() {
+        let is_given_up = match outcome {
+            Outcome::Refused(_) => true,
+            Outcome::Retry(..) => delivery.is_last,
+            _ => false,
+        };
+        if !is_given_up || self.order.is_none() {
             return outcome;
         }
         match self.stores.deliveries.record_given_up(delivery).await {
