@@ -117,13 +117,6 @@ pub struct Figures {
     pub last: i64,
 }
 
-impl Figures {
-    /// How many mails are done, whatever came of them.
-    pub fn done(&self) -> u64 {
-        self.sent + self.left + self.bounced + self.refused + self.given_up
-    }
-}
-
 /// A count within a window of time, by the window's number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {

@@ -21,6 +21,10 @@ use visitor::{EmailAddress, links as visitor_links};
 use self::post::Post;
 use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
 
+/// What `--yes` is for in `send`.
+const SEND_YES: &str =
+    "Sends it without asking; without this it asks at a terminal, and elsewhere it is a dry run";
+
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
 pub struct NewsletterArgs {
@@ -53,6 +57,7 @@ enum Command {
         common: CommonArgs,
     },
     /// Sends an issue to all who confirmed their subscription, once it was said how many those are; asks for it at a terminal
+    #[command(mut_arg("yes", |yes| yes.help(SEND_YES)))]
     Send {
         #[command(flatten)]
         post: PostArgs,

@@ -7,17 +7,18 @@ use visitor::EmailAddress;
 
 use crate::{
     broker,
-    common_args::{CommonArgs, PersonKeyArgs},
+    common_args::{CommonArgs, Mode, PersonKeyArgs},
     output::print_output,
 };
 
-/// Makes a suppressed subscriber what they were before the mail came back.
+/// Makes a suppressed subscriber what they were before the mail came back. A sign-up that was never confirmed was nothing
+/// before: it is forgotten, which a dry run only says.
 ///
 /// # Errors
 ///
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
-pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn lift(email: &str, mode: Mode, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person(&EmailAddress::stored(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
@@ -38,6 +39,14 @@ pub async fn lift(email: &str, key: &PersonKeyArgs, common: &CommonArgs) -> anyh
             let state = lifted.state_name().to_owned();
             let line = format!("Lifted: the address is {state} again.");
             (Some(state), line)
+        }
+        None if mode == Mode::DryRun => {
+            let lines = [
+                "would be forgotten: the sign-up, which was never confirmed; it can be made anew",
+                "Nothing was lifted; repeat it with --yes.",
+            ];
+            let document = json!({ "lifted": false, "wouldForget": true });
+            return print_output(common.json, &document, lines.map(str::to_owned));
         }
         None => {
             subscribers.delete(&known.person, known.revision).await?;

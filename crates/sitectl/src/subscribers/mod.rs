@@ -19,6 +19,9 @@ use clap::{Args, Subcommand};
 use self::{args::LinkArgs, state_name::StateName};
 use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
 
+/// What `--yes` is for in `lift`.
+const LIFT_YES: &str = "Forgets a sign-up that was never confirmed; without this that is a dry run";
+
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
 pub struct SubscribersArgs {
@@ -52,10 +55,13 @@ enum Command {
         common: CommonArgs,
     },
     /// Lets mails go again to an address that came back as not existing
+    #[command(mut_arg("yes", |yes| yes.help(LIFT_YES)))]
     Lift {
         /// The subscriber's e-mail address
         #[arg(value_name = "E-MAIL")]
         email: String,
+        #[command(flatten)]
+        mode: ModeArgs,
         #[command(flatten)]
         key: PersonKeyArgs,
         #[command(flatten)]
@@ -80,6 +86,11 @@ pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
             key,
             common,
         } => import::import(from, mode.mode(), key, common).await,
-        Command::Lift { email, key, common } => lift::lift(email, key, common).await,
+        Command::Lift {
+            email,
+            mode,
+            key,
+            common,
+        } => lift::lift(email, mode.mode(), key, common).await,
     }
 }

@@ -1,7 +1,4 @@
-import { ButtonLink } from '@site/kit/button.tsx';
-import { FooterMarker } from '@site/kit/footer-marker.tsx';
-import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
+import { MessagePage } from '@site/kit/message-page.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useLocation } from '@site/kit/router.ts';
@@ -16,16 +13,11 @@ export default function NotFound() {
     console.info(`404: there is no page at ${pathname}`);
   }, [pathname]);
   return (
-    <>
-      <PageMeta title="Page not found" description="There is no page at this address." />
-      <PageHeader
-        title="Oops! Page not found"
-        subtitle="We looked at every frame. There is nothing at this address."
-        picture={<Picture {...emptyRoom} alt="" priority="high" />}
-      >
-        <ButtonLink to={paths.home}>Return to Home</ButtonLink>
-      </PageHeader>
-      <FooterMarker />
-    </>
+    <MessagePage
+      title="Oops! Page not found"
+      text="We looked at every frame. There is nothing at this address."
+      next={{ title: 'Return to Home', path: paths.home }}
+      picture={<Picture {...emptyRoom} alt="" priority="high" />}
+    />
   );
 }
