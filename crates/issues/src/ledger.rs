@@ -153,9 +153,12 @@ struct InHand {
     /// The attempt that claimed it last.
     #[serde(default)]
     attempt: Uuid,
-    /// Whether an attempt before that was cut off: the mail server may have it.
+    /// Whether an attempt was cut off: the mail server may have it, or be about to take it.
     #[serde(default)]
     may_be_sent: bool,
+    /// Whether it is known what came of it: it is in nobody's hands then, and counts for as long as a cut-off attempt may arrive.
+    #[serde(default)]
+    is_told: bool,
 }
 
 impl InHand {
@@ -239,35 +242,58 @@ impl Ledger {
             second: second.unwrap_or(self.second.number),
             attempt,
             may_be_sent,
+            is_told: false,
         };
         self.in_hand.insert(sending, in_hand);
         Claim::Granted
     }
 
-    /// Says that a domain put a mail off: the domain is slowed down, and the mail comes again, or is given up.
-    pub fn put_off(&mut self, sending: Uuid, attempt: Uuid, now: OffsetDateTime) -> PutOff {
+    /// Says that a domain put a mail off, or did not say that it took it: the domain is slowed down, and the mail comes again, or is given
+    /// up.
+    pub fn put_off(
+        &mut self,
+        sending: Uuid,
+        attempt: Uuid,
+        may_be_sent: bool,
+        now: OffsetDateTime,
+    ) -> PutOff {
         let time = now.unix_timestamp();
-        let Some(in_hand) = self.in_hand.get(&sending).cloned() else {
+        self.enter(time);
+        let Some(in_hand) = self.in_hand.get_mut(&sending).filter(|mail| !mail.is_told) else {
             return PutOff::Later(Duration::from_secs(FIRST_PUT_OFF.unsigned_abs()));
         };
-        self.enter(time);
-        self.slow_down(&in_hand.domain, time);
-        let domain_since = self.slow.get(&in_hand.domain).map_or(time, |slow| slow.since);
+        in_hand.may_be_sent |= may_be_sent;
+        let (issue, domain) = (in_hand.issue, in_hand.domain.clone());
+        self.slow_down(&domain, time);
+        let domain_since = self.slow.get(&domain).map_or(time, |slow| slow.since);
         let mail = self.put_off_mails.entry(sending).or_default();
         *mail = PutOffMail {
             times: mail.times + 1,
             last: time,
         };
         let times = mail.times;
-        self.issues.entry(in_hand.issue).or_default().deferred += 1;
+        self.issues.entry(issue).or_default().deferred += 1;
         if times >= MAX_PUT_OFF || time - domain_since >= DOMAIN_GIVEN_UP_AFTER {
             return PutOff::GivenUp;
         }
-        self.in_hand.remove(&sending);
-        self.give_back(&in_hand, attempt);
+        self.release(sending, attempt);
         forget_oldest(&mut self.put_off_mails, MAX_KNOWN_PUT_OFF, |mail| mail.last);
         let doubled = FIRST_PUT_OFF << (times - 1).min(5);
         PutOff::Later(Duration::from_secs(doubled.min(MAX_SLOWED).unsigned_abs()))
+    }
+
+    /// Says that a mail was put off for what may be no fault of its domain: that is left alone for the time that this gives, and the mail
+    /// comes again as if it had not been tried.
+    pub fn leave_domain_alone(&mut self, sending: Uuid, attempt: Uuid, now: OffsetDateTime) -> Duration {
+        let time = now.unix_timestamp();
+        self.enter(time);
+        let domain = self.in_hand.get(&sending).map(|mail| mail.domain.clone());
+        let pause = domain.map_or(FIRST_SLOWED, |domain| {
+            self.slow_down(&domain, time);
+            self.slow.get(&domain).map_or(FIRST_SLOWED, |slow| slow.pause)
+        });
+        self.release(sending, attempt);
+        Duration::from_secs(pause.unsigned_abs())
     }
 
     /// Says what came of one attempt at a mail. One that is in nobody's hands was told of before, or its subscriber left before it was
@@ -280,15 +306,13 @@ impl Ledger {
         outcome: Outcome,
         now: OffsetDateTime,
     ) {
-        let in_hand = self.in_hand.get(&sending);
-        let is_anothers = in_hand.is_some_and(|mail| mail.attempt != attempt);
-        if in_hand.is_none() && outcome != Outcome::Left || is_anothers && outcome == Outcome::Released {
-            return;
-        }
         let time = now.unix_timestamp();
         // With what is in hand: this one may have been sent after midnight.
         self.enter(time);
-        let in_hand = self.in_hand.remove(&sending);
+        let in_hand = self.in_hand.get(&sending).filter(|mail| !mail.is_told).cloned();
+        if in_hand.is_none() && outcome != Outcome::Left {
+            return;
+        }
         let figures = self.issues.entry(issue).or_default();
         figures.last = time;
         match outcome {
@@ -303,14 +327,31 @@ impl Ledger {
         let Some(in_hand) = in_hand else {
             return;
         };
-        if outcome != Outcome::Released {
-            self.put_off_mails.remove(&sending);
+        if outcome == Outcome::Released {
+            return self.release(sending, attempt);
         }
+        self.put_off_mails.remove(&sending);
         if matches!(outcome, Outcome::Sent | Outcome::Bounced) {
             self.slow.remove(&in_hand.domain);
         }
+        if in_hand.may_be_sent || in_hand.attempt != attempt {
+            if let Some(mail) = self.in_hand.get_mut(&sending) {
+                mail.is_told = true;
+            }
+            return;
+        }
+        self.in_hand.remove(&sending);
         if outcome != Outcome::Sent {
-            self.give_back(&in_hand, attempt);
+            self.give_back(&in_hand);
+        }
+    }
+
+    /// Takes out a mail that comes again, if nobody but this attempt can have sent it.
+    fn release(&mut self, sending: Uuid, attempt: Uuid) {
+        let in_hand = self.in_hand.get(&sending);
+        let is_its_own = in_hand.is_some_and(|mail| mail.attempt == attempt && !mail.may_be_sent);
+        if is_its_own && let Some(in_hand) = self.in_hand.remove(&sending) {
+            self.give_back(&in_hand);
         }
     }
 
@@ -321,7 +362,8 @@ impl Ledger {
 
     /// How many mails of an issue are in somebody's hands.
     pub fn in_hand(&self, issue: IssueId) -> usize {
-        self.in_hand.values().filter(|mail| mail.issue == issue).count()
+        let mails = self.in_hand.values().filter(|mail| !mail.is_told);
+        mails.filter(|mail| mail.issue == issue).count()
     }
 
     /// How many mails were sent or are in somebody's hands today (UTC).
@@ -379,8 +421,14 @@ impl Ledger {
             self.domains.clear();
             // Of a domain to which nothing goes any more nothing is known in the end.
             self.slow.retain(|_, slow| slow.until > time - DAY);
-            self.in_hand
-                .retain(|_, mail| mail.second > time - FORGOTTEN_AFTER);
+            self.in_hand.retain(|_, mail| {
+                let known_for = if mail.is_told {
+                    MAX_UNDER_WAY
+                } else {
+                    FORGOTTEN_AFTER
+                };
+                mail.second > time - known_for
+            });
         }
     }
 
@@ -457,10 +505,7 @@ impl Ledger {
         forget_oldest(&mut self.slow, MAX_SLOW_DOMAINS, |slow| slow.until);
     }
 
-    fn give_back(&mut self, mail: &InHand, attempt: Uuid) {
-        if mail.may_be_sent || mail.attempt != attempt {
-            return;
-        }
+    fn give_back(&mut self, mail: &InHand) {
         if mail.second == self.second.number {
             self.second.give_back();
         }
@@ -554,7 +599,7 @@ mod tests {
     }
 
     fn put_off(ledger: &mut Ledger, mail: u128, now: OffsetDateTime) -> PutOff {
-        ledger.put_off(Uuid::from_u128(mail), ATTEMPT, now)
+        ledger.put_off(Uuid::from_u128(mail), ATTEMPT, false, now)
     }
 
     #[test]
@@ -648,6 +693,73 @@ mod tests {
             let third = claim(&mut ledger, 3, "a.example", later(63), &limits);
             assert!(matches!(third, Claim::Wait(_)), "{outcome:?}: {third:?}");
         }
+    }
+
+    #[test]
+    fn a_mail_of_which_a_mail_server_did_not_say_that_it_took_it_keeps_its_place() {
+        let limits = one_a_day();
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", NOW, &limits);
+        let put_off = ledger.put_off(Uuid::from_u128(1), ATTEMPT, true, NOW);
+        assert!(matches!(put_off, PutOff::Later(_)), "{put_off:?}");
+        let other = claim(&mut ledger, 2, "b.example", NOW, &limits);
+        assert!(matches!(other, Claim::Wait(_)), "{other:?}");
+        assert_eq!(claim_again(&mut ledger, 1, later(30), &limits), Claim::Granted);
+    }
+
+    #[test]
+    fn a_mail_that_two_had_is_sent_once_in_the_figures_whoever_gives_it_back() {
+        let limits = SendingLimits::default();
+        let (mut ledger, mail, other) = (Ledger::default(), Uuid::from_u128(1), Uuid::from_u128(u128::MAX));
+        claim(&mut ledger, 1, "a.example", NOW, &limits);
+        claim_again(&mut ledger, 1, NOW, &limits);
+        ledger.finish(mail, other, issue(), Outcome::Released, NOW);
+        finish(&mut ledger, 1, Outcome::Sent, NOW);
+        ledger.finish(mail, other, issue(), Outcome::Sent, NOW);
+        assert_eq!((ledger.figures(issue()).sent, ledger.in_hand(issue())), (1, 0));
+    }
+
+    #[test]
+    fn a_mail_that_was_cut_off_counts_after_the_hour_too_whatever_came_of_it_since() {
+        let limits = SendingLimits {
+            per_hour: Some(2),
+            ..SendingLimits::default()
+        };
+        for outcome in [Outcome::Released, Outcome::Sent] {
+            let mut ledger = Ledger::default();
+            claim(&mut ledger, 1, "a.example", later(59 * MINUTE), &limits);
+            claim_again(&mut ledger, 1, later(59 * MINUTE + 30), &limits);
+            let other = Uuid::from_u128(u128::MAX);
+            ledger.finish(
+                Uuid::from_u128(1),
+                other,
+                issue(),
+                outcome,
+                later(59 * MINUTE + 31),
+            );
+            let next_hour = later(60 * MINUTE + 10);
+            assert_eq!(
+                claim(&mut ledger, 2, "a.example", next_hour, &limits),
+                Claim::Granted
+            );
+            let third = claim(&mut ledger, 3, "a.example", next_hour, &limits);
+            assert!(matches!(third, Claim::Wait(_)), "{outcome:?}: {third:?}");
+        }
+    }
+
+    #[test]
+    fn a_domain_that_is_left_alone_costs_its_mail_no_attempt() {
+        let limits = SendingLimits::default();
+        let mut ledger = Ledger::default();
+        claim(&mut ledger, 1, "a.example", NOW, &limits);
+        let pause = ledger.leave_domain_alone(Uuid::from_u128(1), ATTEMPT, NOW);
+        assert_eq!(pause, Duration::from_secs(2));
+        assert_eq!(
+            (ledger.figures(issue()).deferred, ledger.put_off_mails.len()),
+            (0, 0)
+        );
+        let waits = claim(&mut ledger, 2, "a.example", NOW, &limits);
+        assert!(matches!(waits, Claim::DomainWaits(_)), "{waits:?}");
     }
 
     #[test]

@@ -330,16 +330,19 @@ impl IssueSender {
         unsent: &Unsent<'_>,
     ) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(attempt).await?;
-        if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(attempt, address).await? != Claim::Granted {
-            return Err(SendingError::ClaimedTooLongAgo);
-        }
         let is_fresh = read_at.elapsed() < READ_HOLDS;
         if !is_fresh && self.address(attempt, event).await? != *address {
             return Err(SendingError::Left);
         }
         let mail = mail::issue(&self.mail_context, event, &attempt.sending, address)?;
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-        Ok(unsent.is_still().await?.then_some(message))
+        if !unsent.is_still().await? {
+            return Ok(None);
+        }
+        if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(attempt, address).await? != Claim::Granted {
+            return Err(SendingError::ClaimedTooLongAgo);
+        }
+        Ok(Some(message))
     }
 
     async fn ensure_runs(&self, attempt: &Attempt) -> Result<(), SendingError> {
@@ -365,14 +368,25 @@ impl IssueSender {
             }
             SmtpError::Refused(_) => NotSent::Refused,
             // It is in nobody's count.
-            SmtpError::Temporary(_) | SmtpError::Deferred(_) if attempt.sending.test.is_some() => {
+            SmtpError::Temporary(_)
+            | SmtpError::Deferred(_)
+            | SmtpError::MayBeTaken(_)
+            | SmtpError::DomainsPutOff(_)
+                if attempt.sending.test.is_some() =>
+            {
                 if delivery.attempt < TEST_ATTEMPTS {
                     return Err(error.into());
                 }
                 NotSent::GivenUp
             }
-            SmtpError::Temporary(words) | SmtpError::Deferred(words) => {
-                match attempt.place.put_off().await? {
+            // All wait; another domain's mail asks next whether the server is back, and none is counted as put off.
+            SmtpError::DomainsPutOff(_) => {
+                let pause = attempt.place.leave_domain_alone().await?;
+                return Err(SendingError::DomainWaits(spread(pause)));
+            }
+            SmtpError::Temporary(words) | SmtpError::Deferred(words) | SmtpError::MayBeTaken(words) => {
+                let may_be_sent = matches!(error, SmtpError::MayBeTaken(_));
+                match attempt.place.put_off(may_be_sent).await? {
                     PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
                     PutOff::GivenUp => {
                         self.publish_bounce(attempt, delivery, event, BounceKind::Soft, words)

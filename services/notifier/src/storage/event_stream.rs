@@ -60,10 +60,13 @@ impl EventStream {
         }
     }
 
-    /// The outcome, unless the event was erased while it was under way: then nothing that became of it may be kept.
+    /// The outcome, unless the event was erased while it was under way: then nothing that became of it may be kept. Asked of what becomes a
+    /// dead letter, by its refusal or by its age.
     pub async fn unless_erased(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let Outcome::Refused(reason) = outcome else {
-            return outcome;
+        let reason = match outcome {
+            Outcome::Refused(reason) => reason,
+            Outcome::Retry(reason, _) if delivery.is_last => reason,
+            outcome => return outcome,
         };
         match self.is_erased(delivery).await {
             Ok(false) => Outcome::Refused(reason),
@@ -71,7 +74,7 @@ impl EventStream {
                 tracing::info!("the event was erased meanwhile; nothing is kept of it");
                 Outcome::Delivered
             }
-            Err(away) => Outcome::Retry(away.to_string(), away.pause()),
+            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
         }
     }
 

@@ -27,7 +27,8 @@ struct Mail {
 /// What a delivery asks or tells.
 enum Entry {
     Claim { domain: String },
-    PutOff,
+    PutOff { may_be_sent: bool },
+    LeaveDomainAlone,
     Finish(Outcome),
 }
 
@@ -35,6 +36,7 @@ enum Entry {
 enum Answer {
     Claim(Claim),
     PutOff(PutOff),
+    Alone(Duration),
     Finished,
 }
 
@@ -103,19 +105,31 @@ impl Place {
         let domain = domain.to_owned();
         match self.ask(Entry::Claim { domain }).await? {
             Answer::Claim(claim) => Ok(claim),
-            Answer::PutOff(_) | Answer::Finished => Err(LedgerClosed),
+            Answer::PutOff(_) | Answer::Alone(_) | Answer::Finished => Err(LedgerClosed),
         }
     }
 
-    /// Tells that the domain put the mail off.
+    /// Tells that the domain put the mail off, or did not say that it took it.
     ///
     /// # Errors
     ///
     /// If nobody writes the ledger any more.
-    pub async fn put_off(&self) -> Result<PutOff, LedgerClosed> {
-        match self.ask(Entry::PutOff).await? {
+    pub async fn put_off(&self, may_be_sent: bool) -> Result<PutOff, LedgerClosed> {
+        match self.ask(Entry::PutOff { may_be_sent }).await? {
             Answer::PutOff(put_off) => Ok(put_off),
-            Answer::Claim(_) | Answer::Finished => Err(LedgerClosed),
+            Answer::Claim(_) | Answer::Alone(_) | Answer::Finished => Err(LedgerClosed),
+        }
+    }
+
+    /// Leaves the domain alone for the time that it gives, and counts the mail as not put off.
+    ///
+    /// # Errors
+    ///
+    /// If nobody writes the ledger any more.
+    pub async fn leave_domain_alone(&self) -> Result<Duration, LedgerClosed> {
+        match self.ask(Entry::LeaveDomainAlone).await? {
+            Answer::Alone(pause) => Ok(pause),
+            Answer::Claim(_) | Answer::PutOff(_) | Answer::Finished => Err(LedgerClosed),
         }
     }
 
@@ -157,7 +171,10 @@ impl Entry {
             Self::Claim { domain } => {
                 Answer::Claim(ledger.claim(sending, attempt, (issue, domain), now, limits))
             }
-            Self::PutOff => Answer::PutOff(ledger.put_off(sending, attempt, now)),
+            Self::PutOff { may_be_sent } => {
+                Answer::PutOff(ledger.put_off(sending, attempt, *may_be_sent, now))
+            }
+            Self::LeaveDomainAlone => Answer::Alone(ledger.leave_domain_alone(sending, attempt, now)),
             Self::Finish(outcome) => {
                 ledger.finish(sending, attempt, issue, *outcome, now);
                 Answer::Finished

@@ -461,7 +461,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     };
     let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    let mut notifier = Running::start(&nats, server.port(), &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
         (server.begun() >= 2).then_some(())
@@ -469,7 +469,9 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     .await?;
     assert_eq!(nats.dead_letters().await?.len(), 0);
     assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
-    drop((notifier, server));
+    // It gives back what it is at, which would come again after the ack wait alone.
+    notifier.tell_to_stop();
+    notifier.stopped().await?;
 
     let mended = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = Running::start(&nats, mended.port(), &[]).await?;

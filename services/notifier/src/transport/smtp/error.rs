@@ -26,9 +26,15 @@ pub enum SmtpError {
     /// The server will never take anything for this recipient: there is no such address.
     #[error("the mail server refused it: {0}")]
     NoSuchAddress(String),
-    /// It may be taken later, or it is not known what became of it.
+    /// It may be taken later.
     #[error("the mail server did not take it: {0}")]
     Temporary(String),
+    /// It was sent, and it is not known what became of it.
+    #[error("the mail server did not take it: {0}")]
+    MayBeTaken(String),
+    /// The server puts off the recipients of one domain after the other, and it is not known whether these do, or it is away.
+    #[error("the mail server did not take it: {0}")]
+    DomainsPutOff(String),
     /// The server said that it does not take it now, whoever it is for.
     #[error("the mail server did not take it: {0}")]
     Deferred(String),

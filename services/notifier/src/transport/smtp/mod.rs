@@ -293,7 +293,7 @@ impl SmtpPool {
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
         let sending = timeout(limit, connection.send_content(content, envelope));
-        let late = |_| Err(HandOverError::Message(SmtpError::Temporary(too_long(limit))));
+        let late = |_| Err(HandOverError::Message(SmtpError::MayBeTaken(too_long(limit))));
         answered_if_slow(call, sending).await.unwrap_or_else(late)?;
         self.return_idle(connection);
         Ok(())
@@ -397,12 +397,12 @@ impl SmtpPool {
             }
             HandOverError::RecipientDeferred(reason) => {
                 let domain = envelope.to().first().map_or("", |address| address.domain());
-                match self.deferred_domains.count(domain) {
-                    Cause::Own => call.answered(),
-                    // All wait; that this domain is left alone for a while lets another one's mail ask next.
-                    Cause::Server => drop(call.failed(failing, &reason)),
+                if self.deferred_domains.count(domain) == Cause::Own {
+                    call.answered();
+                    return SmtpError::Temporary(reason);
                 }
-                return SmtpError::Temporary(reason);
+                call.failed(failing, &reason);
+                return SmtpError::DomainsPutOff(reason);
             }
             HandOverError::Message(error) => {
                 call.answered();
@@ -411,7 +411,7 @@ impl SmtpPool {
             HandOverError::Interrupted(reason) => {
                 // Others wait until the server takes one to its end; this one may have been taken, and keeps its backoff.
                 call.failed(failing, &reason);
-                return SmtpError::Temporary(reason);
+                return SmtpError::MayBeTaken(reason);
             }
             HandOverError::Away(away, reason) => (away, reason),
         };

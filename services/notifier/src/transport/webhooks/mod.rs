@@ -164,17 +164,12 @@ impl Webhook {
 
     /// Later events of the person wait no longer for one that is given up.
     async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let is_given_up = match outcome {
-            Outcome::Refused(_) => true,
-            Outcome::Retry(..) => delivery.is_last,
-            _ => false,
-        };
-        if !is_given_up || self.order.is_none() {
+        if !matches!(outcome, Outcome::Refused(_)) || self.order.is_none() {
             return outcome;
         }
         match self.stores.deliveries.record_given_up(delivery).await {
             Ok(()) => outcome,
-            Err(away) => Outcome::Retry(away.to_string(), away.pause()),
+            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
         }
     }
 
