@@ -88,7 +88,7 @@ wait_for_setup() {
 # Downloads what has this checksum, and nothing else.
 download() {
   curl --silent --show-error --fail --location --max-time 120 --output "$work/$3" "$1"
-  printf '%s  %s\n' "$2" "$work/$3" | sha256sum --check --quiet
+  sha256sum --check --quiet <<< "$2  $work/$3"
 }
 
 install_gateway() {
