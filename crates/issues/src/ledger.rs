@@ -257,13 +257,13 @@ impl Ledger {
         may_be_sent: bool,
         now: OffsetDateTime,
     ) -> PutOff {
-        let time = now.unix_timestamp();
-        self.enter(time);
         let Some(in_hand) = self.in_hand.get_mut(&sending).filter(|mail| !mail.is_told) else {
             return PutOff::Later(Duration::from_secs(FIRST_PUT_OFF.unsigned_abs()));
         };
         in_hand.may_be_sent |= may_be_sent;
         let (issue, domain) = (in_hand.issue, in_hand.domain.clone());
+        let time = now.unix_timestamp();
+        self.enter(time);
         self.slow_down(&domain, time);
         let domain_since = self.slow.get(&domain).map_or(time, |slow| slow.since);
         let mail = self.put_off_mails.entry(sending).or_default();
@@ -306,13 +306,13 @@ impl Ledger {
         outcome: Outcome,
         now: OffsetDateTime,
     ) {
-        let time = now.unix_timestamp();
-        // With what is in hand: this one may have been sent after midnight.
-        self.enter(time);
         let in_hand = self.in_hand.get(&sending).filter(|mail| !mail.is_told).cloned();
         if in_hand.is_none() && outcome != Outcome::Left {
             return;
         }
+        let time = now.unix_timestamp();
+        // With what is in hand: this one may have been sent after midnight.
+        self.enter(time);
         let figures = self.issues.entry(issue).or_default();
         figures.last = time;
         match outcome {

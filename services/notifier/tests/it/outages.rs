@@ -38,7 +38,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     inbox.process().signal(Signal::SIGCONT)?;
     let left = usize::try_from(site.open(Channel::ContactAcknowledgement).await?)?;
     let under_way = left + usize::try_from(site.open(Channel::SalesLead).await?)?;
-    eventually("the mails of all that was acked", SOON, async || {
+    eventually("the mails of all that was acked", SOON * 2, async || {
         let mails = inbox.mails().await.ok()?;
         let mailed = mails.iter().filter(|mail| mail["to"][0]["address"] != SALES);
         (mailed.count() + left >= visitors.len()).then_some(())
