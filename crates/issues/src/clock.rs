@@ -1,10 +1,7 @@
 //! The time by which the ledger counts: the broker's. Whatever the clocks of the notifiers say, one is as good as another: none opens
 //! tomorrow's windows today, for itself and so for all.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
@@ -13,9 +10,9 @@ use crate::{IssueStoreError, Issues};
 /// How long it holds what the broker said: a host that slept, whose clock stood still, counts by a time that is past no longer than that.
 const READ_HOLDS: Duration = Duration::from_secs(60);
 
-/// The broker's clock, as one process knows it.
+/// The broker's clock, as whoever writes the ledger knows it.
 #[derive(Debug, Default)]
-pub struct BrokerClock(Mutex<Option<Reading>>);
+pub struct BrokerClock(Option<Reading>);
 
 /// What the broker said, and when it was heard. It lags by the way here; it is never ahead.
 #[derive(Debug, Clone, Copy)]
@@ -30,27 +27,17 @@ impl BrokerClock {
     /// # Errors
     ///
     /// If the broker does not answer.
-    pub async fn now(&self, issues: &Issues) -> Result<OffsetDateTime, IssueStoreError> {
-        let known = self
-            .known()
-            .filter(|reading| reading.heard.elapsed() < READ_HOLDS);
+    pub async fn now(&mut self, issues: &Issues) -> Result<OffsetDateTime, IssueStoreError> {
+        let known = self.0.filter(|reading| reading.heard.elapsed() < READ_HOLDS);
         let reading = match known {
             Some(reading) => reading,
-            None => self.keep(Reading {
+            None => Reading {
                 time: issues.broker_time().await?,
                 heard: Instant::now(),
-            }),
+            },
         };
+        self.0 = Some(reading);
         Ok(reading.at(Instant::now()))
-    }
-
-    fn known(&self) -> Option<Reading> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn keep(&self, reading: Reading) -> Reading {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(reading);
-        reading
     }
 }
 

@@ -367,13 +367,9 @@ impl IssueSender {
                 NotSent::Bounced
             }
             SmtpError::Refused(_) => NotSent::Refused,
+            SmtpError::Away { .. } | SmtpError::NotAsked | SmtpError::NotBegun => return Err(error.into()),
             // It is in nobody's count.
-            SmtpError::Temporary(_)
-            | SmtpError::Deferred(_)
-            | SmtpError::MayBeTaken(_)
-            | SmtpError::DomainsPutOff(_)
-                if attempt.sending.test.is_some() =>
-            {
+            _ if attempt.sending.test.is_some() => {
                 if delivery.attempt < TEST_ATTEMPTS {
                     return Err(error.into());
                 }
@@ -395,7 +391,6 @@ impl IssueSender {
                     }
                 }
             }
-            SmtpError::Away { .. } | SmtpError::NotAsked | SmtpError::NotBegun => return Err(error.into()),
         };
         tracing::info!(reason = %error, "a mail of the newsletter is given up");
         Ok(Handover::NotSent(not_sent))

@@ -17,8 +17,8 @@ use crate::{
     progress,
 };
 
-/// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service does so itself
-/// when somebody leaves: these are records of before that, and of what it did not come to.
+/// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service
+/// does so itself when somebody leaves: these are records of before that, and of what it did not come to.
 ///
 /// # Errors
 ///

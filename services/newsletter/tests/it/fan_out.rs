@@ -60,6 +60,16 @@ impl Operator {
         })
     }
 
+    /// Sends to all, and says stop once it has begun.
+    async fn send_and_pause(&self) -> anyhow::Result<()> {
+        self.send(Audience::Subscribers).await?;
+        eventually("it has begun", SOON, async || {
+            (self.progress().await.ok()?.position > 0).then_some(())
+        })
+        .await?;
+        self.say(IssueState::Paused).await
+    }
+
     async fn send(&self, audience: Audience) -> anyhow::Result<()> {
         let progress = IssueProgress::new(NAME.into(), "The smart home".into(), OffsetDateTime::now_utc());
         self.issues.write_progress(issue(), &progress, 0).await?;
@@ -242,12 +252,7 @@ async fn a_subscriber_whose_record_changes_while_it_is_handed_out_is_counted_onc
     let running = running().await?;
     let readers = seed(&running.nats, COUNT).await?;
     let operator = Operator::on(&running.nats).await?;
-    operator.send(Audience::Subscribers).await?;
-    eventually("it has begun", SOON, async || {
-        (operator.progress().await.ok()?.position > 0).then_some(())
-    })
-    .await?;
-    operator.say(IssueState::Paused).await?;
+    operator.send_and_pause().await?;
     let before = operator.progress().await?;
     assert!(
         before.handed_out.is_none(),
@@ -353,12 +358,7 @@ async fn a_pause_a_resumption_and_a_cancellation_take_effect_within_a_second() -
     let running = running().await?;
     seed(&running.nats, 20_000).await?;
     let operator = Operator::on(&running.nats).await?;
-    operator.send(Audience::Subscribers).await?;
-    eventually("it has begun", SOON, async || {
-        (operator.progress().await.ok()?.position > 0).then_some(())
-    })
-    .await?;
-    operator.say(IssueState::Paused).await?;
+    operator.send_and_pause().await?;
     tokio::time::sleep(Wait::from_secs(1)).await;
     let paused = operator.queued().await?;
     tokio::time::sleep(Wait::from_secs(2)).await;

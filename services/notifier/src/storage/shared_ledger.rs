@@ -198,7 +198,7 @@ impl LedgerWriter {
     }
 
     /// Makes the entries on the ledger as it is, however often somebody else changes it, or the broker is away.
-    async fn write(&self, known: &mut Option<Stored<Ledger>>, waiting: &[Waiting]) -> Vec<Answer> {
+    async fn write(&mut self, known: &mut Option<Stored<Ledger>>, waiting: &[Waiting]) -> Vec<Answer> {
         loop {
             match self.try_write(known, waiting).await {
                 Ok(answers) => return answers,
@@ -214,7 +214,7 @@ impl LedgerWriter {
     }
 
     async fn try_write(
-        &self,
+        &mut self,
         known: &mut Option<Stored<Ledger>>,
         waiting: &[Waiting],
     ) -> Result<Vec<Answer>, IssueStoreError> {

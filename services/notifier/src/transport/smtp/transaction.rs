@@ -85,15 +85,18 @@ impl Connection {
     /// If the server refuses one of them, or the connection fails; and at which.
     pub async fn send_envelope(&mut self, envelope: &Envelope) -> Result<(), (SmtpStage, HandOverError)> {
         let commands = commands(envelope);
-        let mut left = commands.len();
         for (number, (stage, command)) in commands.iter().enumerate() {
             let answer = match (self.pipelining, number) {
                 (false, _) => self.smtp.command(command).await,
                 (true, 0) => self.smtp.command(all(&commands)).await,
                 (true, _) => self.smtp.read_response().await,
             };
-            left -= 1;
-            let unanswered = if self.pipelining { left } else { 0 };
+            let said = if self.pipelining {
+                commands.len()
+            } else {
+                number + 1
+            };
+            let unanswered = said - number - 1;
             let checked = self.check(answer, *stage, unanswered, envelope).await;
             checked.map_err(|error| (*stage, error))?;
         }
