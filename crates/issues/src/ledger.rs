@@ -30,6 +30,8 @@ const DOMAIN_GIVEN_UP_AFTER: i64 = 3 * DAY;
 const MAX_SLOW_DOMAINS: usize = 2_000;
 /// Of how many mails it is known how often they were put off.
 const MAX_KNOWN_PUT_OFF: usize = 2_000;
+/// Of how many mails it is known that their subscribers left: more than all notifiers have in their hands.
+const MAX_KNOWN_LEFT: usize = 256;
 /// How long a mail is known to be in somebody's hands that nobody speaks of any more, in seconds: longer than one is tried.
 const FORGOTTEN_AFTER: i64 = 7 * DAY;
 /// How long a claim holds: a mail that waited longer before it goes to the mail server is claimed anew.
@@ -77,8 +79,6 @@ pub enum Outcome {
     Sent,
     /// Its subscriber left meanwhile.
     Left,
-    /// The same, by the record of whoever had it in hand and was killed: one that is in nobody's hands was told of.
-    LeftBefore,
     /// Its address does not exist.
     Bounced,
     /// The mail server will never take it, for another reason.
@@ -209,6 +209,8 @@ pub struct Ledger {
     slow: BTreeMap<String, SlowDomain>,
     in_hand: BTreeMap<Uuid, InHand>,
     put_off_mails: BTreeMap<Uuid, PutOffMail>,
+    /// Mails whose subscribers left and that may be told of again, by when they were told of: they need not have been claimed.
+    left: BTreeMap<Uuid, i64>,
     issues: BTreeMap<IssueId, Figures>,
 }
 
@@ -295,8 +297,8 @@ impl Ledger {
         Duration::from_secs(pause.unsigned_abs())
     }
 
-    /// Says what came of one attempt at a mail. One that is in nobody's hands was told of before, or its subscriber left before it was
-    /// claimed. Its place is given back by whoever claimed it and did not send it, unless somebody else may have.
+    /// Says what came of one attempt at a mail. One that is in nobody's hands was told of before, unless its subscriber left before it
+    /// was claimed. Its place is given back by whoever claimed it and did not send it, unless somebody else may have.
     pub fn finish(
         &mut self,
         sending: Uuid,
@@ -305,8 +307,12 @@ impl Ledger {
         outcome: Outcome,
         now: OffsetDateTime,
     ) {
-        let in_hand = self.in_hand.get(&sending).filter(|mail| !mail.is_told).cloned();
-        if in_hand.is_none() && outcome != Outcome::Left {
+        let in_hand = self.in_hand.get(&sending).cloned();
+        let is_told = in_hand.as_ref().map_or_else(
+            || outcome != Outcome::Left || self.left.contains_key(&sending),
+            |mail| mail.is_told,
+        );
+        if is_told {
             return;
         }
         let time = now.unix_timestamp();
@@ -316,7 +322,11 @@ impl Ledger {
         figures.last = time;
         match outcome {
             Outcome::Sent => figures.sent += 1,
-            Outcome::Left | Outcome::LeftBefore => figures.left += 1,
+            Outcome::Left => {
+                figures.left += 1;
+                self.left.insert(sending, time);
+                forget_oldest(&mut self.left, MAX_KNOWN_LEFT, |time| *time);
+            }
             Outcome::Bounced => figures.bounced += 1,
             Outcome::Refused => figures.refused += 1,
             Outcome::GivenUp => figures.given_up += 1,
@@ -420,6 +430,7 @@ impl Ledger {
             self.domains.clear();
             // Of a domain to which nothing goes any more nothing is known in the end.
             self.slow.retain(|_, slow| slow.until > time - DAY);
+            self.left.retain(|_, told| *told > time - MAX_UNDER_WAY);
             self.in_hand.retain(|_, mail| {
                 let known_for = if mail.is_told {
                     MAX_UNDER_WAY

@@ -428,8 +428,9 @@ fn domain_of(address: &EmailAddress) -> &str {
 
 fn counted(handover: &Handover) -> LedgerOutcome {
     match handover {
-        Handover::NotSent(NotSent::Left) | Handover::Erased => LedgerOutcome::Left,
-        Handover::Decided(NotSent::Left) => LedgerOutcome::LeftBefore,
+        Handover::NotSent(NotSent::Left) | Handover::Decided(NotSent::Left) | Handover::Erased => {
+            LedgerOutcome::Left
+        }
         Handover::NotSent(NotSent::Bounced) | Handover::Decided(NotSent::Bounced) => LedgerOutcome::Bounced,
         Handover::NotSent(NotSent::Refused) | Handover::Decided(NotSent::Refused) => LedgerOutcome::Refused,
         Handover::NotSent(NotSent::GivenUp) | Handover::Decided(NotSent::GivenUp) => LedgerOutcome::GivenUp,

@@ -222,6 +222,47 @@ fn an_attempt_that_did_not_claim_a_mail_says_nothing_of_its_place() {
 }
 
 #[test]
+fn a_mail_whose_subscriber_left_counts_once_however_often_it_is_told_of() {
+    let limits = SendingLimits::default();
+    let mut ledger = Ledger::default();
+    claim(&mut ledger, 1, "a.example", NOW, &limits);
+    for told in [NOW, later(1), later(61)] {
+        finish(&mut ledger, 1, Outcome::Left, told);
+        // Before it was claimed.
+        finish(&mut ledger, 2, Outcome::Left, told);
+    }
+    assert_eq!(ledger.figures(issue()).left, 2);
+    // Whoever left after their mail may have been sent is not counted as both.
+    claim(&mut ledger, 3, "a.example", NOW, &limits);
+    claim_again(&mut ledger, 3, NOW, &limits);
+    finish(&mut ledger, 3, Outcome::Sent, NOW);
+    finish(&mut ledger, 3, Outcome::Left, NOW);
+    assert_eq!(
+        (ledger.figures(issue()).sent, ledger.figures(issue()).left),
+        (1, 2)
+    );
+}
+
+#[test]
+fn of_those_who_left_as_many_are_known_as_fit() {
+    let mut ledger = Ledger::default();
+    for mail in 0..2_000 {
+        finish(&mut ledger, mail, Outcome::Left, NOW);
+    }
+    let record = serde_json::to_vec(&ledger).expect("a record");
+    assert!(record.len() < 20_000, "{} bytes", record.len());
+    assert_eq!(ledger.figures(issue()).left, 2_000);
+    ledger.claim(
+        Uuid::from_u128(1),
+        ATTEMPT,
+        (issue(), "a.example"),
+        later(HOUR),
+        &SendingLimits::default(),
+    );
+    assert!(ledger.left.is_empty());
+}
+
+#[test]
 fn what_was_not_sent_makes_room_for_another() {
     let limits = SendingLimits {
         per_day: Some(1),
