@@ -249,6 +249,7 @@ where
             sequence: message.info().map_or(0, |info| info.stream_sequence),
             attempt,
             is_last,
+            give_up_after: self.retries.give_up_after,
             ack_wait: *ack_wait,
             payload: message.payload.clone(),
             give_back_at: tokio::time::Instant::now() + backoff,

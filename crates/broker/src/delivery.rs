@@ -67,6 +67,8 @@ pub struct Delivery {
     pub attempt: u32,
     /// Whether it is given up, by its age, if this attempt fails.
     pub is_last: bool,
+    /// The age at which it is given up.
+    pub give_up_after: Duration,
     /// After so long without a word of it the broker hands the event out again.
     pub ack_wait: Duration,
     pub(crate) payload: Bytes,

@@ -280,20 +280,24 @@ impl Deliveries {
         self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
     }
 
-    /// Whether this event is done with at a consumer: delivered, or given up.
+    /// When this event was done with at a consumer, delivered or given up; none while it is not.
     ///
     /// # Errors
     ///
-    /// If the record cannot be read.
-    pub async fn is_done(
+    /// If a record cannot be read.
+    pub async fn done_at(
         &self,
         event: Uuid,
         consumer: &str,
         waiting: &Delivery,
-    ) -> Result<bool, Unavailable> {
+    ) -> Result<Option<OffsetDateTime>, Unavailable> {
         let delivered = format!("{event}.{consumer}");
-        Ok(self.contains(&delivered, waiting).await?
-            || self.contains(&given_up_key(&delivered), waiting).await?)
+        for key in [given_up_key(&delivered), delivered] {
+            if let Some(record) = self.find(&key, waiting).await? {
+                return Ok(Some(time_of_record(&record)));
+            }
+        }
+        Ok(None)
     }
 
     /// Records that a delivery becomes a dead letter, for those that wait for what comes of it. It says nothing of a replay, which is
@@ -353,6 +357,15 @@ impl Deliveries {
             .map(drop)
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
+}
+
+/// When a record was written, which its last word says.
+fn time_of_record(record: &[u8]) -> OffsetDateTime {
+    let time = str::from_utf8(record)
+        .ok()
+        .and_then(|record| record.split(' ').next_back());
+    let time = time.and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
+    time.unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 /// Under which key it is recorded that a delivery is given up. No consumer's name ends so.

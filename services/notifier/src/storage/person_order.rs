@@ -10,6 +10,7 @@ use async_nats::jetstream::{Context, consumer::PullConsumer};
 use serde::Deserialize;
 use site_broker::{Delivery, Endpoint};
 use site_events::{EventType, SITE_STREAM};
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Deliveries, EventStream, Unavailable};
@@ -53,12 +54,25 @@ impl PersonOrder {
     /// If the broker does not answer.
     pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         let floor = self.floor().await?;
-        if floor + 1 >= delivery.sequence {
-            return Ok(true);
-        }
+        Ok(floor + 1 >= delivery.sequence || self.turn(delivery, floor).await?.is_some())
+    }
+
+    /// Whether an event that is too old waited for its turn, and was not tried for as long as any since that came.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer.
+    pub async fn waited(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
+        let turn = self.turn(delivery, 0).await?;
+        Ok(turn.is_none_or(|turn| turn + delivery.give_up_after > OffsetDateTime::now_utc()))
+    }
+
+    /// Since when an event is its person's next, by those behind this sequence; none while it is not.
+    async fn turn(&self, delivery: &Delivery, behind: u64) -> Result<Option<OffsetDateTime>, Unavailable> {
+        let mut turn = OffsetDateTime::UNIX_EPOCH;
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);
-            let mut from = floor + 1;
+            let mut from = behind + 1;
             while let Some(message) = self.events.next(&subject, from).await? {
                 if message.sequence >= delivery.sequence {
                     break;
@@ -68,13 +82,16 @@ impl PersonOrder {
                 let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
                     continue;
                 };
-                let is_itself = id == delivery.event_id;
-                if !is_itself && !self.deliveries.is_done(id, &self.consumer, delivery).await? {
-                    return Ok(false);
+                if id == delivery.event_id {
+                    continue;
+                }
+                match self.deliveries.done_at(id, &self.consumer, delivery).await? {
+                    Some(done) => turn = turn.max(done),
+                    None => return Ok(None),
                 }
             }
         }
-        Ok(true)
+        Ok(Some(turn))
     }
 
     /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use site_broker::ENDPOINTS_BUCKET;
+use site_broker::{ENDPOINTS_BUCKET, RetryPolicy};
 use site_events::event::{ContactReceived, PersonErased};
 use tempfile::TempDir;
 use testkit::{
@@ -18,7 +18,7 @@ use testkit::{
 };
 use visitor::EmailAddress;
 
-use crate::running::{Running, SOON, Site};
+use crate::running::{HURRY, Running, SOON, Site, settings};
 
 /// How many leads come while the CRM fails in turns: `LEADS=1000` for as many as are promised.
 const LEADS: usize = 60;
@@ -123,6 +123,15 @@ struct Sales {
 impl Sales {
     /// With one endpoint, HubSpot's, which hears of these events.
     async fn with(hubspot: &HttpStandIn, events: &[&str]) -> anyhow::Result<Self> {
+        let retries = RetryPolicy {
+            initial_backoff: HURRY,
+            ..RetryPolicy::DEFAULT
+        };
+        Self::retrying(hubspot, events, retries).await
+    }
+
+    /// The same, with events that are tried again so.
+    async fn retrying(hubspot: &HttpStandIn, events: &[&str], retries: RetryPolicy) -> anyhow::Result<Self> {
         let nats = Nats::start().await?;
         let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
         let secrets = tempfile::tempdir()?;
@@ -138,8 +147,10 @@ impl Sales {
             format!("--webhooks-secrets-dir={}", secrets.path().display()),
             "--webhooks-allow-private".to_owned(),
         ];
+        let mut settings = settings(&nats, mail_server.port(), &flags)?;
+        settings.retries = retries;
         Ok(Self {
-            _running: Running::start(&nats, mail_server.port(), &flags).await?,
+            _running: Running::start_with(settings).await?,
             site: Site::on(&nats).await?,
             nats,
             mail_server,
@@ -336,6 +347,42 @@ async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_t
     })
     .await?;
     assert!(!notes().contains(&"behind".to_owned()), "{:?}", notes());
+    Ok(())
+}
+
+/// It waited for its turn until it was too old, and its attempts are those at which it waited.
+#[tokio::test]
+async fn a_lead_behind_one_that_is_given_up_by_age_is_tried_again_itself() -> anyhow::Result<()> {
+    let second_tries = Arc::new(Mutex::new(0));
+    let tries = second_tries.clone();
+    let crm = HttpStandIn::start(move |asked| {
+        let has = |word: &str| asked.json()["properties"].to_string().contains(word);
+        match asked.path.as_str() {
+            "/crm/v3/objects/contacts/batch/upsert" => {
+                Reply::Answer(200, json!({ "results": [{ "id": "1" }] }))
+            }
+            "/crm/v3/objects/notes" if has("first") => Reply::Answer(408, Value::Null),
+            "/crm/v3/objects/notes" if has("second") => {
+                let mut tries = tries.lock().unwrap_or_else(PoisonError::into_inner);
+                *tries += 1;
+                Reply::Answer(if *tries == 1 { 408 } else { 201 }, json!({ "id": "1" }))
+            }
+            _ => Reply::Answer(201, json!({ "total": 0 })),
+        }
+    })
+    .await?;
+    let retries = RetryPolicy {
+        initial_backoff: Duration::from_millis(50),
+        give_up_after: Duration::from_secs(2),
+    };
+    let sales = Sales::retrying(&crm, &["contact.received"], retries).await?;
+    sales.write("zoe@example.org", "first").await?;
+    sales.write("zoe@example.org", "second").await?;
+    eventually("a second attempt at the second", SOON, async || {
+        (*second_tries.lock().unwrap_or_else(PoisonError::into_inner) == 2).then_some(())
+    })
+    .await?;
+    assert_eq!(sales.nats.dead_letters().await?.len(), 1, "the first alone");
     Ok(())
 }
 

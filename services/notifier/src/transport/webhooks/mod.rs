@@ -140,7 +140,10 @@ impl Webhook {
         let send = |unsent| self.send(&delivery, unsent);
         let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
-            Err(error) => self.stores.events.unless_erased(&delivery, error.into()).await,
+            Err(error) => {
+                let outcome = self.unless_it_waited(&delivery, error.into()).await;
+                self.stores.events.unless_erased(&delivery, outcome).await
+            }
         };
         self.note_given_up(&delivery, outcome).await
     }
@@ -159,6 +162,19 @@ impl Webhook {
                 Some(Outcome::NotYet(reason, Pause::Just(ORDER_PAUSE)))
             }
             Err(away) => Some(Outcome::NotYet(away.to_string(), away.pause())),
+        }
+    }
+
+    /// The outcome, unless the event would be given up by its age, which it spent waiting for its turn.
+    async fn unless_it_waited(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        let (Outcome::Retry(reason, pause), Some(order), true) = (&outcome, &self.order, delivery.is_last)
+        else {
+            return outcome;
+        };
+        match order.waited(delivery).await {
+            Ok(true) => Outcome::NotYet(reason.clone(), *pause),
+            Ok(false) => outcome,
+            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
         }
     }
 
