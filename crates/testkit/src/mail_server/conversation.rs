@@ -3,7 +3,7 @@
 use anyhow::Context;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufStream},
+    io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, BufWriter},
     net::TcpStream,
 };
 use tokio_rustls::TlsAcceptor;
@@ -18,7 +18,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 
 /// One client, from its connection on.
 pub(super) struct Conversation<'a> {
-    client: BufStream<Box<dyn Wire>>,
+    client: BufReader<BufWriter<Box<dyn Wire>>>,
     tls_state: TlsState,
     state: &'a State,
     release_held: &'a CancellationToken,
@@ -42,7 +42,7 @@ impl<'a> Conversation<'a> {
             Encryption::None | Encryption::Starttls(_) => (Box::new(socket), TlsState::Clear),
         };
         let mut conversation = Self {
-            client: BufStream::new(wire),
+            client: buffered(wire),
             tls_state,
             state,
             release_held,
@@ -101,9 +101,9 @@ impl<'a> Conversation<'a> {
             return Ok(self);
         };
         self.write_line("220 Go ahead").await?;
-        let wire = accept(tls, self.client.into_inner()).await?;
+        let wire = accept(tls, self.client.into_inner().into_inner()).await?;
         Ok(Self {
-            client: BufStream::new(wire),
+            client: buffered(wire),
             tls_state: TlsState::Encrypted,
             ..self
         })
@@ -206,16 +206,27 @@ impl<'a> Conversation<'a> {
     }
 
     async fn read_line(&mut self) -> anyhow::Result<Option<String>> {
+        if !self.client.buffer().contains(&b'\n') {
+            self.client.flush().await?;
+        }
         let mut line = String::new();
         let read = self.client.read_line(&mut line).await?;
         Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
+    /// Writes an answer. Those to commands that came at once go at once, too (RFC 2920, 3.2).
     async fn write_line(&mut self, words: &str) -> anyhow::Result<()> {
         self.client.write_all(words.as_bytes()).await?;
         self.client.write_all(b"\r\n").await?;
-        Ok(self.client.flush().await?)
+        if self.client.buffer().is_empty() {
+            self.client.flush().await?;
+        }
+        Ok(())
     }
+}
+
+fn buffered(wire: Box<dyn Wire>) -> BufReader<BufWriter<Box<dyn Wire>>> {
+    BufReader::new(BufWriter::new(wire))
 }
 
 async fn accept(tls: &TlsAcceptor, wire: Box<dyn Wire>) -> anyhow::Result<Box<dyn Wire>> {

@@ -11,6 +11,7 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
+use backon::{ConstantBuilder, Retryable};
 use issues::{Figures, IssueProgress, IssueState, Issues, Ledger, SendingLimits};
 use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
@@ -38,6 +39,12 @@ pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const ZOE: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
+/// How many connections a channel has.
+const CONNECTIONS: usize = 4;
+/// How many mails are put into their stream together.
+const STEP: usize = 2_000;
+/// How often it is looked whether there is room in the stream again.
+const ROOM_INTERVAL: Duration = Duration::from_millis(250);
 /// How long a mail takes at the mail server of the promise.
 const MAIL_TIME: Duration = Duration::from_millis(5);
 
@@ -113,13 +120,28 @@ impl Operator {
         Ok(())
     }
 
+    /// Where the stream is full it waits for room, as the newsletter service does: what is put twice is one mail by its id.
     async fn hand_out(&self, sendings: impl IntoIterator<Item = Sending>) -> anyhow::Result<()> {
-        let sendings = sendings.into_iter().map(|sending| {
+        let sendings: Vec<Sending> = sendings.into_iter().collect();
+        for step in sendings.chunks(STEP) {
+            let put = || self.put(step);
+            let retries = ConstantBuilder::default()
+                .with_delay(ROOM_INTERVAL)
+                .without_max_times();
+            put.retry(retries)
+                .when(|error| format!("{error:#}").contains("maximum bytes exceeded"))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn put(&self, sendings: &[Sending]) -> anyhow::Result<()> {
+        let messages = sendings.iter().map(|sending| {
             let subject = subjects::sending(&issue().to_string(), sending.subject.as_str());
             let message = PublishMessage::build().payload(serde_json::to_vec(&sending)?.into());
             Ok((subject, message.message_id(sending.id.to_string())))
         });
-        publish_all(&self.context, sendings).await
+        publish_all(&self.context, messages).await
     }
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
@@ -315,23 +337,30 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let readers = seed(&nats, count).await?;
     let operator = Operator::on(&nats).await?;
-    operator.send(&readers).await?;
     let logs = tempfile::TempDir::new()?;
-    let (mut killed, mut in_flight) = (0, 0);
-    for _ in 0..kills {
-        let before = server.accepted_mails().len();
-        let notifier = process(&nats, server.port(), &[], logs.path())?;
-        eventually("mails are sent", SOON, async || {
-            (server.accepted_mails().len() > before || before == count).then_some(())
-        })
-        .await?;
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(0..300))).await;
-        let ledger = operator.issues.ledger().await?.record;
-        in_flight += ledger.in_hand(issue());
-        killed += usize::from(done(ledger.figures(issue())) < count as u64);
-        notifier.kill().await?;
-    }
-    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let share = MAIL_TIME / CONNECTIONS as u32 * (count / kills) as u32;
+    let killing = async {
+        let (mut killed, mut in_flight) = (0, 0);
+        for _ in 0..kills {
+            let before = server.accepted_mails().len();
+            let notifier = process(&nats, server.port(), &[], logs.path())?;
+            eventually("mails are sent", SOON, async || {
+                (server.accepted_mails().len() > before || before == count).then_some(())
+            })
+            .await?;
+            tokio::time::sleep(share.mul_f64(fastrand::f64())).await;
+            let ledger = operator.issues.ledger().await?.record;
+            in_flight += ledger.in_hand(issue());
+            killed += usize::from(done(ledger.figures(issue())) < count as u64);
+            notifier.kill().await?;
+        }
+        anyhow::Ok((
+            killed,
+            in_flight,
+            process(&nats, server.port(), &[], logs.path())?,
+        ))
+    };
+    let ((), (killed, in_flight, notifier)) = tokio::try_join!(operator.send(&readers), killing)?;
     let figures = operator.until_done(SOON * 10).await?;
     let peak = measure::resident_bytes(&notifier, "VmHWM")?;
     let repeats = repeats(&server, &readers);
@@ -828,8 +857,8 @@ async fn an_issue_goes_out_at_the_mail_servers_pace() -> anyhow::Result<()> {
     .await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let idle = measure::resident_bytes(&notifier, "VmHWM")?;
-    operator.send(&readers).await?;
     let (begun, started) = (server.accepted_mails().len(), Instant::now());
+    operator.send(&readers).await?;
     operator.until_done(SOON * 10).await?;
     let pace = (server.accepted_mails().len() - begun) as f64 / started.elapsed().as_secs_f64();
     let grown = measure::resident_bytes(&notifier, "VmHWM")?.saturating_sub(idle);
@@ -849,7 +878,6 @@ async fn an_issue_goes_out_at_the_mail_servers_pace() -> anyhow::Result<()> {
 /// How many mails a second go through by as many connections as a channel has, each of which does nothing else.
 async fn bare_loop(port: u16, count: usize) -> anyhow::Result<f64> {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-    const CONNECTIONS: usize = 4;
     let started = Instant::now();
     let mut connections = tokio::task::JoinSet::new();
     for _ in 0..CONNECTIONS {
