@@ -146,7 +146,7 @@ impl Bundles {
                         let now = OffsetDateTime::now_utc();
                         Ok(Some(mail::write_bundle(&self.mail_context, kind, mails, now)?))
                     };
-                    self.smtp.send::<BundleError>(&key, limit, bytes, write).await
+                    self.smtp.send::<BundleError, _>(&key, limit, bytes, write).await
                 }
                 [] | [_] => Ok(Handover::Before),
             };

@@ -23,14 +23,14 @@ use crate::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
         NotSent, Place, SharedLedger, Unavailable, Unsent,
     },
-    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+    transport::smtp::{ChannelLimit, MAX_CONNECTIONS, SmtpError, SmtpPool, Written},
 };
 
 /// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// How many mails are written while others are on the connections.
-const WRITTEN_AHEAD: usize = 2;
+/// How many mails are written and not with the mail server yet: one that names its recipient on each connection, and the next two.
+const WRITTEN_AHEAD: usize = MAX_CONNECTIONS + 2;
 
 /// How often the mail of a test is tried where its domain puts it off: somebody waits for it, for some ten minutes.
 const TEST_ATTEMPTS: u32 = 8;
@@ -289,7 +289,8 @@ impl IssueSender {
     }
 
     /// It is written while others are on the connections, so that these need not wait for it, and written anew where it then had to wait
-    /// so long that the subscriber may have left. Few are, so that the first is sent before many are written.
+    /// so long that the subscriber may have left. Few are, so that the first is sent before many are written; and the next not before the
+    /// server waits for this one's content: to write takes longer than what is said until then.
     async fn try_to_send(
         &self,
         attempt: &Attempt,
@@ -297,20 +298,20 @@ impl IssueSender {
         target: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
-        let ahead = self.ahead.0.acquire().await;
+        let ahead = self.ahead.0.acquire().await.ok();
         let Some(written) = self.write(attempt, event, target, unsent).await? else {
             return Ok(Handover::Before);
         };
         let written_at = Instant::now();
         let message = async {
-            drop(ahead);
             if written_at.elapsed() < READ_HOLDS {
                 // Until there is a connection for it the operator may say stop.
                 self.ensure_runs(attempt).await?;
-                return Ok(Some(written));
+                return Ok(Some(Written::ahead(written, ahead)));
             }
             drop(written);
-            self.write(attempt, event, target, unsent).await
+            let written = self.write(attempt, event, target, unsent).await?;
+            Ok(written.map(|written| Written::ahead(written, ahead)))
         };
         // Mails to one domain that are deferred say nothing of the mail server.
         let key = format!("{}.{}", domain_of(target.address), attempt.sending.issue);

@@ -24,26 +24,32 @@ struct Mail {
     attempt: Uuid,
 }
 
-/// What a delivery asks or tells.
-enum Entry {
-    Claim { domain: String },
-    PutOff { may_be_sent: bool },
-    LeaveDomainAlone,
-    Finish(Outcome),
+/// What a delivery asks or tells. It is made on the ledger as that is, however often, and answered once the ledger is written.
+trait Entry: Send {
+    fn make(&mut self, ledger: &mut Ledger, limits: &SendingLimits, now: OffsetDateTime);
+    fn answer(self: Box<Self>);
 }
 
-/// What it is answered, once the ledger is written.
-enum Answer {
-    Claim(Claim),
-    PutOff(PutOff),
-    Alone(Duration),
-    Finished,
-}
-
-struct Waiting {
-    mail: Mail,
-    entry: Entry,
+struct Asked<Make, Answer> {
+    make: Make,
+    made: Option<Answer>,
     answer: oneshot::Sender<Answer>,
+}
+
+impl<Make, Answer> Entry for Asked<Make, Answer>
+where
+    Make: Fn(&mut Ledger, &SendingLimits, OffsetDateTime) -> Answer + Send,
+    Answer: Send,
+{
+    fn make(&mut self, ledger: &mut Ledger, limits: &SendingLimits, now: OffsetDateTime) {
+        self.made = Some((self.make)(ledger, limits, now));
+    }
+
+    fn answer(self: Box<Self>) {
+        let Self { made, answer, .. } = *self;
+        // Nobody takes it whose delivery ended: what was claimed is in hand until that comes again.
+        let _gone = made.map(|made| answer.send(made));
+    }
 }
 
 /// Nobody writes the ledger any more: the notifier stops.
@@ -53,7 +59,7 @@ pub struct LedgerClosed;
 
 /// Where deliveries ask and tell.
 #[derive(Clone)]
-pub struct SharedLedger(mpsc::Sender<Waiting>);
+pub struct SharedLedger(mpsc::Sender<Box<dyn Entry>>);
 
 /// The place of one mail in the ledger, as one attempt at it holds it.
 pub struct Place {
@@ -66,7 +72,7 @@ pub struct LedgerWriter {
     issues: Issues,
     limits: SendingLimits,
     clock: BrokerClock,
-    waiting: mpsc::Receiver<Waiting>,
+    waiting: mpsc::Receiver<Box<dyn Entry>>,
 }
 
 impl SharedLedger {
@@ -102,11 +108,11 @@ impl Place {
     ///
     /// If nobody writes the ledger any more.
     pub async fn claim(&self, domain: &str) -> Result<Claim, LedgerClosed> {
-        let domain = domain.to_owned();
-        match self.ask(Entry::Claim { domain }).await? {
-            Answer::Claim(claim) => Ok(claim),
-            Answer::PutOff(_) | Answer::Alone(_) | Answer::Finished => Err(LedgerClosed),
-        }
+        let (mail, domain) = (self.mail, domain.to_owned());
+        self.ask(move |ledger, limits, now| {
+            ledger.claim(mail.sending, mail.attempt, (mail.issue, &domain), now, limits)
+        })
+        .await
     }
 
     /// Tells that the domain put the mail off, or did not say that it took it.
@@ -115,10 +121,9 @@ impl Place {
     ///
     /// If nobody writes the ledger any more.
     pub async fn put_off(&self, may_be_sent: bool) -> Result<PutOff, LedgerClosed> {
-        match self.ask(Entry::PutOff { may_be_sent }).await? {
-            Answer::PutOff(put_off) => Ok(put_off),
-            Answer::Claim(_) | Answer::Alone(_) | Answer::Finished => Err(LedgerClosed),
-        }
+        let mail = self.mail;
+        self.ask(move |ledger, _, now| ledger.put_off(mail.sending, mail.attempt, may_be_sent, now))
+            .await
     }
 
     /// Leaves the domain alone for the time that it gives, and counts the mail as not put off.
@@ -127,10 +132,9 @@ impl Place {
     ///
     /// If nobody writes the ledger any more.
     pub async fn leave_domain_alone(&self) -> Result<Duration, LedgerClosed> {
-        match self.ask(Entry::LeaveDomainAlone).await? {
-            Answer::Alone(pause) => Ok(pause),
-            Answer::Claim(_) | Answer::PutOff(_) | Answer::Finished => Err(LedgerClosed),
-        }
+        let mail = self.mail;
+        self.ask(move |ledger, _, now| ledger.leave_domain_alone(mail.sending, mail.attempt, now))
+            .await
     }
 
     /// Tells what came of the attempt. Ends when it is written.
@@ -139,47 +143,24 @@ impl Place {
     ///
     /// If nobody writes the ledger any more.
     pub async fn finish(&self, outcome: Outcome) -> Result<(), LedgerClosed> {
-        self.ask(Entry::Finish(outcome)).await.map(drop)
+        let mail = self.mail;
+        self.ask(move |ledger, _, now| ledger.finish(mail.sending, mail.attempt, mail.issue, outcome, now))
+            .await
     }
 
-    async fn ask(&self, entry: Entry) -> Result<Answer, LedgerClosed> {
+    async fn ask<Answer: Send + 'static>(
+        &self,
+        make: impl Fn(&mut Ledger, &SendingLimits, OffsetDateTime) -> Answer + Send + 'static,
+    ) -> Result<Answer, LedgerClosed> {
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting {
-            mail: self.mail,
-            entry,
+        let asked = Asked {
+            make,
+            made: None,
             answer,
         };
-        let sent = self.ledger.0.send(waiting).await;
+        let sent = self.ledger.0.send(Box::new(asked)).await;
         sent.map_err(|_| LedgerClosed)?;
         answered.await.map_err(|_| LedgerClosed)
-    }
-}
-
-impl Entry {
-    fn make(
-        &self,
-        Mail {
-            sending,
-            issue,
-            attempt,
-        }: Mail,
-        ledger: &mut Ledger,
-        limits: &SendingLimits,
-        now: OffsetDateTime,
-    ) -> Answer {
-        match self {
-            Self::Claim { domain } => {
-                Answer::Claim(ledger.claim(sending, attempt, (issue, domain), now, limits))
-            }
-            Self::PutOff { may_be_sent } => {
-                Answer::PutOff(ledger.put_off(sending, attempt, *may_be_sent, now))
-            }
-            Self::LeaveDomainAlone => Answer::Alone(ledger.leave_domain_alone(sending, attempt, now)),
-            Self::Finish(outcome) => {
-                ledger.finish(sending, attempt, issue, *outcome, now);
-                Answer::Finished
-            }
-        }
     }
 }
 
@@ -189,19 +170,16 @@ impl LedgerWriter {
         let mut known = None;
         let mut waiting = Vec::with_capacity(MAX_WAITING);
         while self.waiting.recv_many(&mut waiting, MAX_WAITING).await > 0 {
-            let answers = self.write(&mut known, &waiting).await;
-            for (waited, answer) in waiting.drain(..).zip(answers) {
-                // Nobody takes it whose delivery ended: what was claimed is in hand until that comes again.
-                let _gone = waited.answer.send(answer);
-            }
+            self.write(&mut known, &mut waiting).await;
+            waiting.drain(..).for_each(|entry| entry.answer());
         }
     }
 
     /// Makes the entries on the ledger as it is, however often somebody else changes it, or the broker is away.
-    async fn write(&mut self, known: &mut Option<Stored<Ledger>>, waiting: &[Waiting]) -> Vec<Answer> {
+    async fn write(&mut self, known: &mut Option<Stored<Ledger>>, waiting: &mut [Box<dyn Entry>]) {
         loop {
             match self.try_write(known, waiting).await {
-                Ok(answers) => return answers,
+                Ok(()) => return,
                 Err(IssueStoreError::Conflict) => {}
                 Err(error) => {
                     tracing::warn!(%error, "the newsletter's mails wait until they can be counted");
@@ -216,17 +194,16 @@ impl LedgerWriter {
     async fn try_write(
         &mut self,
         known: &mut Option<Stored<Ledger>>,
-        waiting: &[Waiting],
-    ) -> Result<Vec<Answer>, IssueStoreError> {
+        waiting: &mut [Box<dyn Entry>],
+    ) -> Result<(), IssueStoreError> {
         let before = match known.take() {
             Some(known) => known,
             None => self.issues.ledger().await?,
         };
         let (mut ledger, now) = (before.record.clone(), self.clock.now(&self.issues).await?);
-        let answers = waiting
-            .iter()
-            .map(|waited| waited.entry.make(waited.mail, &mut ledger, &self.limits, now))
-            .collect();
+        for entry in waiting {
+            entry.make(&mut ledger, &self.limits, now);
+        }
         let revision = if ledger == before.record {
             before.revision
         } else {
@@ -236,6 +213,6 @@ impl LedgerWriter {
             record: ledger,
             revision,
         });
-        Ok(answers)
+        Ok(())
     }
 }

@@ -41,10 +41,10 @@ const ZOE: &str = "zoe@example.org";
 const ACK_WAIT: Duration = Duration::from_secs(2);
 /// How many connections a channel has.
 const CONNECTIONS: usize = 4;
-/// How many mails are put into their stream together.
-const STEP: usize = 2_000;
-/// How often it is looked whether there is room in the stream again.
-const ROOM_INTERVAL: Duration = Duration::from_millis(250);
+/// How many mails the newsletter service puts into their stream together.
+const STEP: usize = 250;
+/// How often it looks whether there is room in the stream again.
+const ROOM_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a mail takes at the mail server of the promise.
 const MAIL_TIME: Duration = Duration::from_millis(5);
 

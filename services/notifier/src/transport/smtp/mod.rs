@@ -46,19 +46,22 @@ use site_service::{
     tls::public_client_config,
     trace::Span,
 };
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 use tokio_rustls::rustls::ClientConfig;
 
 use self::{
     content::Content,
     deferrals::{Cause, Deferrals},
     error::{HandOverError, SmtpStage, without_addresses},
-    limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
+    limits::{AttachmentBudget, FirstMails, MAX_SLOW, Priority},
     transaction::Connection,
 };
 pub use self::{
     error::SmtpError,
-    limits::ChannelLimit,
+    limits::{ChannelLimit, MAX_CONNECTIONS},
     settings::{SmtpSettings, TlsMode},
 };
 use crate::storage::Handover;
@@ -103,6 +106,26 @@ enum Tls {
     Starttls(TlsParameters),
     /// From the start.
     Implicit(Arc<ClientConfig>),
+}
+
+/// A message to be handed over.
+pub struct Written<'a> {
+    message: Message,
+    /// Let go of once the server waits for the content: what others do then, no connection waits for.
+    ahead: Option<SemaphorePermit<'a>>,
+}
+
+impl From<Message> for Written<'_> {
+    fn from(message: Message) -> Self {
+        Self { message, ahead: None }
+    }
+}
+
+impl<'a> Written<'a> {
+    /// One that was written while others were on the connections, in this one of the turns for that.
+    pub fn ahead(message: Message, turn: Option<SemaphorePermit<'a>>) -> Self {
+        Self { message, ahead: turn }
+    }
 }
 
 struct IdleConnection {
@@ -174,12 +197,12 @@ impl SmtpPool {
     /// [`SmtpError::NotBegun`] if it was not written before [`Self::begin_no_more`], [`SmtpError::NotAsked`] if the server was
     /// found away meanwhile. If it cannot be written, or the mail server refuses it, is not reached, or does not answer in
     /// time; then it may have taken it even so.
-    pub async fn send<E: From<SmtpError>>(
+    pub async fn send<'a, E: From<SmtpError>, W: Into<Written<'a>>>(
         &self,
         key: &str,
         limit: &ChannelLimit,
         attachment_bytes: u64,
-        write: impl Future<Output = Result<Option<Message>, E>>,
+        write: impl Future<Output = Result<Option<W>, E>>,
     ) -> Result<Handover, E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
         let first = (limit.priority == Priority::First).then(|| self.first_mails.begin());
@@ -204,13 +227,14 @@ impl SmtpPool {
             std::future::pending().await
         };
         let sending = async {
-            let (envelope, content) = {
-                let Some(message) = self.unless_stopped(write).await?? else {
+            let (envelope, content, ahead) = {
+                let Some(written) = self.unless_stopped(write).await?? else {
                     return Ok(Handover::Before);
                 };
-                (message.envelope().clone(), Content::new(&message, share))
+                let Written { message, ahead } = written.into();
+                (message.envelope().clone(), Content::new(&message, share), ahead)
             };
-            if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
+            if let Err(error) = self.hand_over(&mut call, &envelope, content, ahead).await {
                 return Err(self.smtp_error(call, key, &envelope, error).into());
             }
             self.deferred_messages.clear();
@@ -261,6 +285,7 @@ impl SmtpPool {
         call: &mut Call<'_>,
         envelope: &Envelope,
         content: Content,
+        ahead: Option<SemaphorePermit<'_>>,
     ) -> Result<(), HandOverError> {
         let span = Span::within_current(SpanKind::Client, || {
             let attributes = vec![
@@ -270,7 +295,7 @@ impl SmtpPool {
             ];
             ("send mail".into(), attributes)
         });
-        let sending = self.send_in_time(call, envelope, content);
+        let sending = self.send_in_time(call, envelope, content, ahead);
         let sent = span.instrument(sending).await;
         if sent.is_err() {
             span.fail();
@@ -284,12 +309,14 @@ impl SmtpPool {
         call: &mut Call<'_>,
         envelope: &Envelope,
         content: Content,
+        ahead: Option<SemaphorePermit<'_>>,
     ) -> Result<(), HandOverError> {
         let used = [KeyValue::new("state", "used")];
         let _used = CounterGuard::new(&self.connections, &used);
         let limit = self.settings.smtp_timeout;
         let sending = timeout(limit, self.send_envelope(envelope)).await;
         let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
+        drop(ahead);
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
         let sending = timeout(limit, connection.send_content(content, envelope));
