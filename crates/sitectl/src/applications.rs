@@ -29,7 +29,7 @@ pub struct ApplicationsArgs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Lists applications, a line for each
+    /// Lists applications, a row for each
     List(ApplicationsSelection),
     /// Writes applications to stdout, as CSV
     Export(ApplicationsSelection),
@@ -128,7 +128,7 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
 async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
     let context = broker::connect(&args.common.nats).await?;
     let site = broker::reader(&context, SITE_STREAM).await?;
-    let mut events = site.all();
+    let mut events = broker::all(&site);
     while let Some(message) = events.try_next().await? {
         if !message
             .subject
@@ -163,6 +163,7 @@ impl Columns for CareersApplied {
         "referrer",
         "campaign",
     ];
+    const LISTED: &'static [&'static str] = &["name", "email", "position", "campaign"];
 
     fn cells(&self) -> Vec<String> {
         let attribution = self.attribution.clone().unwrap_or_default();
@@ -179,10 +180,5 @@ impl Columns for CareersApplied {
             attribution.referrer.clone().unwrap_or_default(),
             campaign_of(self.attribution.as_ref()),
         ]
-    }
-
-    fn in_short(&self) -> String {
-        let Self { name, position, .. } = self;
-        format!("{position}: {name} <{}>", self.email.as_str())
     }
 }

@@ -17,7 +17,7 @@ pub struct LeadsArgs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Lists contact messages, a line for each
+    /// Lists contact messages, a row for each
     List(LeadsSelection),
     /// Writes contact messages to stdout, as CSV
     Export(LeadsSelection),
@@ -62,6 +62,7 @@ pub async fn run(args: &LeadsArgs) -> anyhow::Result<()> {
 
 impl Columns for ContactReceived {
     const NAMES: &'static [&'static str] = &["name", "email", "message", "page", "referrer", "campaign"];
+    const LISTED: &'static [&'static str] = &["name", "email", "campaign"];
 
     fn cells(&self) -> Vec<String> {
         let attribution = self.attribution.clone().unwrap_or_default();
@@ -73,9 +74,5 @@ impl Columns for ContactReceived {
             attribution.referrer.clone().unwrap_or_default(),
             campaign_of(self.attribution.as_ref()),
         ]
-    }
-
-    fn in_short(&self) -> String {
-        format!("{} <{}>", self.name, self.email.as_str())
     }
 }

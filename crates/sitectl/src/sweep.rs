@@ -208,10 +208,8 @@ impl Sweep {
 
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
-        let progress = progress::counted("uploads", self.uploads.stream().cached_info().state.messages)?;
         let mut records = self.uploads.records();
         while let Some(message) = records.try_next().await? {
-            progress.inc(1);
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };
@@ -264,9 +262,10 @@ impl Sweep {
         if max_age.is_zero() {
             return Ok(());
         }
+        let progress = progress::objects(&self.store).await?;
         let mut keys = self.store.keys();
         while let Some(page) = keys.next().await? {
-            for key in page.into_iter().map(ResumeKey::known) {
+            for key in progress.wrap_iter(page.into_iter()).map(ResumeKey::known) {
                 let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
                 if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
                     self.remove(&key).await?;

@@ -19,7 +19,7 @@ use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, PersonKeyArgs},
-    output::print_output,
+    output::{print_output, table},
     progress,
 };
 
@@ -233,23 +233,25 @@ fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonAr
         Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
-    let mut lines = Vec::new();
+    let mut rows = Vec::new();
     for (number, outcome) in outcomes {
-        match outcome {
+        let became = match outcome {
             LineOutcome::Imported => {
                 imported.push(number);
-                lines.push(format!("line {number}: {would}imported"));
+                format!("{would}imported")
             }
             LineOutcome::Unsubscribed => {
                 unsubscribed.push(number);
-                lines.push(format!("line {number}: {would}unsubscribed"));
+                format!("{would}unsubscribed")
             }
             LineOutcome::LeftAlone(why) => {
                 left_alone.push(json!({ "line": number, "why": why }));
-                lines.push(format!("line {number}: left alone: {why}"));
+                format!("left alone: {why}")
             }
-        }
+        };
+        rows.push([number.to_string(), became]);
     }
+    let mut lines = table(["LINE", "OUTCOME"], rows)?;
     let all = outcomes.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));

@@ -13,7 +13,7 @@ use site_events::EventType;
 use site_service::tls::{CaFile, public_client_config};
 use time::OffsetDateTime;
 
-use crate::output::print_output;
+use crate::output::{print_output, printable};
 
 /// The most characters of a body that are shown.
 const MAX_SHOWN: usize = 4000;
@@ -200,9 +200,4 @@ fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, St
 fn shown_body(sender: &WebhookSender, body: &[u8]) -> String {
     let text = sender.shown(&String::from_utf8_lossy(body));
     printable(&text).chars().take(MAX_SHOWN).collect()
-}
-
-/// Other people's words must not steer a terminal.
-fn printable(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n', " ")
 }
