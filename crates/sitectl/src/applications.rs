@@ -106,14 +106,7 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
         found.is_some(),
         "The résumé is not there any more; a link would lead nowhere."
     );
-    // Links are signed for the address under which they are followed.
-    let public = S3Settings {
-        s3_endpoint: args
-            .s3_public_endpoint
-            .clone()
-            .unwrap_or_else(|| args.store.s3_endpoint.clone()),
-        ..args.store.clone()
-    };
+    let public = args.store.for_links(args.s3_public_endpoint.as_deref());
     let lifetime = Duration::from_secs(args.hours * 60 * 60);
     let link = ResumeStore::new(&public)
         .presigned_url(&resume.key, &resume.file_name, lifetime)

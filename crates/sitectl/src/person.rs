@@ -12,11 +12,11 @@ use resumes::S3Settings;
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
-use visitor::{EmailAddress, InboxId, PersonId, PersonIds, token::TokenKey};
+use visitor::{EmailAddress, InboxId, PersonId, PersonIds, PersonKeys, token::TokenKey};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs, PersonKeyArgs},
+    common_args::{CommonArgs, Mode, ModeArgs},
     dead_letters,
     output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
@@ -56,7 +56,7 @@ struct SearchArgs {
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
-    key: PersonKeyArgs,
+    key: PersonKeys,
     #[command(flatten)]
     inbox_keys: InboxKeyArgs,
     /// The bucket of résumés

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clap::Args;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -41,9 +42,13 @@ impl PersonKey {
 
 /// The key of person ids, and the one before it while it changes: new records go under the current one, and what lies under
 /// the former one counts.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct PersonKeys {
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long = "person-key", id = "person_key", env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     current: PersonKey,
+    /// The key of person ids before it, while it changes: who is known under it is found
+    #[arg(long = "person-key-former", id = "person_key_former", env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
     former: Option<PersonKey>,
 }
 
