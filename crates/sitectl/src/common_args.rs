@@ -31,6 +31,20 @@ pub enum Mode {
     DryRun,
 }
 
+impl Mode {
+    /// Does the work where it is to be done; what is not awaited does nothing.
+    ///
+    /// # Errors
+    ///
+    /// As the work.
+    pub async fn apply<T, E>(self, work: impl Future<Output = Result<T, E>>) -> Result<Option<T>, E> {
+        match self {
+            Self::Apply => work.await.map(Some),
+            Self::DryRun => Ok(None),
+        }
+    }
+}
+
 impl ModeArgs {
     /// As `--yes` says.
     pub fn mode(self) -> Mode {
