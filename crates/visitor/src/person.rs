@@ -45,29 +45,32 @@ impl PersonKey {
 #[derive(Args, Clone, Debug)]
 pub struct PersonKeys {
     /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long = "person-key", id = "person_key", env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    current: PersonKey,
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key: PersonKey,
     /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long = "person-key-former", id = "person_key_former", env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    former: Option<PersonKey>,
+    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key_former: Option<PersonKey>,
 }
 
 impl PersonKeys {
     /// The key of new records, and the one before it.
     pub fn new(current: PersonKey, former: Option<PersonKey>) -> Self {
-        Self { current, former }
+        Self {
+            person_key: current,
+            person_key_former: former,
+        }
     }
 
     /// The current key alone.
     pub fn current(&self) -> &PersonKey {
-        &self.current
+        &self.person_key
     }
 
     /// The ids of the person behind an address.
     pub fn person(&self, email: &EmailAddress) -> PersonIds {
         PersonIds {
-            current: self.current.person(email),
-            former: self.former.as_ref().map(|former| former.person(email)),
+            current: self.person_key.person(email),
+            former: self.person_key_former.as_ref().map(|former| former.person(email)),
         }
     }
 }

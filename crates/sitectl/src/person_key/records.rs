@@ -88,9 +88,9 @@ fn place(message: &StreamMessage, keys: &BothKeys) -> Place {
         (Some(to), _) if subscriber.unfinished().is_some() => Place::ToMove(to.clone()),
         (Some(_), _) => Place::MovedAlready,
         (None, None) => Place::WithoutAddress,
-        (None, Some(email)) if keys.current.person(email) == person => Place::Current,
-        (None, Some(email)) if keys.former.person(email) == person => {
-            Place::ToMove(keys.current.person(email))
+        (None, Some(email)) if keys.person_key.person(email) == person => Place::Current,
+        (None, Some(email)) if keys.person_key_former.person(email) == person => {
+            Place::ToMove(keys.person_key.person(email))
         }
         (None, Some(_)) => Place::UnderAnotherKey,
     }
