@@ -39,6 +39,27 @@ pub struct Period {
     until: Option<OffsetDateTime>,
 }
 
+/// Which events of a type, and how to answer.
+#[derive(Args, Debug)]
+pub struct EventSelection {
+    #[command(flatten)]
+    period: Period,
+    /// Only those whose campaign holds this text
+    #[arg(long)]
+    campaign: Option<String>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl EventSelection {
+    fn takes<D: Columns>(&self, event: &Event<D>) -> bool {
+        let wanted = self.campaign.as_deref();
+        !event.subject.is_synthetic()
+            && self.period.takes(event.time)
+            && wanted.is_none_or(|wanted| campaign_of(event.data.attribution()).contains(wanted))
+    }
+}
+
 impl Period {
     fn takes(&self, time: OffsetDateTime) -> bool {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
@@ -53,6 +74,9 @@ fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
 
 /// What of an event stands in the columns of a table, beside its id, its time and how its channels fared.
 pub trait Columns: EventData {
+    /// What several of them are called.
+    const PLURAL: &'static str;
+
     /// The columns' names.
     const NAMES: &'static [&'static str];
 
@@ -61,6 +85,9 @@ pub trait Columns: EventData {
 
     /// What stands in them.
     fn cells(&self) -> Vec<String>;
+
+    /// Where the visitor came from.
+    fn attribution(&self) -> Option<&Attribution>;
 }
 
 /// The campaign in a line; empty where there is none.
@@ -74,17 +101,15 @@ pub fn campaign_of(attribution: Option<&Attribution>) -> String {
 ///
 /// If the broker does not answer, or nobody reads stdout any more.
 pub async fn list<D: Columns>(
-    period: &Period,
-    common: &CommonArgs,
-    array: &'static str,
+    selection: &EventSelection,
     takes: impl Fn(&D) -> bool + Send + Sync,
 ) -> anyhow::Result<()> {
-    let context = broker::connect(&common.nats).await?;
-    let source = Source::open::<D>(&context).await?;
+    let common = &selection.common;
+    let source = Source::open::<D>(&broker::connect(&common.nats).await?).await?;
     let headings = source.headings(D::LISTED);
-    let headings = headings.iter().map(|name| name.to_uppercase()).collect();
-    let mut output = ListOutput::to_stdout(common.json, array, headings);
-    let mut rows = source.rows(period, takes);
+    let headings = headings.iter().map(|name| name.to_uppercase());
+    let mut output = ListOutput::to_stdout(common.json, D::PLURAL, headings);
+    let mut rows = source.rows(selection, takes);
     while let Some(row) = rows.try_next().await? {
         output.item(&row.document(), || row.cells(D::LISTED).collect())?;
     }
@@ -97,17 +122,14 @@ pub async fn list<D: Columns>(
 ///
 /// If the broker does not answer, or nobody takes what is written.
 pub async fn export<D: Columns>(
-    period: &Period,
-    common: &CommonArgs,
-    array: &'static str,
+    selection: &EventSelection,
     takes: impl Fn(&D) -> bool + Send + Sync,
 ) -> anyhow::Result<()> {
-    if common.json {
-        return list(period, common, array, takes).await;
+    if selection.common.json {
+        return list(selection, takes).await;
     }
-    let context = broker::connect(&common.nats).await?;
-    let source = Source::open::<D>(&context).await?;
-    let mut rows = source.rows(period, takes);
+    let source = Source::open::<D>(&broker::connect(&selection.common.nats).await?).await?;
+    let mut rows = source.rows(selection, takes);
     let out = BufWriter::new(stdout());
     let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     table.write_record(source.headings(D::NAMES))?;
@@ -202,16 +224,13 @@ impl Source {
     /// The events that are asked for, oldest first; those of checks are nobody's.
     fn rows<'a, D: Columns + 'a>(
         &'a self,
-        period: &'a Period,
+        selection: &'a EventSelection,
         takes: impl Fn(&D) -> bool + Send + Sync + 'a,
     ) -> Rows<'a, D> {
-        let prefix = format!("{}.", D::TYPE.subject_prefix());
         let events = broker::all(&self.events).map_err(anyhow::Error::from);
         let events = events.try_filter_map(move |message| {
-            let event = read::<D>(&message, &prefix);
-            let taken = event.filter(|event| {
-                !event.subject.is_synthetic() && period.takes(event.time) && takes(&event.data)
-            });
+            let event = read::<D>(&message);
+            let taken = event.filter(|event| selection.takes(event) && takes(&event.data));
             async move { Ok(taken.map(|event| (message.sequence, event))) }
         });
         events
@@ -258,11 +277,9 @@ impl Source {
 }
 
 /// An event of this type; what cannot be read is a dead letter of its own.
-fn read<D: EventData>(message: &StreamMessage, prefix: &str) -> Option<Event<D>> {
-    if !message.subject.starts_with(prefix) {
-        return None;
-    }
-    serde_json::from_slice(&message.payload).ok()
+pub fn read<D: EventData>(message: &StreamMessage) -> Option<Event<D>> {
+    let is_of_it = subjects::without_person(&message.subject) == D::TYPE.subject_prefix();
+    is_of_it.then(|| serde_json::from_slice(&message.payload).ok())?
 }
 
 #[cfg(test)]

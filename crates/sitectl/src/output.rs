@@ -67,7 +67,12 @@ enum Form<W: Write> {
 
 impl ListOutput {
     /// Prints to stdout; nothing before there is an item, so that a command that fails at once has said nothing.
-    pub fn to_stdout(json: bool, array: &'static str, headings: Vec<String>) -> Self {
+    pub fn to_stdout<H: Into<String>>(
+        json: bool,
+        array: &'static str,
+        headings: impl IntoIterator<Item = H>,
+    ) -> Self {
+        let headings = headings.into_iter().map(Into::into).collect();
         Self::to(BufWriter::new(stdout()), json, array, headings)
     }
 }

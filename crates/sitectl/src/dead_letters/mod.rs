@@ -78,8 +78,7 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let headings = letter::HEADINGS.map(str::to_owned).to_vec();
-    let mut list = ListOutput::to_stdout(common.json, "deadLetters", headings);
+    let mut list = ListOutput::to_stdout(common.json, "deadLetters", letter::HEADINGS);
     let mut letters = broker::all(&stream);
     while let Some(letter) = letters.try_next().await? {
         let listed = ListedDeadLetter::of(&letter);

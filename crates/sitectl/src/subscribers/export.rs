@@ -43,7 +43,7 @@ pub async fn export(
     };
     export.rows(|_| Ok(())).await?;
     if common.json {
-        let mut list = ListOutput::to_stdout(true, "subscribers", Vec::new());
+        let mut list = ListOutput::to_stdout(true, "subscribers", [""; 0]);
         export.rows(|row| list.item(&row, Vec::new)).await?;
         return list.end("");
     }

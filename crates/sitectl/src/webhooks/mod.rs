@@ -163,10 +163,9 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
         });
     }
     rows.sort_by(|a, b| a.name.cmp(&b.name));
-    let headings = HEADINGS.map(str::to_owned).to_vec();
-    let mut list = ListOutput::to_stdout(common.json, "endpoints", headings);
+    let mut list = ListOutput::to_stdout(common.json, "endpoints", HEADINGS);
     for row in &rows {
-        list.item(row, || row.cells())?;
+        list.item(&json!(row), || row.cells())?;
     }
     list.end("There are no endpoints.")
 }
