@@ -2,7 +2,7 @@
 //! terminal, as in a job, nothing is written.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal as _, Write},
     sync::LazyLock,
 };
 
@@ -70,19 +70,37 @@ fn begin(template: &str, what: String, end: u64) -> anyhow::Result<ProgressBar> 
 }
 
 /// Stdout, which may be the terminal that progress is shown at.
-pub struct Stdout(io::Stdout);
+pub struct Stdout {
+    out: io::Stdout,
+    is_terminal: bool,
+}
 
 /// What a command writes to.
 pub fn stdout() -> Stdout {
-    Stdout(io::stdout())
+    let out = io::stdout();
+    Stdout {
+        is_terminal: out.is_terminal(),
+        out,
+    }
+}
+
+impl Stdout {
+    /// A line of progress is drawn anew for each write beside it, which a file has many of.
+    fn beside_progress<T>(&mut self, write: impl FnOnce(&mut io::Stdout) -> T) -> T {
+        if self.is_terminal {
+            READING.suspend(|| write(&mut self.out))
+        } else {
+            write(&mut self.out)
+        }
+    }
 }
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        READING.suspend(|| self.0.write(bytes))
+        self.beside_progress(|out| out.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        READING.suspend(|| self.0.flush())
+        self.beside_progress(Write::flush)
     }
 }
