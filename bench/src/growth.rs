@@ -155,9 +155,7 @@ impl Measured {
         let list_seconds = timed(stack, |_| vec!["dead-letters".to_owned(), "list".to_owned()]).await?;
         let export_seconds = timed(stack, |folder| {
             let folder = folder.to_string_lossy();
-            ["person", "export", "--to", &folder, PERSON]
-                .map(str::to_owned)
-                .into()
+            ["person", "export", PERSON, &folder].map(str::to_owned).into()
         })
         .await?;
         let site = stack.site();

@@ -11,7 +11,7 @@ use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use serde::{Deserialize, Deserializer};
-use site_events::{stream_of, subjects};
+use site_events::{EventType, stream_of, subjects};
 use site_service::{
     RequestId,
     drain::CancellationToken,
@@ -50,9 +50,16 @@ pub struct ConsumerOptions {
 struct Envelope {
     id: Uuid,
     subject: PersonId,
+    /// None of a sending.
+    #[serde(rename = "type", default, deserialize_with = "known_type")]
+    event_type: Option<EventType>,
     #[serde(rename = "requestid", deserialize_with = "usable_request_id")]
     request_id: RequestId,
     traceparent: Option<String>,
+}
+
+fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EventType>, D::Error> {
+    Ok(EventType::named(&String::deserialize(deserializer)?))
 }
 
 /// One that is of no use is replaced once, so that mails and log lines carry the same.
@@ -244,6 +251,7 @@ where
         Delivery {
             consumer: self.consumer.clone(),
             event_id: envelope.id,
+            event_type: envelope.event_type,
             person: envelope.subject,
             request_id: envelope.request_id,
             sequence: message.info().map_or(0, |info| info.stream_sequence),
@@ -361,6 +369,23 @@ fn attempt_and_age(message: &Message) -> (u32, Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_envelope_says_of_which_of_our_types_an_event_is_and_that_a_sending_is_of_none() {
+        let id = Uuid::new_v4();
+        let mut event = serde_json::json!({ "id": id, "subject": "0".repeat(32), "requestid": "visit-0001" });
+        let mut of = |event_type: Option<&str>| {
+            if let Some(event_type) = event_type {
+                event["type"] = event_type.into();
+            }
+            let envelope: Envelope = serde_json::from_value(event.clone()).expect("an envelope");
+            envelope.event_type
+        };
+        assert_eq!(of(None), None);
+        let erased = EventType::PersonErased;
+        assert_eq!(of(Some(&erased.name())), Some(erased));
+        assert_eq!(of(Some("site.person.erased.v9")), None, "of a later release");
+    }
 
     #[tokio::test]
     async fn long_work_is_told_of_until_it_is_done() {

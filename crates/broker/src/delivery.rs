@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use site_events::{Event, EventData};
+use site_events::{Event, EventData, EventType};
 use site_service::{RequestId, drain::CancellationToken};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -57,6 +57,8 @@ pub struct Delivery {
     pub consumer: Arc<str>,
     /// The event's id.
     pub event_id: Uuid,
+    /// The event's type, where it is one that this release knows.
+    pub event_type: Option<EventType>,
     /// The person it is about.
     pub person: PersonId,
     /// The request that caused it.

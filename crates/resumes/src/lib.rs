@@ -73,6 +73,17 @@ pub struct S3Settings {
     pub s3_ca_file: Option<CaFile>,
 }
 
+impl S3Settings {
+    /// The same store for links, which are signed for the address under which they are followed: this one, where it differs.
+    pub fn for_links(&self, public_endpoint: Option<&str>) -> Self {
+        let endpoint = public_endpoint.unwrap_or(&self.s3_endpoint);
+        Self {
+            s3_endpoint: endpoint.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
 /// What the store could not do. The text is for logs; it holds keys, never content.
 #[derive(Debug, thiserror::Error)]
 #[error("the store could not {action}: {reason}")]

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
 use serde_json::json;
 use site_events::{
-    Event, EventType, SITE_STREAM,
+    Attribution, SITE_STREAM,
     event::{CareersApplied, StoredResume},
 };
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     broker,
     common_args::CommonArgs,
-    event_export::{Columns, Period, campaign_of, export, list},
+    event_export::{Columns, EventSelection, campaign_of, export, list, read},
     output::print_output,
 };
 
@@ -29,7 +29,7 @@ pub struct ApplicationsArgs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Lists applications, a line for each
+    /// Lists applications, a row for each
     List(ApplicationsSelection),
     /// Writes applications to stdout, as CSV
     Export(ApplicationsSelection),
@@ -40,24 +40,17 @@ enum Command {
 /// Which applications.
 #[derive(Args, Debug)]
 struct ApplicationsSelection {
-    #[command(flatten)]
-    period: Period,
     /// Only those for positions that hold this text
     #[arg(long)]
     position: Option<String>,
-    /// Only those whose campaign holds this text
-    #[arg(long)]
-    campaign: Option<String>,
     #[command(flatten)]
-    common: CommonArgs,
+    events: EventSelection,
 }
 
 impl ApplicationsSelection {
     fn takes(&self, application: &CareersApplied) -> bool {
-        let position = self.position.as_deref();
-        let campaign = self.campaign.as_deref();
-        position.is_none_or(|wanted| application.position.contains(wanted))
-            && campaign.is_none_or(|wanted| campaign_of(application.attribution.as_ref()).contains(wanted))
+        let wanted = self.position.as_deref();
+        wanted.is_none_or(|wanted| application.position.contains(wanted))
     }
 }
 
@@ -87,14 +80,8 @@ struct LinkArgs {
 /// If the broker does not answer, nobody takes what is written, or there is no such résumé.
 pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::List(selection) => {
-            let (period, common) = (&selection.period, &selection.common);
-            list::<CareersApplied>(period, common, "applications", |one| selection.takes(one)).await
-        }
-        Command::Export(selection) => {
-            let (period, common) = (&selection.period, &selection.common);
-            export::<CareersApplied>(period, common, "applications", |one| selection.takes(one)).await
-        }
+        Command::List(selection) => list(&selection.events, |one| selection.takes(one)).await,
+        Command::Export(selection) => export(&selection.events, |one| selection.takes(one)).await,
         Command::Link(args) => link(args).await,
     }
 }
@@ -106,14 +93,7 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
         found.is_some(),
         "The résumé is not there any more; a link would lead nowhere."
     );
-    // Links are signed for the address under which they are followed.
-    let public = S3Settings {
-        s3_endpoint: args
-            .s3_public_endpoint
-            .clone()
-            .unwrap_or_else(|| args.store.s3_endpoint.clone()),
-        ..args.store.clone()
-    };
+    let public = args.store.for_links(args.s3_public_endpoint.as_deref());
     let lifetime = Duration::from_secs(args.hours * 60 * 60);
     let link = ResumeStore::new(&public)
         .presigned_url(&resume.key, &resume.file_name, lifetime)
@@ -128,18 +108,9 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
 async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
     let context = broker::connect(&args.common.nats).await?;
     let site = broker::reader(&context, SITE_STREAM).await?;
-    let mut events = site.all();
+    let mut events = broker::all(&site);
     while let Some(message) = events.try_next().await? {
-        if !message
-            .subject
-            .starts_with(EventType::CareersApplied.subject_prefix())
-        {
-            continue;
-        }
-        let Ok(event) = serde_json::from_slice::<Event<CareersApplied>>(&message.payload) else {
-            continue;
-        };
-        if event.id == args.id {
+        if let Some(event) = read::<CareersApplied>(&message).filter(|event| event.id == args.id) {
             let resume = event.data.resume;
             return resume.with_context(|| format!("The application {} came without a résumé.", args.id));
         }
@@ -151,6 +122,7 @@ async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
 }
 
 impl Columns for CareersApplied {
+    const PLURAL: &'static str = "applications";
     const NAMES: &'static [&'static str] = &[
         "name",
         "email",
@@ -163,6 +135,7 @@ impl Columns for CareersApplied {
         "referrer",
         "campaign",
     ];
+    const LISTED: &'static [&'static str] = &["name", "email", "position", "campaign"];
 
     fn cells(&self) -> Vec<String> {
         let attribution = self.attribution.clone().unwrap_or_default();
@@ -181,8 +154,7 @@ impl Columns for CareersApplied {
         ]
     }
 
-    fn in_short(&self) -> String {
-        let Self { name, position, .. } = self;
-        format!("{position}: {name} <{}>", self.email.as_str())
+    fn attribution(&self) -> Option<&Attribution> {
+        self.attribution.as_ref()
     }
 }

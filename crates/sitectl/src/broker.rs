@@ -22,6 +22,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 use visitor::PersonId;
 
+use crate::progress;
+
 /// How long a person who typed a command waits for a broker that is away.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -86,6 +88,11 @@ pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReade
     Ok(StreamReader::new(context, stream(context, name).await?))
 }
 
+/// All messages of a stream, oldest first, with progress at a terminal. What comes meanwhile is among them.
+pub fn all(reader: &StreamReader) -> Messages<'_> {
+    progress::read(reader.all(), reader)
+}
+
 /// A bucket to be read, as the stream behind it.
 pub struct BucketReader {
     reader: StreamReader,
@@ -113,7 +120,7 @@ impl BucketReader {
 
     /// Its records, markers of removed ones among them, oldest first. What is rewritten meanwhile comes again.
     pub fn records(&self) -> Messages<'_> {
-        self.reader.all()
+        all(&self.reader)
     }
 
     /// The records under keys that may hold wildcards; few match them.

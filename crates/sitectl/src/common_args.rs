@@ -2,7 +2,6 @@
 
 use clap::Args;
 use site_service::nats::NatsSettings;
-use visitor::{EmailAddress, PersonIds, PersonKey, PersonKeys};
 
 /// The broker, and how to answer.
 #[derive(Args, Debug)]
@@ -32,27 +31,23 @@ pub enum Mode {
     DryRun,
 }
 
+impl Mode {
+    /// Does the work where it is to be done; what is not awaited does nothing.
+    ///
+    /// # Errors
+    ///
+    /// As the work.
+    pub async fn apply<T, E>(self, work: impl Future<Output = Result<T, E>>) -> Result<Option<T>, E> {
+        match self {
+            Self::Apply => work.await.map(Some),
+            Self::DryRun => Ok(None),
+        }
+    }
+}
+
 impl ModeArgs {
     /// As `--yes` says.
     pub fn mode(self) -> Mode {
         if self.yes { Mode::Apply } else { Mode::DryRun }
-    }
-}
-
-/// What finds a person.
-#[derive(Args, Debug)]
-pub struct PersonKeyArgs {
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key: PersonKey,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key_former: Option<PersonKey>,
-}
-
-impl PersonKeyArgs {
-    /// The ids of the person behind an address.
-    pub fn person(&self, email: &EmailAddress) -> PersonIds {
-        PersonKeys::new(self.person_key.clone(), self.person_key_former.clone()).person(email)
     }
 }

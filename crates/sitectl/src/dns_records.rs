@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use dkim::{DkimSettings, dns_name};
 use lettre::{Address, message::Mailbox};
+use mail_templates::mailbox;
 use serde::Serialize;
 use serde_json::json;
 
@@ -136,11 +137,6 @@ fn is_aligned(signing: &str, from: &str) -> bool {
     let (signing, from) = (signing.to_ascii_lowercase(), from.to_ascii_lowercase());
     let is_within = |inner: &str, outer: &str| inner == outer || inner.ends_with(&format!(".{outer}"));
     is_within(&signing, &from) || is_within(&from, &signing)
-}
-
-fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
-    raw.parse()
-        .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufWriter, Write, stdout},
+    io::{BufWriter, Write},
 };
 
 use anyhow::Context as _;
@@ -20,7 +20,9 @@ use time::{
 };
 use uuid::Uuid;
 
-use crate::{broker, common_args::CommonArgs, output::ListOutput, subscribers::table::escape_formula};
+use crate::{
+    broker, common_args::CommonArgs, output::ListOutput, progress::stdout, subscribers::table::escape_formula,
+};
 
 /// How many events' channels are looked up at once.
 const LOOKUPS_AT_ONCE: usize = 16;
@@ -37,6 +39,27 @@ pub struct Period {
     until: Option<OffsetDateTime>,
 }
 
+/// Which events of a type, and how to answer.
+#[derive(Args, Debug)]
+pub struct EventSelection {
+    #[command(flatten)]
+    period: Period,
+    /// Only those whose campaign holds this text
+    #[arg(long)]
+    campaign: Option<String>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl EventSelection {
+    fn takes<D: Columns>(&self, event: &Event<D>) -> bool {
+        let wanted = self.campaign.as_deref();
+        !event.subject.is_synthetic()
+            && self.period.takes(event.time)
+            && wanted.is_none_or(|wanted| campaign_of(event.data.attribution()).contains(wanted))
+    }
+}
+
 impl Period {
     fn takes(&self, time: OffsetDateTime) -> bool {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
@@ -51,14 +74,20 @@ fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
 
 /// What of an event stands in the columns of a table, beside its id, its time and how its channels fared.
 pub trait Columns: EventData {
+    /// What several of them are called.
+    const PLURAL: &'static str;
+
     /// The columns' names.
     const NAMES: &'static [&'static str];
+
+    /// Those of them that a list has, too.
+    const LISTED: &'static [&'static str];
 
     /// What stands in them.
     fn cells(&self) -> Vec<String>;
 
-    /// The event in a line.
-    fn in_short(&self) -> String;
+    /// Where the visitor came from.
+    fn attribution(&self) -> Option<&Attribution>;
 }
 
 /// The campaign in a line; empty where there is none.
@@ -66,23 +95,23 @@ pub fn campaign_of(attribution: Option<&Attribution>) -> String {
     attribution.and_then(Attribution::campaign).unwrap_or_default()
 }
 
-/// Lists events, a line for each.
+/// Lists events, a row for each.
 ///
 /// # Errors
 ///
 /// If the broker does not answer, or nobody reads stdout any more.
 pub async fn list<D: Columns>(
-    period: &Period,
-    common: &CommonArgs,
-    array: &'static str,
+    selection: &EventSelection,
     takes: impl Fn(&D) -> bool + Send + Sync,
 ) -> anyhow::Result<()> {
-    let context = broker::connect(&common.nats).await?;
-    let source = Source::open::<D>(&context).await?;
-    let mut output = ListOutput::to_stdout(common.json, array);
-    let mut rows = source.rows(period, takes);
+    let common = &selection.common;
+    let source = Source::open::<D>(&broker::connect(&common.nats).await?).await?;
+    let headings = source.headings(D::LISTED);
+    let headings = headings.iter().map(|name| name.to_uppercase());
+    let mut output = ListOutput::to_stdout(common.json, D::PLURAL, headings);
+    let mut rows = source.rows(selection, takes);
     while let Some(row) = rows.try_next().await? {
-        output.item(&row.document(), || row.line())?;
+        output.item(&row.document(), || row.cells(D::LISTED).collect())?;
     }
     output.end("There are none.")
 }
@@ -93,21 +122,17 @@ pub async fn list<D: Columns>(
 ///
 /// If the broker does not answer, or nobody takes what is written.
 pub async fn export<D: Columns>(
-    period: &Period,
-    common: &CommonArgs,
-    array: &'static str,
+    selection: &EventSelection,
     takes: impl Fn(&D) -> bool + Send + Sync,
 ) -> anyhow::Result<()> {
-    if common.json {
-        return list(period, common, array, takes).await;
+    if selection.common.json {
+        return list(selection, takes).await;
     }
-    let context = broker::connect(&common.nats).await?;
-    let source = Source::open::<D>(&context).await?;
-    let mut rows = source.rows(period, takes);
+    let source = Source::open::<D>(&broker::connect(&selection.common.nats).await?).await?;
+    let mut rows = source.rows(selection, takes);
     let out = BufWriter::new(stdout());
     let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    let heading = ["id", "time"].into_iter().chain(D::NAMES.iter().copied());
-    table.write_record(heading.chain(source.channels.keys().map(String::as_str)))?;
+    table.write_record(source.headings(D::NAMES))?;
     while let Some(row) = rows.try_next().await? {
         row.write_to(&mut table)?;
     }
@@ -133,22 +158,20 @@ impl<D: Columns> Row<D> {
         })
     }
 
-    fn line(&self) -> String {
+    /// What stands under the headings of these columns.
+    fn cells(&self, columns: &[&str]) -> impl Iterator<Item = String> {
         let time = self.event.time.format(&Rfc3339).unwrap_or_default();
-        let channels = self
-            .channels
-            .iter()
-            .map(|(name, fared)| format!("{name}: {fared}"));
-        let channels = channels.collect::<Vec<_>>().join(", ");
-        let in_short = self.event.data.in_short().replace(char::is_control, " ");
-        format!("{time}  {}  {in_short}  {channels}", self.event.id)
+        let named = D::NAMES.iter().zip(self.event.data.cells());
+        let taken = named.filter_map(move |(name, cell)| columns.contains(name).then_some(cell));
+        let fared = self.channels.values().cloned();
+        [self.event.id.to_string(), time]
+            .into_iter()
+            .chain(taken)
+            .chain(fared)
     }
 
     fn write_to(&self, table: &mut Writer<impl Write>) -> anyhow::Result<()> {
-        let time = self.event.time.format(&Rfc3339).unwrap_or_default();
-        let fixed = [self.event.id.to_string(), time];
-        let fared = self.channels.values().cloned();
-        let cells = fixed.into_iter().chain(self.event.data.cells()).chain(fared);
+        let cells = self.cells(D::NAMES);
         Ok(table.write_record(cells.map(|cell| escape_formula(&cell).into_owned()))?)
     }
 }
@@ -189,19 +212,25 @@ impl Source {
         })
     }
 
+    /// The names of the id, the time, these columns, and the channels.
+    fn headings(&self, columns: &[&str]) -> Vec<String> {
+        let fixed = ["id", "time"].into_iter().chain(columns.iter().copied());
+        fixed
+            .map(str::to_owned)
+            .chain(self.channels.keys().cloned())
+            .collect()
+    }
+
     /// The events that are asked for, oldest first; those of checks are nobody's.
     fn rows<'a, D: Columns + 'a>(
         &'a self,
-        period: &'a Period,
+        selection: &'a EventSelection,
         takes: impl Fn(&D) -> bool + Send + Sync + 'a,
     ) -> Rows<'a, D> {
-        let prefix = format!("{}.", D::TYPE.subject_prefix());
-        let events = self.events.all().map_err(anyhow::Error::from);
+        let events = broker::all(&self.events).map_err(anyhow::Error::from);
         let events = events.try_filter_map(move |message| {
-            let event = read::<D>(&message, &prefix);
-            let taken = event.filter(|event| {
-                !event.subject.is_synthetic() && period.takes(event.time) && takes(&event.data)
-            });
+            let event = read::<D>(&message);
+            let taken = event.filter(|event| selection.takes(event) && takes(&event.data));
             async move { Ok(taken.map(|event| (message.sequence, event))) }
         });
         events
@@ -248,11 +277,9 @@ impl Source {
 }
 
 /// An event of this type; what cannot be read is a dead letter of its own.
-fn read<D: EventData>(message: &StreamMessage, prefix: &str) -> Option<Event<D>> {
-    if !message.subject.starts_with(prefix) {
-        return None;
-    }
-    serde_json::from_slice(&message.payload).ok()
+pub fn read<D: EventData>(message: &StreamMessage) -> Option<Event<D>> {
+    let is_of_it = subjects::without_person(&message.subject) == D::TYPE.subject_prefix();
+    is_of_it.then(|| serde_json::from_slice(&message.payload).ok())?
 }
 
 #[cfg(test)]

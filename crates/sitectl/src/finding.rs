@@ -4,8 +4,10 @@ use anyhow::ensure;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::output::print_output;
+use crate::output::{print_output, table};
 
+/// What is told of each finding.
+const HEADINGS: [&str; 3] = ["VERDICT", "WHAT", "FINDING"];
 /// What to do about whatever the set-up mends.
 pub const RUN_SETUP: &str = "run `sitectl setup`";
 
@@ -56,21 +58,16 @@ impl Finding {
         }
     }
 
-    pub fn line(&self) -> String {
+    /// What stands under each of [`HEADINGS`].
+    pub fn cells(&self) -> [String; 3] {
         let verdict = match self.verdict {
             Verdict::Ok => "ok",
             Verdict::Warning => "warning",
             Verdict::Wrong => "wrong",
         };
         let remedy = self.remedy.iter().map(|remedy| format!("; {remedy}"));
-        let line = format!(
-            "{verdict:<8} {}: {}{}",
-            self.what,
-            self.says,
-            remedy.collect::<String>()
-        );
-        // What other people's servers say must not steer a terminal, nor take a second line.
-        line.replace(char::is_control, " ")
+        let says = format!("{}{}", self.says, remedy.collect::<String>());
+        [verdict.to_owned(), self.what.clone(), says]
     }
 }
 
@@ -85,22 +82,11 @@ pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
         .filter(|finding| finding.verdict == Verdict::Wrong);
     let wrong = wrong.count();
     let document = json!({ "ok": wrong == 0, "findings": findings });
-    print_output(json, &document, findings.iter().map(Finding::line))?;
+    print_output(
+        json,
+        &document,
+        table(HEADINGS, findings.iter().map(Finding::cells))?,
+    )?;
     ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_finding_is_one_line_whatever_a_server_says() {
-        let finding = Finding::wrong("mail server", "it said \u{1b}[31mno\r\nreally", "ask it");
-        assert_eq!(
-            finding.line(),
-            "wrong    mail server: it said  [31mno  really; ask it"
-        );
-        assert_eq!(Finding::ok("broker", "well").line(), "ok       broker: well");
-    }
 }

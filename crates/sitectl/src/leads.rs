@@ -1,12 +1,9 @@
 //! `sitectl leads`: contact messages at hand without any other tool.
 
 use clap::{Args, Subcommand};
-use site_events::event::ContactReceived;
+use site_events::{Attribution, event::ContactReceived};
 
-use crate::{
-    common_args::CommonArgs,
-    event_export::{Columns, Period, campaign_of, export, list},
-};
+use crate::event_export::{Columns, EventSelection, campaign_of, export, list};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -17,29 +14,10 @@ pub struct LeadsArgs {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Lists contact messages, a line for each
-    List(LeadsSelection),
+    /// Lists contact messages, a row for each
+    List(EventSelection),
     /// Writes contact messages to stdout, as CSV
-    Export(LeadsSelection),
-}
-
-/// Which contact messages.
-#[derive(Args, Debug)]
-struct LeadsSelection {
-    #[command(flatten)]
-    period: Period,
-    /// Only those whose campaign holds this text
-    #[arg(long)]
-    campaign: Option<String>,
-    #[command(flatten)]
-    common: CommonArgs,
-}
-
-impl LeadsSelection {
-    fn takes(&self, lead: &ContactReceived) -> bool {
-        let wanted = self.campaign.as_deref();
-        wanted.is_none_or(|wanted| campaign_of(lead.attribution.as_ref()).contains(wanted))
-    }
+    Export(EventSelection),
 }
 
 /// Does what was asked for.
@@ -49,19 +27,15 @@ impl LeadsSelection {
 /// If the broker does not answer, or nobody takes what is written.
 pub async fn run(args: &LeadsArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::List(selection) => {
-            let (period, common) = (&selection.period, &selection.common);
-            list::<ContactReceived>(period, common, "leads", |lead| selection.takes(lead)).await
-        }
-        Command::Export(selection) => {
-            let (period, common) = (&selection.period, &selection.common);
-            export::<ContactReceived>(period, common, "leads", |lead| selection.takes(lead)).await
-        }
+        Command::List(selection) => list::<ContactReceived>(selection, |_| true).await,
+        Command::Export(selection) => export::<ContactReceived>(selection, |_| true).await,
     }
 }
 
 impl Columns for ContactReceived {
+    const PLURAL: &'static str = "leads";
     const NAMES: &'static [&'static str] = &["name", "email", "message", "page", "referrer", "campaign"];
+    const LISTED: &'static [&'static str] = &["name", "email", "campaign"];
 
     fn cells(&self) -> Vec<String> {
         let attribution = self.attribution.clone().unwrap_or_default();
@@ -75,7 +49,7 @@ impl Columns for ContactReceived {
         ]
     }
 
-    fn in_short(&self) -> String {
-        format!("{} <{}>", self.name, self.email.as_str())
+    fn attribution(&self) -> Option<&Attribution> {
+        self.attribution.as_ref()
     }
 }

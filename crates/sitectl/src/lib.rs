@@ -33,6 +33,7 @@ mod webhooks;
 
 use clap::{Parser, Subcommand};
 pub use common_args::Mode;
+pub use output::printable;
 use site_service::settings;
 
 /// The operator's tool

@@ -14,7 +14,7 @@ async fn main() -> ExitCode {
     match sitectl::run(cli).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error:#}");
+            eprintln!("{}", sitectl::printable(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }

@@ -12,11 +12,11 @@ use resumes::S3Settings;
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
-use visitor::{EmailAddress, InboxId, PersonId, PersonIds, token::TokenKey};
+use visitor::{EmailAddress, InboxId, PersonId, PersonIds, PersonKeys, token::TokenKey};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs, PersonKeyArgs},
+    common_args::{CommonArgs, Mode, ModeArgs},
     dead_letters,
     output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
@@ -34,11 +34,10 @@ pub struct PersonArgs {
 enum Command {
     /// Writes all that is held of a person into a folder
     Export {
-        /// The folder: new, or empty
-        #[arg(long, value_name = "FOLDER")]
-        to: PathBuf,
         #[command(flatten)]
         search: Box<SearchArgs>,
+        /// The folder: new, or empty
+        folder: PathBuf,
     },
     /// Erases all that is held of a person
     Erase {
@@ -56,7 +55,7 @@ struct SearchArgs {
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
-    key: PersonKeyArgs,
+    key: PersonKeys,
     #[command(flatten)]
     inbox_keys: InboxKeyArgs,
     /// The bucket of résumés
@@ -86,7 +85,7 @@ struct InboxKeyArgs {
 /// left after erasing.
 pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Export { to, search } => export(to, search).await,
+        Command::Export { search, folder } => export(search, folder).await,
         Command::Erase { mode, search } => match mode.mode() {
             Mode::Apply => erase(search).await,
             Mode::DryRun => print_dry_run(search).await,
@@ -131,7 +130,7 @@ impl InboxKeyArgs {
     }
 }
 
-async fn export(to: &Path, args: &SearchArgs) -> anyhow::Result<()> {
+async fn export(args: &SearchArgs, to: &Path) -> anyhow::Result<()> {
     private_folder::ensure_new_or_empty(to)?;
     let search = Search::begin(args).await?;
     let found = search.run(&BTreeSet::new()).await?;

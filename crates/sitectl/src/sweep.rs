@@ -129,9 +129,8 @@ async fn remove_synthetic(
     let mut messages = site.under(&events);
     while let Some(message) = messages.try_next().await? {
         if message.time + grace < now {
-            if mode == Mode::Apply {
-                broker::secure_delete(site.stream(), message.sequence).await?;
-            }
+            mode.apply(broker::secure_delete(site.stream(), message.sequence))
+                .await?;
             removed += 1;
         }
     }
@@ -162,9 +161,9 @@ pub async fn remove_orphans(
         dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
         store,
     };
-    let is_raised = mode == Mode::Apply && make_room(&context, sweep.uploads.stream()).await?;
+    let raised = mode.apply(make_room(&context, sweep.uploads.stream())).await?;
     let swept = sweep.run(grace).await;
-    if is_raised {
+    if raised == Some(true) {
         let lowered = context.update_stream(&usual).await;
         lowered.context("the share of bucket uploads stays raised; `sitectl setup` lowers it")?;
     }
@@ -208,10 +207,8 @@ impl Sweep {
 
     /// The uploads that left a record.
     async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
-        let progress = progress::counted("uploads", self.uploads.stream().cached_info().state.messages)?;
         let mut records = self.uploads.records();
         while let Some(message) = records.try_next().await? {
-            progress.inc(1);
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };
@@ -219,13 +216,9 @@ impl Sweep {
                 swept.under_way += 1;
                 continue;
             }
-            let claimed = match self.mode {
-                Mode::Apply => self.records.claim(&record).await,
-                // An upload that goes on after all is not to notice who only looked.
-                Mode::DryRun => Ok(record),
-            };
-            match claimed {
-                Ok(claimed) => self.claimed(&claimed, swept).await?,
+            // An upload that goes on after all is not to notice who only looked.
+            match self.mode.apply(self.records.claim(&record)).await {
+                Ok(claimed) => self.claimed(&claimed.unwrap_or(record), swept).await?,
                 Err(UploadRecordError::Conflict) => swept.under_way += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -238,20 +231,10 @@ impl Sweep {
         if self.is_referenced(&record.key).await? {
             swept.kept += 1;
         } else {
-            self.remove(&record.key).await?;
+            self.mode.apply(self.store.delete(&record.key)).await?;
             swept.orphans += 1;
         }
-        if self.mode == Mode::Apply {
-            self.records.end(record).await?;
-        }
-        Ok(())
-    }
-
-    /// Removes a résumé, where it is not only to be told that it would be.
-    async fn remove(&self, key: &ResumeKey) -> anyhow::Result<()> {
-        if self.mode == Mode::Apply {
-            self.store.delete(key).await?;
-        }
+        self.mode.apply(self.records.end(record)).await?;
         Ok(())
     }
 
@@ -264,12 +247,13 @@ impl Sweep {
         if max_age.is_zero() {
             return Ok(());
         }
+        let progress = progress::objects(&self.store).await?;
         let mut keys = self.store.keys();
         while let Some(page) = keys.next().await? {
-            for key in page.into_iter().map(ResumeKey::known) {
+            for key in progress.wrap_iter(page.into_iter()).map(ResumeKey::known) {
                 let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
                 if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
-                    self.remove(&key).await?;
+                    self.mode.apply(self.store.delete(&key)).await?;
                     swept.expired += 1;
                 }
             }

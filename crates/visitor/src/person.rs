@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use clap::Args;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -41,28 +42,35 @@ impl PersonKey {
 
 /// The key of person ids, and the one before it while it changes: new records go under the current one, and what lies under
 /// the former one counts.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct PersonKeys {
-    current: PersonKey,
-    former: Option<PersonKey>,
+    /// Key of the person ids, at least 32 bytes, the same in every service
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key: PersonKey,
+    /// The key of person ids before it, while it changes: who is known under it is found
+    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    person_key_former: Option<PersonKey>,
 }
 
 impl PersonKeys {
     /// The key of new records, and the one before it.
     pub fn new(current: PersonKey, former: Option<PersonKey>) -> Self {
-        Self { current, former }
+        Self {
+            person_key: current,
+            person_key_former: former,
+        }
     }
 
     /// The current key alone.
     pub fn current(&self) -> &PersonKey {
-        &self.current
+        &self.person_key
     }
 
     /// The ids of the person behind an address.
     pub fn person(&self, email: &EmailAddress) -> PersonIds {
         PersonIds {
-            current: self.current.person(email),
-            former: self.former.as_ref().map(|former| former.person(email)),
+            current: self.person_key.person(email),
+            former: self.person_key_former.as_ref().map(|former| former.person(email)),
         }
     }
 }

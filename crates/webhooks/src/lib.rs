@@ -8,6 +8,7 @@ mod outgoing;
 mod recipe;
 mod sender;
 mod sending_error;
+mod settings;
 mod signed;
 mod slack;
 
@@ -18,4 +19,5 @@ pub use self::{
     recipe::{DELIVERY_TIMEOUT, Secrets},
     sender::{InvalidEndpoint, WebhookSender, longest_delivery},
     sending_error::SendingError,
+    settings::WebhookSettings,
 };

@@ -31,7 +31,6 @@ use site_service::{
     nats,
 };
 use tonic::service::Routes;
-use visitor::PersonKeys;
 
 use resume::Verification;
 use scanner::Scanner;
@@ -67,7 +66,7 @@ impl Service {
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             uploads: Uploads::new(store.clone(), records),
-            person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
+            person_keys: settings.person_keys,
             spool,
             verification: Verification::new(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),

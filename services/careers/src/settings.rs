@@ -7,7 +7,7 @@ use resumes::S3Settings;
 use site_service::{
     grpc::GrpcServerSettings, nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings,
 };
-use visitor::PersonKey;
+use visitor::PersonKeys;
 
 /// The longest timeout of a scan.
 const MAX_SCAN_SECONDS: u64 = 20;
@@ -27,12 +27,9 @@ pub struct Settings {
     /// How the gateway speaks to it
     #[command(flatten)]
     pub grpc: GrpcServerSettings,
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key: PersonKey,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key_former: Option<PersonKey>,
+    /// The key of person ids
+    #[command(flatten)]
+    pub person_keys: PersonKeys,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

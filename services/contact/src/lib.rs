@@ -20,7 +20,6 @@ use site_service::{
     nats,
 };
 use tonic::service::Routes;
-use visitor::PersonKeys;
 
 use sender::Senders;
 pub use settings::Settings;
@@ -42,7 +41,7 @@ impl Service {
         let api = api::Api {
             publisher: Publisher::new(client.clone()),
             senders: Senders {
-                person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
+                person_keys: settings.person_keys,
                 synthetic_key: settings.synthetic_key,
             },
         };

@@ -6,7 +6,7 @@ use clap::Parser;
 use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
-use visitor::{PersonKey, SyntheticKey};
+use visitor::{PersonKeys, SyntheticKey};
 
 /// Takes contact messages over gRPC and publishes them as events.
 #[derive(Parser, Debug)]
@@ -18,12 +18,9 @@ pub struct Settings {
     /// How the gateway speaks to it
     #[command(flatten)]
     pub grpc: GrpcServerSettings,
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key: PersonKey,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key_former: Option<PersonKey>,
+    /// The key of person ids
+    #[command(flatten)]
+    pub person_keys: PersonKeys,
     /// Key that signs the marks of a check's forms, at least 32 bytes, the same as the check's; without it no form is taken for one
     #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
     pub synthetic_key: Option<SyntheticKey>,

@@ -35,7 +35,7 @@ use site_service::{
 };
 use subscribers::Subscribers;
 use tonic::service::Routes;
-use visitor::{PersonKeys, token::TokenKeys};
+use visitor::token::TokenKeys;
 
 pub use settings::Settings;
 
@@ -79,7 +79,7 @@ impl Service {
             issues: Issues::open(&context).await?,
             context: context.clone(),
             confirm_within: settings.confirm_within,
-            person_keys: PersonKeys::new(settings.person_key, settings.person_key_former),
+            person_keys: settings.person_keys,
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
         let api = api::Api {

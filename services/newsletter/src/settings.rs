@@ -9,7 +9,7 @@ use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
 use subscribers::subscriber::MAX_CONFIRM_WITHIN;
-use visitor::{PersonKey, token::TokenKey};
+use visitor::{PersonKeys, token::TokenKey};
 
 const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
 
@@ -23,12 +23,9 @@ pub struct Settings {
     /// How the gateway speaks to it
     #[command(flatten)]
     pub grpc: GrpcServerSettings,
-    /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key: PersonKey,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key_former: Option<PersonKey>,
+    /// The key of person ids
+    #[command(flatten)]
+    pub person_keys: PersonKeys,
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,

@@ -33,12 +33,11 @@ use site_service::{
     grpc::GrpcServer,
     health::Dependency,
     nats,
-    tls::public_client_config,
 };
 use subscribers::Subscribers;
 use tokio::task::JoinSet;
 use tonic::service::Routes;
-use webhooks::{PrivateAddresses, Secrets, WebhookClient, WebhookSender};
+use webhooks::WebhookSender;
 
 pub use self::{
     mail::{Brand, Mail, MailContext, Rendered, samples},
@@ -337,14 +336,9 @@ fn limits() -> HashMap<Channel, Arc<ChannelLimit>> {
 
 /// The way to each endpoint, or what is wrong with one in the settings.
 fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSender)>> {
-    let private = if settings.webhooks_allow_private {
-        PrivateAddresses::Allowed
-    } else {
-        PrivateAddresses::Refused
-    };
-    let tls = public_client_config(settings.webhooks_ca_file.as_ref());
-    let client = WebhookClient::new(private, tls.context("webhooks cannot be sent")?);
-    let secrets = Secrets::in_folder(settings.webhooks_secrets_dir.clone());
+    let reached = &settings.webhooks_reached;
+    let client = reached.client().context("webhooks cannot be sent")?;
+    let secrets = reached.secrets();
     let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
     let senders = endpoints.map(|endpoint| {
         let sender = WebhookSender::new(endpoint, &client, &secrets)

@@ -1,14 +1,16 @@
 //! Settings of the notifier: from flags, environment variables or files.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use clap::{Parser, builder::TypedValueParser as _};
 use dkim::DkimSettings;
 use lettre::message::Mailbox;
+use mail_templates::mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
-use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings, tls::CaFile};
+use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
 use visitor::{links, token::TokenKey};
+use webhooks::WebhookSettings;
 
 use crate::{Brand, SmtpSettings, newsletter_settings::NewsletterSettings};
 
@@ -98,15 +100,9 @@ pub struct Settings {
     /// Who gets webhooks: a JSON array of endpoints, as docs/webhooks.md describes it
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     pub webhooks: Option<Endpoints>,
-    /// Lets webhooks go to private addresses and over plain HTTP
-    #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
-    pub webhooks_allow_private: bool,
-    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
-    #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
-    pub webhooks_ca_file: Option<CaFile>,
-    /// Folder of the secrets that recipes name, each in a file of its own
-    #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
-    pub webhooks_secrets_dir: Option<PathBuf>,
+    /// How they are reached
+    #[command(flatten)]
+    pub webhooks_reached: WebhookSettings,
     /// The newsletter's mails
     #[command(flatten)]
     pub newsletter: NewsletterSettings,
@@ -158,11 +154,6 @@ impl Settings {
         );
         Ok(())
     }
-}
-
-fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
-    raw.parse()
-        .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")
 }
 
 fn link_lifetime(raw: &str) -> Result<Duration, String> {

@@ -109,10 +109,7 @@ async fn backup_stream(context: &Context, stream: &str, writer: &mut BackupWrite
 }
 
 async fn backup_objects(store: &ResumeStore, writer: &mut BackupWriter) -> anyhow::Result<u64> {
-    let progress = progress::counted("objects", 0)?;
-    if !progress.is_hidden() {
-        progress.set_length(count(store).await?);
-    }
+    let progress = progress::objects(store).await?;
     let mut number = 0;
     let mut keys = store.keys();
     while let Some(page) = keys.next().await? {
@@ -124,14 +121,6 @@ async fn backup_objects(store: &ResumeStore, writer: &mut BackupWriter) -> anyho
         }
     }
     Ok(number)
-}
-
-async fn count(store: &ResumeStore) -> anyhow::Result<u64> {
-    let (mut count, mut keys) = (0, store.keys());
-    while let Some(page) = keys.next().await? {
-        count += page.len() as u64;
-    }
-    Ok(count)
 }
 
 /// Says whether the object was still there: who is erased in this moment is not backed up.

@@ -8,6 +8,11 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::broker;
 
+/// What a list of dead letters tells.
+pub const HEADINGS: [&str; 7] = [
+    "NUMBER", "GIVEN UP", "CHANNEL", "TYPE", "EVENT", "ATTEMPTS", "REASON",
+];
+
 /// Dead letter by its sequence in the stream, which people read as its number.
 #[derive(Serialize)]
 pub struct ListedDeadLetter {
@@ -27,19 +32,19 @@ impl ListedDeadLetter {
         }
     }
 
-    pub fn line(&self) -> String {
+    /// What stands under each of [`HEADINGS`].
+    pub fn cells(&self) -> [String; 7] {
         let unreadable = || "unreadable".to_owned();
         let summary = &self.summary;
-        format!(
-            "{}  {}  {}  {}  {}  attempts: {}  {}",
-            self.number,
-            summary.given_up.as_deref().unwrap_or_default(),
-            summary.channel,
+        [
+            self.number.to_string(),
+            summary.given_up.clone().unwrap_or_default(),
+            summary.channel.clone(),
             summary.event_type.clone().unwrap_or_else(unreadable),
             summary.event_id.map_or_else(unreadable, |id| id.to_string()),
-            summary.attempts,
-            summary.reason,
-        )
+            summary.attempts.to_string(),
+            summary.reason.to_string(),
+        ]
     }
 }
 

@@ -16,7 +16,7 @@ pub use self::{letter::document, replay::replay_letters};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
-    output::{ListOutput, print_output},
+    output::{ListOutput, print_output, table},
 };
 
 /// Which of the commands, and what it needs to know.
@@ -78,10 +78,11 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
-    let (mut letters, mut list) = (stream.all(), ListOutput::to_stdout(common.json, "deadLetters"));
+    let mut list = ListOutput::to_stdout(common.json, "deadLetters", letter::HEADINGS);
+    let mut letters = broker::all(&stream);
     while let Some(letter) = letters.try_next().await? {
         let listed = ListedDeadLetter::of(&letter);
-        list.item(&listed, || listed.line())?;
+        list.item(&listed, || listed.cells().to_vec())?;
     }
     list.end("There are no dead letters.")
 }
@@ -90,11 +91,9 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let stream = open(&broker::connect(&common.nats).await?).await?;
     let letter = selection::get(stream.stream(), number).await?;
     let event = serde_json::to_string_pretty(&broker::content(&letter))?;
-    print_output(
-        common.json,
-        &document(&letter),
-        [ListedDeadLetter::of(&letter).line(), event],
-    )
+    let mut lines = table(letter::HEADINGS, [ListedDeadLetter::of(&letter).cells()])?;
+    lines.push(event);
+    print_output(common.json, &document(&letter), lines)
 }
 
 async fn drop_for_good(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use futures_util::{
 use site_broker::StreamReader;
 use site_events::DEAD_LETTERS_STREAM;
 
-use crate::{broker, progress};
+use crate::broker;
 
 /// Selection of dead letters.
 #[derive(Args, Debug)]
@@ -36,14 +36,9 @@ impl Selection {
         reader: &'a StreamReader,
     ) -> anyhow::Result<BoxStream<'a, anyhow::Result<StreamMessage>>> {
         if self.all {
-            let state = &reader.stream().cached_info().state;
-            let (last, progress) = (
-                state.last_sequence,
-                progress::counted("dead letters", state.messages)?,
-            );
-            let letters = reader.all();
+            let last = reader.stream().cached_info().state.last_sequence;
+            let letters = broker::all(reader);
             let letters = letters.try_take_while(move |letter| ready(Ok(letter.sequence <= last)));
-            let letters = letters.inspect_ok(move |_| progress.inc(1));
             return Ok(letters.map_err(anyhow::Error::from).boxed());
         }
         let mut found: Vec<StreamMessage> = Vec::new();

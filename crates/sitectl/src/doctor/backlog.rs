@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_long_is_a_warning() {
-        let line = |age| judge("waiting for somebody", 3, age).line();
+        let line = |age| judge("waiting for somebody", 3, age).cells().join(" ");
         assert!(line(Duration::minutes(29)).starts_with("ok"));
         let late = line(Duration::minutes(31));
         assert!(

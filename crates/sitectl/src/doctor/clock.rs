@@ -36,12 +36,17 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_off_by_minutes_is_told_with_its_direction() {
-        assert!(judge(Duration::seconds(-3)).line().starts_with("ok"));
-        let ahead = judge(Duration::minutes(5)).line();
+        assert!(judge(Duration::seconds(-3)).cells().join(" ").starts_with("ok"));
+        let ahead = judge(Duration::minutes(5)).cells().join(" ");
         assert!(
             ahead.starts_with("warning") && ahead.contains("300 s ahead of"),
             "{ahead}"
         );
-        assert!(judge(Duration::minutes(-5)).line().contains("300 s behind"));
+        assert!(
+            judge(Duration::minutes(-5))
+                .cells()
+                .join(" ")
+                .contains("300 s behind")
+        );
     }
 }

@@ -16,10 +16,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use site_events::event::Audience;
-use visitor::{EmailAddress, links as visitor_links};
+use visitor::{EmailAddress, PersonKeys, links as visitor_links};
 
 use self::post::Post;
-use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
+use crate::common_args::{CommonArgs, ModeArgs};
 
 /// What `--yes` is for in `send`.
 const SEND_YES: &str =
@@ -52,7 +52,7 @@ enum Command {
         #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
         to: Vec<EmailAddress>,
         #[command(flatten)]
-        key: PersonKeyArgs,
+        key: PersonKeys,
         #[command(flatten)]
         common: CommonArgs,
     },

@@ -13,8 +13,24 @@ use super::reach::not_reached_lines;
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
-    output::print_output,
+    output::{print_output, table},
 };
+
+/// What the list tells of each issue.
+const HEADINGS: [&str; 12] = [
+    "NAME",
+    "STATE",
+    "REQUESTED",
+    "HANDED OUT",
+    "WAITING",
+    "IN HAND",
+    "SENT",
+    "LEFT",
+    "BOUNCED",
+    "REFUSED",
+    "GIVEN UP",
+    "SUBJECT",
+];
 
 /// What is told of an issue.
 #[derive(Serialize)]
@@ -30,7 +46,7 @@ struct Row {
     in_hand: usize,
 }
 
-/// Says how far issues are.
+/// Says how far an issue is, or in a table how far each is.
 ///
 /// # Errors
 ///
@@ -65,7 +81,10 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
     rows.sort_by_key(|row| row.progress.requested);
     let now = OffsetDateTime::now_utc();
     let (today, slow) = (ledger.mails_of_the_day(now), ledger.slow_domains(now));
-    let mut lines: Vec<String> = rows.iter().flat_map(Row::lines).collect();
+    let mut lines = match name {
+        Some(_) => rows.iter().flat_map(Row::lines).collect(),
+        None => table(HEADINGS, rows.iter().map(Row::cells))?,
+    };
     if rows.is_empty() {
         lines.push("No issue was sent yet.".to_owned());
     }
@@ -94,12 +113,41 @@ async fn row(
 }
 
 impl Row {
+    /// Where an issue stands, in a word.
+    fn state(&self) -> &'static str {
+        let IssueProgress {
+            handed_out, state, ..
+        } = &self.progress;
+        match (handed_out, self.waiting) {
+            (Some(_), 0) if state.name() == "running" => "done",
+            _ => state.name(),
+        }
+    }
+
+    /// What stands under each of [`HEADINGS`].
+    fn cells(&self) -> [String; 12] {
+        let (progress, figures) = (&self.progress, &self.figures);
+        [
+            progress.name.clone(),
+            self.state().to_owned(),
+            progress.requested.format(&Rfc3339).unwrap_or_default(),
+            progress.queued.to_string(),
+            self.waiting.to_string(),
+            self.in_hand.to_string(),
+            figures.sent.to_string(),
+            figures.left.to_string(),
+            figures.bounced.to_string(),
+            figures.refused.to_string(),
+            figures.given_up.to_string(),
+            progress.subject.clone(),
+        ]
+    }
+
     fn lines(&self) -> Vec<String> {
         let IssueProgress {
             name,
             subject,
             requested,
-            state,
             queued,
             handed_out,
             ..
@@ -113,13 +161,9 @@ impl Row {
             deferred,
             ..
         } = self.figures;
-        let word = match (handed_out, self.waiting) {
-            (Some(_), 0) if state.name() == "running" => "done",
-            _ => state.name(),
-        };
         let handed_out = if handed_out.is_some() { "all" } else { "so far" };
         let mut lines = vec![
-            format!("{name}: {word}"),
+            format!("{name}: {}", self.state()),
             format!("  {subject}, {}", requested.format(&Rfc3339).unwrap_or_default()),
             format!(
                 "  handed out {handed_out}: {queued}, waiting {}, in hand {}",

@@ -5,14 +5,10 @@ use async_nats::jetstream::message::PublishMessage;
 use serde_json::json;
 use site_events::{IssueId, SENDINGS_STREAM, Sending, subjects};
 use uuid::Uuid;
-use visitor::EmailAddress;
+use visitor::{EmailAddress, PersonKeys};
 
 use super::{post::Post, send::publish};
-use crate::{
-    broker,
-    common_args::{CommonArgs, PersonKeyArgs},
-    output::print_output,
-};
+use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Sends an issue to these addresses alone. Its link to unsubscribe is theirs, and works.
 ///
@@ -22,7 +18,7 @@ use crate::{
 pub async fn send_test(
     post: Post,
     to: &[EmailAddress],
-    key: &PersonKeyArgs,
+    key: &PersonKeys,
     common: &CommonArgs,
 ) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;

@@ -7,9 +7,9 @@ use visitor::PersonKey;
 #[derive(Args, Debug)]
 pub struct BothKeys {
     /// Key of the person ids, at least 32 bytes, the same in every service
-    #[arg(long = "person-key", id = "person_key", env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    pub current: PersonKey,
+    #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
+    pub person_key: PersonKey,
     /// The key of person ids before it, from whose ids subscribers are moved
-    #[arg(long = "person-key-former", id = "person_key_former", env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    pub former: PersonKey,
+    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
+    pub person_key_former: PersonKey,
 }

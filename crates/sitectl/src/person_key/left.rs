@@ -6,7 +6,7 @@ use serde::Serialize;
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use visitor::{EmailAddress, PersonKey};
 
-use crate::{broker, progress};
+use crate::broker;
 
 /// How much lies under ids of the former key.
 #[derive(Debug, Default, Serialize)]
@@ -47,10 +47,8 @@ impl Left {
 
 async fn count(context: &Context, stream: &str, former: &PersonKey) -> anyhow::Result<u64> {
     let reader = broker::reader(context, stream).await?;
-    let progress = progress::counted(stream, reader.stream().cached_info().state.messages)?;
-    let (mut count, mut messages) = (0, reader.all());
+    let (mut count, mut messages) = (0, broker::all(&reader));
     while let Some(message) = messages.try_next().await? {
-        progress.inc(1);
         count += u64::from(is_of(&message, former));
     }
     Ok(count)

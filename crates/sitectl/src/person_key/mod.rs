@@ -48,7 +48,7 @@ pub async fn run(args: &PersonKeyCommandArgs) -> anyhow::Result<()> {
 async fn move_people(mode: Mode, keys: &BothKeys, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let records = records::walk(&context, keys, mode).await?;
-    let left = Left::count(&context, &keys.former).await?;
+    let left = Left::count(&context, &keys.person_key_former).await?;
     let (would, key) = match mode {
         Mode::Apply => ("", "moved"),
         Mode::DryRun => ("would be ", "wouldMove"),

@@ -15,7 +15,6 @@ use super::keys::BothKeys;
 use crate::{
     broker::{self, BucketReader},
     common_args::Mode,
-    progress,
     subscribers::everybody::everybody,
 };
 
@@ -53,10 +52,8 @@ enum Place {
 pub async fn walk(context: &Context, keys: &BothKeys, mode: Mode) -> anyhow::Result<Records> {
     let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(context.client()).await?;
-    let progress = progress::counted("records", bucket.stream().cached_info().state.messages)?;
     let (mut records, mut everybody) = (Records::default(), everybody(&bucket));
     while let Some(message) = everybody.try_next().await? {
-        progress.inc(1);
         // Deleted.
         if message.payload.is_empty() {
             continue;
@@ -91,9 +88,9 @@ fn place(message: &StreamMessage, keys: &BothKeys) -> Place {
         (Some(to), _) if subscriber.unfinished().is_some() => Place::ToMove(to.clone()),
         (Some(_), _) => Place::MovedAlready,
         (None, None) => Place::WithoutAddress,
-        (None, Some(email)) if keys.current.person(email) == person => Place::Current,
-        (None, Some(email)) if keys.former.person(email) == person => {
-            Place::ToMove(keys.current.person(email))
+        (None, Some(email)) if keys.person_key.person(email) == person => Place::Current,
+        (None, Some(email)) if keys.person_key_former.person(email) == person => {
+            Place::ToMove(keys.person_key.person(email))
         }
         (None, Some(_)) => Place::UnderAnotherKey,
     }

@@ -1,6 +1,6 @@
 //! `sitectl subscribers export`.
 
-use std::io::{BufWriter, stdout};
+use std::io::BufWriter;
 
 use ::subscribers::Subscriber;
 use anyhow::Context as _;
@@ -19,6 +19,7 @@ use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
     output::ListOutput,
+    progress::stdout,
 };
 
 /// Writes those who are in one of these states, or all; with their unsubscribe links where there is a key to sign them.
@@ -42,8 +43,8 @@ pub async fn export(
     };
     export.rows(|_| Ok(())).await?;
     if common.json {
-        let mut list = ListOutput::to_stdout(true, "subscribers");
-        export.rows(|row| list.item(&row, String::new)).await?;
+        let mut list = ListOutput::to_stdout(true, "subscribers", [""; 0]);
+        export.rows(|row| list.item(&row, Vec::new)).await?;
         return list.end("");
     }
     let columns = links.map_or(table::COLUMNS, |_| table::COLUMNS_WITH_LINKS);

@@ -14,7 +14,6 @@ use super::everybody::everybody;
 use crate::{
     broker::{self, BucketReader},
     common_args::Mode,
-    progress,
 };
 
 /// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service
@@ -27,10 +26,8 @@ pub async fn forget_addresses(client: Client, now: OffsetDateTime, mode: Mode) -
     let context = jetstream::new(client.clone());
     let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(client).await?;
-    let progress = progress::counted("subscribers", bucket.stream().cached_info().state.messages)?;
     let (mut forgotten, mut everybody) = (0, everybody(&bucket));
     while let Some(message) = everybody.try_next().await? {
-        progress.inc(1);
         forgotten += u64::from(forget(&subscribers, &message, now, mode).await?);
     }
     Ok(forgotten)

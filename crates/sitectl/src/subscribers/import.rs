@@ -13,13 +13,13 @@ use anyhow::Context as _;
 use serde_json::json;
 use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonId, PersonIds};
+use visitor::{EmailAddress, PersonId, PersonIds, PersonKeys};
 
 use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, PersonKeyArgs},
-    output::print_output,
+    common_args::{CommonArgs, Mode},
+    output::{print_output, table},
     progress,
 };
 
@@ -39,7 +39,7 @@ enum LineOutcome {
 /// # Errors
 ///
 /// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails, with how many are.
-pub async fn import(from: &Path, mode: Mode, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn import(from: &Path, mode: Mode, key: &PersonKeys, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;
     let mut import = Import {
@@ -77,7 +77,7 @@ struct LastUnsubscribe {
 }
 
 /// Of everybody who left, the last time.
-fn last_unsubscribes(lines: &[Line], key: &PersonKeyArgs) -> HashMap<PersonId, LastUnsubscribe> {
+fn last_unsubscribes(lines: &[Line], key: &PersonKeys) -> HashMap<PersonId, LastUnsubscribe> {
     let mut last: HashMap<PersonId, LastUnsubscribe> = HashMap::new();
     for line in lines {
         let ImportRecord::Unsubscribe { email, ended } = &line.record else {
@@ -99,7 +99,7 @@ fn last_unsubscribes(lines: &[Line], key: &PersonKeyArgs) -> HashMap<PersonId, L
 struct Import<'a> {
     subscribers: Subscribers,
     mode: Mode,
-    key: &'a PersonKeyArgs,
+    key: &'a PersonKeys,
     /// Who left: nobody of them is brought in by another line, wherever it stands.
     left: HashMap<PersonId, LastUnsubscribe>,
     /// Who is brought in, by the line.
@@ -233,23 +233,25 @@ fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonAr
         Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
-    let mut lines = Vec::new();
+    let mut rows = Vec::new();
     for (number, outcome) in outcomes {
-        match outcome {
+        let became = match outcome {
             LineOutcome::Imported => {
                 imported.push(number);
-                lines.push(format!("line {number}: {would}imported"));
+                format!("{would}imported")
             }
             LineOutcome::Unsubscribed => {
                 unsubscribed.push(number);
-                lines.push(format!("line {number}: {would}unsubscribed"));
+                format!("{would}unsubscribed")
             }
             LineOutcome::LeftAlone(why) => {
                 left_alone.push(json!({ "line": number, "why": why }));
-                lines.push(format!("line {number}: left alone: {why}"));
+                format!("left alone: {why}")
             }
-        }
+        };
+        rows.push([number.to_string(), became]);
     }
+    let mut lines = table(["LINE", "OUTCOME"], rows)?;
     let all = outcomes.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));

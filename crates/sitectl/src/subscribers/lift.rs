@@ -3,11 +3,11 @@
 use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
-use visitor::EmailAddress;
+use visitor::{EmailAddress, PersonKeys};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, PersonKeyArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 ///
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
-pub async fn lift(email: &str, mode: Mode, key: &PersonKeyArgs, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn lift(email: &str, mode: Mode, key: &PersonKeys, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person(&EmailAddress::stored(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;

@@ -15,9 +15,10 @@ pub mod table;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use visitor::PersonKeys;
 
 use self::{args::LinkArgs, state_name::StateName};
-use crate::common_args::{CommonArgs, ModeArgs, PersonKeyArgs};
+use crate::common_args::{CommonArgs, ModeArgs};
 
 /// What `--yes` is for in `lift`.
 const LIFT_YES: &str = "Forgets a sign-up that was never confirmed; without this that is a dry run";
@@ -50,7 +51,7 @@ enum Command {
         #[command(flatten)]
         mode: ModeArgs,
         #[command(flatten)]
-        key: PersonKeyArgs,
+        key: PersonKeys,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -63,7 +64,7 @@ enum Command {
         #[command(flatten)]
         mode: ModeArgs,
         #[command(flatten)]
-        key: PersonKeyArgs,
+        key: PersonKeys,
         #[command(flatten)]
         common: CommonArgs,
     },

@@ -12,8 +12,11 @@ use super::pausing;
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
-    output::print_output,
+    output::{print_output, table},
 };
+
+/// What the list tells of each attempt.
+const HEADINGS: [&str; 6] = ["TIME", "EVENT", "ATTEMPT", "STATUS", "TOOK", "RESULT"];
 
 /// Lists the last attempts at an endpoint.
 ///
@@ -30,7 +33,7 @@ pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let noted: Option<Vec<Attempt>> = noted.transpose().context("the attempts cannot be read")?;
     let mut attempts = noted.unwrap_or_default();
     attempts.reverse();
-    let mut lines: Vec<String> = attempts.iter().map(line).collect();
+    let mut lines = table(HEADINGS, attempts.iter().map(cells))?;
     if lines.is_empty() {
         pausing::consumer_info(&context, name).await?;
         lines.push(format!("Nothing was sent to an endpoint {name} yet."));
@@ -42,14 +45,15 @@ pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     )
 }
 
-fn line(attempt: &Attempt) -> String {
-    let time = attempt.time.format(&Rfc3339).unwrap_or_default();
-    let status = attempt
-        .status
-        .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
-    let result = attempt.error.as_deref().unwrap_or("taken");
-    format!(
-        "{time}  {}  attempt {}  {status}  {} ms  {result}",
-        attempt.event, attempt.attempt, attempt.milliseconds
-    )
+/// What stands under each of [`HEADINGS`].
+fn cells(attempt: &Attempt) -> [String; 6] {
+    let status = attempt.status.map(|status| status.to_string());
+    [
+        attempt.time.format(&Rfc3339).unwrap_or_default(),
+        attempt.event.to_string(),
+        attempt.attempt.to_string(),
+        status.unwrap_or_else(|| "no answer".to_owned()),
+        format!("{} ms", attempt.milliseconds),
+        attempt.error.clone().unwrap_or_else(|| "taken".to_owned()),
+    ]
 }

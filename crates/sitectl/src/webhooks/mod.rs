@@ -22,7 +22,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
-    output::print_output,
+    output::{ListOutput, print_output},
 };
 
 /// Which of the commands, and what it needs to know.
@@ -108,6 +108,9 @@ pub async fn states(context: &Context) -> anyhow::Result<BTreeMap<String, Endpoi
     Ok(states)
 }
 
+/// What the list tells of each endpoint.
+const HEADINGS: [&str; 4] = ["NAME", "WAITING", "DEAD LETTERS", "STATE"];
+
 /// One endpoint, as it is listed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -124,20 +127,16 @@ struct Row {
 }
 
 impl Row {
-    fn line(&self) -> String {
-        let Self {
-            name,
-            waiting,
-            dead_letters,
-            ..
-        } = self;
+    /// What stands under each of [`HEADINGS`].
+    fn cells(&self) -> Vec<String> {
         let fares = match (&self.off, &self.failing_since) {
             (Some(reason), _) => format!("off: {reason}"),
             _ if self.paused => "paused".to_owned(),
             (None, Some(since)) => format!("on, but fails since {since}"),
             (None, None) => "on".to_owned(),
         };
-        format!("{name}  {fares}  waiting: {waiting}  dead letters: {dead_letters}")
+        let (waiting, letters) = (self.waiting.to_string(), self.dead_letters.to_string());
+        vec![self.name.clone(), waiting, letters, fares]
     }
 }
 
@@ -164,11 +163,11 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
         });
     }
     rows.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut lines: Vec<String> = rows.iter().map(Row::line).collect();
-    if lines.is_empty() {
-        lines.push("There are no endpoints.".to_owned());
+    let mut list = ListOutput::to_stdout(common.json, "endpoints", HEADINGS);
+    for row in &rows {
+        list.item(&json!(row), || row.cells())?;
     }
-    print_output(common.json, &json!({ "endpoints": rows }), lines)
+    list.end("There are no endpoints.")
 }
 
 async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {

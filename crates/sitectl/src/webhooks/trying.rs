@@ -1,8 +1,8 @@
 //! `sitectl webhooks test` and `preview`: a sample, as an endpoint gets it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
-use ::webhooks::{Exchange, PrivateAddresses, Secrets, WebhookClient, WebhookSender, sample};
+use ::webhooks::{Exchange, Secrets, WebhookSender, WebhookSettings, sample};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use http::{HeaderMap, Request};
@@ -10,10 +10,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use site_broker::{Endpoint, Endpoints};
 use site_events::EventType;
-use site_service::tls::{CaFile, public_client_config};
 use time::OffsetDateTime;
 
-use crate::output::print_output;
+use crate::output::{print_output, printable};
 
 /// The most characters of a body that are shown.
 const MAX_SHOWN: usize = 4000;
@@ -29,15 +28,8 @@ pub struct TryArgs {
     /// Who gets webhooks, as JSON; the same as the notifier's
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     webhooks: Endpoints,
-    /// Lets webhooks go to private addresses and over plain HTTP
-    #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
-    webhooks_allow_private: bool,
-    /// Folder of the secrets that recipes name, each in a file of its own
-    #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
-    webhooks_secrets_dir: Option<PathBuf>,
-    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
-    #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
-    webhooks_ca_file: Option<CaFile>,
+    #[command(flatten)]
+    reached: WebhookSettings,
     /// Answers in JSON
     #[arg(long)]
     json: bool,
@@ -91,8 +83,7 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
 /// If there is no such endpoint or event, or the sample is not taken.
 pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
-    let secrets = Secrets::in_folder(args.webhooks_secrets_dir.clone());
-    let sender = args.sender(&endpoint, &secrets)?;
+    let sender = args.sender(&endpoint, &args.reached.secrets())?;
     let (now, mut seen) = (OffsetDateTime::now_utc(), Vec::new());
     let sent = sender.send(&sample(event, now), now, Some(&mut seen)).await;
     let document: Vec<Value> = seen.iter().map(|seen| document(&sender, seen)).collect();
@@ -125,14 +116,7 @@ impl TryArgs {
     }
 
     fn sender(&self, endpoint: &Endpoint, secrets: &Secrets) -> anyhow::Result<WebhookSender> {
-        let private = if self.webhooks_allow_private {
-            PrivateAddresses::Allowed
-        } else {
-            PrivateAddresses::Refused
-        };
-        let tls = public_client_config(self.webhooks_ca_file.as_ref())?;
-        let client = WebhookClient::new(private, tls);
-        let sender = WebhookSender::new(endpoint, &client, secrets);
+        let sender = WebhookSender::new(endpoint, &self.reached.client()?, secrets);
         sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))
     }
 }
@@ -200,9 +184,4 @@ fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, St
 fn shown_body(sender: &WebhookSender, body: &[u8]) -> String {
     let text = sender.shown(&String::from_utf8_lossy(body));
     printable(&text).chars().take(MAX_SHOWN).collect()
-}
-
-/// Other people's words must not steer a terminal.
-fn printable(text: &str) -> String {
-    text.replace(|c: char| c.is_control() && c != '\n', " ")
 }

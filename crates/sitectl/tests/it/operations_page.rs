@@ -1,6 +1,6 @@
 //! What `docs/operations.md` says, held against what there is.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use anyhow::Context;
 use clap::CommandFactory;
@@ -63,6 +63,22 @@ fn it_names_the_commands_that_want_a_yes_and_those_that_answer_no_machine() -> a
         assert_eq!(takes("json"), !answer.contains(&name), "{name}");
     }
     Ok(())
+}
+
+#[test]
+fn a_flag_takes_one_kind_of_value_wherever_it_is() {
+    let mut known: BTreeMap<String, (Vec<String>, String)> = BTreeMap::new();
+    for (name, command) in table::leaves(&Cli::command(), "") {
+        for flag in command.get_arguments() {
+            let Some(long) = flag.get_long() else { continue };
+            let values = flag.get_value_names().unwrap_or_default();
+            let takes: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let (before, first) = known
+                .entry(long.to_owned())
+                .or_insert_with(|| (takes.clone(), name.clone()));
+            assert_eq!(&takes, before, "--{long} of {name} and of {first}");
+        }
+    }
 }
 
 #[test]

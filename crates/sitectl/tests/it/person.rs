@@ -196,9 +196,9 @@ impl Site {
     /// How much an export asks of the broker.
     async fn asked_by_an_export(&self, flags: &[String]) -> anyhow::Result<u64> {
         let folder = tempfile::tempdir()?;
-        let to_flag = format!("--to={}", folder.path().display());
+        let to = folder.path().display().to_string();
         let before = self.nats.received().await?;
-        let done = told_json(&["person", "export", ASHA.email, &to_flag], flags)?;
+        let done = told_json(&["person", "export", ASHA.email, &to], flags)?;
         assert_all_held(&done["exported"]);
         Ok(self.nats.received().await? - before)
     }
@@ -332,8 +332,8 @@ async fn all_that_is_held_of_a_person_is_exported_and_nothing_of_another() -> an
     let site = Site::start().await?;
     let folder = tempfile::tempdir()?;
     let to = folder.path().join("asha");
-    let to_flag = format!("--to={}", to.display());
-    let done = told_json(&["person", "export", ASHA.otherwise, &to_flag], &site.flags)?;
+    let words = ["person", "export", ASHA.otherwise, &to.to_string_lossy()];
+    let done = told_json(&words, &site.flags)?;
     assert_all_held(&done["exported"]);
 
     let events = read(to.join("events.json"))?;
@@ -447,8 +447,8 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
 
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
-    let to_flag = format!("--to={}", folder.path().display());
-    told(&["person", "export", "nobody@example.net", &to_flag], &site.flags)?;
+    let to = folder.path().display().to_string();
+    told(&["person", "export", "nobody@example.net", &to], &site.flags)?;
     assert!(!folder.path().join("subscriber.json").exists());
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
     // What was open to all is not any more.
@@ -482,8 +482,8 @@ async fn of_a_sign_up_that_expired_nothing_is_told() -> anyhow::Result<()> {
     .await?;
 
     let folder = tempfile::tempdir()?;
-    let to_flag = format!("--to={}", folder.path().display());
-    told(&["person", "export", email, &to_flag], &site.flags)?;
+    let to = folder.path().display().to_string();
+    told(&["person", "export", email, &to], &site.flags)?;
     for needle in [email, person(email)?.as_str()] {
         assert_eq!(files_with(folder.path(), needle)?, [""; 0]);
     }
@@ -494,12 +494,12 @@ async fn of_a_sign_up_that_expired_nothing_is_told() -> anyhow::Result<()> {
 async fn what_cannot_be_done_is_said_in_a_sentence_before_anything_is_done() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     let folder = tempfile::tempdir()?;
-    let to_flag = format!("--to={}", folder.path().display());
+    let to = folder.path().display().to_string();
     let said = refused(&["person", "erase", "asha", "--yes"], &site.flags)?;
     assert!(said.contains("e-mail address"), "{said}");
 
     fs::write(folder.path().join("notes.txt"), "mine")?;
-    let said = refused(&["person", "export", ASHA.email, &to_flag], &site.flags)?;
+    let said = refused(&["person", "export", ASHA.email, &to], &site.flags)?;
     assert!(said.contains("is not empty"), "{said}");
     assert_eq!(fs::read_dir(folder.path())?.count(), 1);
 
@@ -547,8 +547,8 @@ async fn that_a_person_was_erased_is_told_without_a_word_of_them_and_outlives_al
         assert_eq!(done["told"], json!([event["id"]]));
     }
     let folder = tempfile::tempdir()?;
-    let to_flag = format!("--to={}", folder.path().display());
-    let held = told_json(&["person", "export", ASHA.email, &to_flag], &site.flags)?;
+    let to = folder.path().display().to_string();
+    let held = told_json(&["person", "export", ASHA.email, &to], &site.flags)?;
     assert_eq!(held["exported"]["events"], 0);
     Ok(())
 }

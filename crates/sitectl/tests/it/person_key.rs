@@ -159,7 +159,7 @@ async fn through_the_change_a_subscriber_stays_one_and_every_link_works() -> any
     mails(&server, 2).await?;
     let folder = tempfile::tempdir()?;
     let to = folder.path().join("zoe").to_string_lossy().into_owned();
-    let told_of = told_json(&["person", "export", ZOE, "--to", &to], &with_store(both_keys()))?;
+    let told_of = told_json(&["person", "export", ZOE, &to], &with_store(both_keys()))?;
     assert_eq!(
         (&told_of["exported"]["events"], &told_of["exported"]["subscriber"]),
         (&json!(2), &json!(1))

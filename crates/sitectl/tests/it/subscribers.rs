@@ -424,11 +424,11 @@ async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
     fs::write(&file, LEFT)?;
     let said = told(&["subscribers", "import", &file.to_string_lossy()], &flags)?;
     for line in [
-        "line 2: would be unsubscribed",
-        "line 3: would be unsubscribed",
-        "line 4: left alone: known already, as unsubscribed",
-        "line 5: would be unsubscribed",
-        "line 6: left alone: nobody with this address is known",
+        "2     would be unsubscribed",
+        "3     would be unsubscribed",
+        "4     left alone: known already, as unsubscribed",
+        "5     would be unsubscribed",
+        "6     left alone: nobody with this address is known",
         "would be unsubscribed: 3 of 5",
         "repeat it with --yes",
     ] {
@@ -526,10 +526,10 @@ async fn an_import_adds_whom_nobody_knows_and_changes_nobody_else() -> anyhow::R
 
     let said = told(&["subscribers", "import", &path], &flags)?;
     for line in [
-        "line 2: would be imported",
-        "line 3: left alone: known already, as unsubscribed",
-        "line 4: left alone: known already, as suppressed",
-        "line 5: left alone: the same address as in line 2",
+        "2     would be imported",
+        "3     left alone: known already, as unsubscribed",
+        "4     left alone: known already, as suppressed",
+        "5     left alone: the same address as in line 2",
         "no mail is sent",
         "repeat it with --yes",
     ] {

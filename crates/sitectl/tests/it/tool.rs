@@ -33,6 +33,16 @@ pub fn told(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// The rows of the table that a command answers, below its headings: what stands in the cells.
+pub fn told_rows(words: &[&str], flags: &[String]) -> anyhow::Result<Vec<Vec<String>>> {
+    let table = told(words, flags)?;
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
+        cells.map(str::to_owned).collect()
+    };
+    Ok(table.lines().skip(1).map(cells).collect())
+}
+
 /// The JSON document that a command answers where it succeeds.
 pub fn told_json(words: &[&str], flags: &[String]) -> anyhow::Result<Value> {
     let mut flags = flags.to_vec();

@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 use tonic::Code;
 use uuid::Uuid;
 use visitor::{
-    EmailAddress, PersonId, PersonKey,
+    EmailAddress, PersonId, PersonKey, PersonKeys,
     token::{Purpose, TokenKey},
 };
 
@@ -22,8 +22,7 @@ const NEW_KEY: &str = "the new key for tests, of thirty-two bytes";
 async fn with_the_new_key(before: Running, names_the_former: bool) -> anyhow::Result<Running> {
     let (key, former) = (PersonKey::new(NEW_KEY)?, PersonKey::new(PERSON_KEY)?);
     running_on(before.nats, |settings| {
-        settings.person_key = key;
-        settings.person_key_former = names_the_former.then_some(former);
+        settings.person_keys = PersonKeys::new(key, names_the_former.then_some(former));
     })
     .await
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dkim::Signer;
 use lettre::message::Mailbox;
 use mail_templates::{Brand, Templates};
-use resumes::{ResumeStore, ResumeStoreError, S3Settings};
+use resumes::{ResumeStore, ResumeStoreError};
 use site_events::event::StoredResume;
 use visitor::links::LinkBuilder;
 
@@ -37,14 +37,7 @@ impl MailContext {
             set.clone()
                 .unwrap_or_else(|| Mailbox::new(Some(brand.name.clone()), address.clone()))
         };
-        // Links are signed for the address under which they are followed.
-        let public_store = S3Settings {
-            s3_endpoint: settings
-                .s3_public_endpoint
-                .clone()
-                .unwrap_or_else(|| settings.store.s3_endpoint.clone()),
-            ..settings.store.clone()
-        };
+        let public_store = settings.store.for_links(settings.s3_public_endpoint.as_deref());
         let signer = Signer::new(&settings.dkim)
             .map_err(|reason| anyhow::anyhow!("The setting DKIM_KEY is wrong: {reason}"))?;
         Ok(Self {

@@ -152,6 +152,11 @@ impl Unsent<'_> {
     }
 }
 
+fn log_before(handover: Handover) -> Handover {
+    tracing::info!("delivered before; nothing sent");
+    handover
+}
+
 /// The operator's last mail.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LastDigest {
@@ -199,8 +204,8 @@ impl Deliveries {
         let _turn = self.under_way.turn(&key).await;
         let read_at = Instant::now();
         if let Some(record) = self.find(&key, delivery).await? {
-            tracing::info!("delivered before; nothing sent");
-            return Ok(NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided));
+            let before = NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided);
+            return Ok(log_before(before));
         }
         let claim = Arc::<AtomicU64>::default();
         let unsent = Unsent {
@@ -216,10 +221,7 @@ impl Deliveries {
         }
         let handover = sent?;
         let state = match handover {
-            Handover::Before | Handover::Decided(_) => {
-                tracing::info!("delivered before; nothing sent");
-                return Ok(handover);
-            }
+            Handover::Before | Handover::Decided(_) => return Ok(log_before(handover)),
             Handover::Erased => {
                 tracing::info!("the event was erased meanwhile; nothing sent");
                 return Ok(handover);

@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use visitor::token::{Purpose, TokenKey, TokenKeys};
 
 use self::{imap_folder::ImapFolder, maildir::Maildir};
-use crate::{broker, common_args::CommonArgs, imap::Account, output::print_output};
+use crate::{broker, common_args::CommonArgs, imap::Account, output::print_output, progress};
 
 /// Where the reports lie, and what shows that they are about our mails.
 #[derive(Args, Debug)]
@@ -129,15 +129,17 @@ struct Reader {
 
 impl Reader {
     async fn read_maildir(&self, maildir: &Maildir, counts: &mut Counts) -> anyhow::Result<()> {
-        for mail in maildir.new_mails()? {
-            self.heed(&maildir.read(&mail)?, counts).await?;
-            maildir.mark_seen(&mail)?;
+        let mails = maildir.new_mails()?;
+        for mail in progress::counted("mails", mails.len() as u64)?.wrap_iter(mails.iter()) {
+            self.heed(&maildir.read(mail)?, counts).await?;
+            maildir.mark_seen(mail)?;
         }
         Ok(())
     }
 
     async fn read_imap_folder(&self, folder: &mut ImapFolder, counts: &mut Counts) -> anyhow::Result<()> {
-        for mail in folder.unseen_mails().await? {
+        let mails = folder.unseen_mails().await?;
+        for mail in progress::counted("mails", mails.len() as u64)?.wrap_iter(mails.into_iter()) {
             if let Some(content) = folder.read(mail).await? {
                 self.heed(&content, counts).await?;
                 folder.mark_seen(mail).await?;

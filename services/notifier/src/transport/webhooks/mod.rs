@@ -151,7 +151,7 @@ impl Webhook {
     /// What becomes of an event that is not its person's next.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
-        if erasures::is_too_early(delivery.payload(), delivery.attempt) {
+        if erasures::is_too_early(delivery.event_type, delivery.attempt) {
             let reason = "what was begun before the person was erased may still be under way".to_owned();
             return Some(Outcome::NotYet(reason, Pause::Backoff));
         }

@@ -1,0 +1,44 @@
+//! How endpoints are reached, by the settings.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use site_service::tls::{CaFile, public_client_config};
+
+use crate::{PrivateAddresses, Secrets, WebhookClient};
+
+/// How endpoints are reached, whichever there are.
+#[derive(Args, Debug)]
+pub struct WebhookSettings {
+    /// Lets webhooks go to private addresses and over plain HTTP
+    #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
+    webhooks_allow_private: bool,
+    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
+    #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
+    webhooks_ca_file: Option<CaFile>,
+    /// Folder of the secrets that recipes name, each in a file of its own
+    #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
+    webhooks_secrets_dir: Option<PathBuf>,
+}
+
+impl WebhookSettings {
+    /// The client of all endpoints.
+    ///
+    /// # Errors
+    ///
+    /// If there is no authority to trust.
+    pub fn client(&self) -> anyhow::Result<WebhookClient> {
+        let private = if self.webhooks_allow_private {
+            PrivateAddresses::Allowed
+        } else {
+            PrivateAddresses::Refused
+        };
+        let tls = public_client_config(self.webhooks_ca_file.as_ref())?;
+        Ok(WebhookClient::new(private, tls))
+    }
+
+    /// The secrets that recipes name.
+    pub fn secrets(&self) -> Secrets {
+        Secrets::in_folder(self.webhooks_secrets_dir.clone())
+    }
+}
