@@ -29,6 +29,10 @@ const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_interval(Duration::from_secs(10))
     .with_retries(3);
 
+/// The most that a server may say before it is told something again. lettre reads a line whole, however long it is; RFC 5321 (4.5.3.1.5)
+/// lets one have 512 bytes, and what a server can do or a certificate chain takes some kilobytes.
+const MAX_SAID_BYTES: usize = 64 * 1024;
+
 /// Connects to the first of the host's addresses that is reached, each within this time, and encrypts from the start where
 /// there is a configuration for that (RFC 8314), in whatever time the caller has.
 ///
@@ -43,7 +47,7 @@ pub async fn connect(
 ) -> io::Result<Box<dyn AsyncTokioStream>> {
     let tcp = connect_tcp(host, port, within).await?;
     SockRef::from(&tcp).set_tcp_keepalive(&KEEPALIVE)?;
-    let tcp = Prompt(tcp);
+    let tcp = Prompt { tcp, said: 0 };
     let Some(tls) = tls else {
         return Ok(Box::new(tcp));
     };
@@ -67,14 +71,19 @@ async fn connect_tcp(host: &str, port: u16, within: Duration) -> io::Result<TcpS
 
 /// A stream that acknowledges at once what comes. A server that answers several commands one by one has the second answer kept back by its
 /// system until ours acknowledged the first, for which that would take 40 ms. It falls back by itself, so it is told each time.
+/// Whoever says more than is listened to is heard no further.
 #[derive(Debug)]
-struct Prompt(TcpStream);
+struct Prompt {
+    tcp: TcpStream,
+    /// How many bytes came since we said something.
+    said: usize,
+}
 
 impl Prompt {
     fn acknowledge_at_once<T>(&self, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if done.is_ready() {
             // Where the system refuses it, it is slower and as right.
-            let _refused = self.0.set_quickack(true);
+            let _refused = self.tcp.set_quickack(true);
         }
         done
     }
@@ -82,7 +91,7 @@ impl Prompt {
 
 impl AsyncTokioStream for Prompt {
     fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.peer_addr()
+        self.tcp.peer_addr()
     }
 }
 
@@ -92,7 +101,14 @@ impl AsyncRead for Prompt {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut self.0).poll_read(context, buffer);
+        if self.said > MAX_SAID_BYTES {
+            let without_end =
+                io::Error::new(io::ErrorKind::InvalidData, "the mail server's answer has no end");
+            return Poll::Ready(Err(without_end));
+        }
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.tcp).poll_read(context, buffer);
+        self.said += buffer.filled().len() - before;
         self.acknowledge_at_once(read)
     }
 }
@@ -103,16 +119,17 @@ impl AsyncWrite for Prompt {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.0).poll_write(context, bytes);
+        self.said = 0;
+        let written = Pin::new(&mut self.tcp).poll_write(context, bytes);
         self.acknowledge_at_once(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
+        Pin::new(&mut self.tcp).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+        Pin::new(&mut self.tcp).poll_shutdown(context)
     }
 }
 
@@ -122,7 +139,7 @@ struct Encrypted(TlsStream<Prompt>);
 
 impl AsyncTokioStream for Encrypted {
     fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get_ref().0.0.peer_addr()
+        self.0.get_ref().0.tcp.peer_addr()
     }
 }
 
@@ -156,9 +173,11 @@ impl AsyncWrite for Encrypted {
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpListener;
+    use lettre::transport::smtp::extension::ClientId;
+    use tokio::{io::AsyncWriteExt, net::TcpListener};
 
     use super::*;
+    use crate::transport::smtp::transaction::Connection;
 
     #[tokio::test]
     async fn the_system_asks_a_silent_host_whether_it_is_still_there() -> io::Result<()> {
@@ -178,6 +197,33 @@ mod tests {
             timer.as_deref().is_some_and(|timer| timer.starts_with("02:")),
             "{timer:?}"
         );
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_server_whose_answer_has_no_end_is_heard_no_further() -> anyhow::Result<()> {
+        const PIECE: usize = 64 * 1024;
+        const PIECES: usize = 1024;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let port = listener.local_addr()?.port();
+        let server = async {
+            let (mut client, _) = listener.accept().await?;
+            let mut said = 0;
+            while said < PIECES && client.write_all(&[b'2'; PIECE]).await.is_ok() {
+                said += 1;
+            }
+            io::Result::Ok(said)
+        };
+        let client = async {
+            let stream = connect("127.0.0.1", port, Duration::from_secs(1), None).await?;
+            let hello = ClientId::Domain("us.example".into());
+            let greeted = Connection::greet(stream, &hello, None).await;
+            io::Result::Ok(greeted.is_ok())
+        };
+        let (said, is_greeted) = tokio::try_join!(server, client)?;
+        assert!(!is_greeted);
+        // What both systems hold between them comes on top.
+        assert!(said < PIECES / 2, "{said} pieces");
         Ok(())
     }
 
