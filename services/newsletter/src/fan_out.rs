@@ -28,6 +28,9 @@ const PAUSED_INTERVAL: Duration = Duration::from_millis(250);
 /// How long it is waited for room in the stream, or for a broker that is away.
 const AWAY_PAUSE: Duration = Duration::from_secs(1);
 
+/// After so many attempts that it had to wait at it is said again.
+const REMINDER_ATTEMPTS: u32 = 900;
+
 /// Why an issue could not be handed out to its end.
 #[derive(Debug, thiserror::Error)]
 enum FanOutError {
@@ -37,6 +40,16 @@ enum FanOutError {
     Read(#[from] ReadError),
     #[error("the stream {SENDINGS_STREAM} does not take a mail: {0}")]
     Publish(#[from] PublishError),
+}
+
+/// What was put into the stream of the mails of a step.
+struct Put {
+    /// How many of the first are stored.
+    stored: usize,
+    /// The sequences of those that were not counted yet.
+    new: BTreeSet<u64>,
+    /// Why the next is not.
+    refused: Option<PublishError>,
 }
 
 /// Hands out the issue that an event asks for. One that is paused waits here.
@@ -60,7 +73,13 @@ pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
         handed_out = handing_out.run() => match handed_out {
             Ok(()) => Outcome::Delivered,
             Err(FanOutError::Store(error @ IssueStoreError::Unreadable { .. })) => Outcome::Refused(error.to_string()),
-            Err(error) => Outcome::Retry(error.to_string(), Pause::Just(AWAY_PAUSE)),
+            Err(error) => {
+                if delivery.attempt % REMINDER_ATTEMPTS == 1 {
+                    tracing::warn!(%error, %issue, "the issue waits");
+                }
+                // It is never given up for waiting: a limit may let it go for weeks.
+                Outcome::NotYet(error.to_string(), Pause::Just(AWAY_PAUSE))
+            }
         },
     }
 }
@@ -86,12 +105,28 @@ struct FanOut<'a> {
 
 /// What comes of some entries of the bucket.
 struct Step {
-    sendings: Vec<Sending>,
+    sendings: Vec<StepSending>,
     /// Those of the steps before among them.
     passed_over: PassedOver,
     /// The last sequence that was looked at.
     position: u64,
     looked_at: usize,
+}
+
+/// A mail of a step, and how far that is with it.
+struct StepSending {
+    sending: Sending,
+    passed_over: PassedOver,
+    position: u64,
+}
+
+impl Step {
+    /// How far it is with as many of its mails, if that is not all.
+    fn cut(&mut self, stored: usize) {
+        if let Some(last) = stored.checked_sub(1).and_then(|last| self.sendings.get(last)) {
+            (self.passed_over, self.position) = (last.passed_over, last.position);
+        }
+    }
 }
 
 impl FanOut<'_> {
@@ -102,9 +137,16 @@ impl FanOut<'_> {
         loop {
             let mut entries = self.newsletter.subscribers.since(entry.record.position + 1);
             loop {
-                let step = self.next_step(&mut entries, &entry.record).await?;
-                let is_last = step.looked_at < STEP;
-                let new = self.put(&step.sendings, &entry.record).await?;
+                let mut step = self.next_step(&mut entries, &entry.record).await?;
+                let Put { stored, new, refused } = self.put(&step.sendings, &entry.record).await?;
+                let refused = match refused {
+                    Some(refused) if stored == 0 => return Err(refused.into()),
+                    refused => refused,
+                };
+                if refused.is_some() {
+                    step.cut(stored);
+                }
+                let is_last = refused.is_none() && step.looked_at < STEP;
                 let next = self.after(&entry.record, &step, &new, is_last);
                 match self.note(&next, entry.revision).await? {
                     Some(revision) => {
@@ -115,6 +157,9 @@ impl FanOut<'_> {
                     }
                     // It was paused or canceled meanwhile, or another process hands it out.
                     None => break,
+                }
+                if let Some(refused) = refused {
+                    return Err(refused.into());
                 }
                 if is_last {
                     let record = &entry.record;
@@ -194,24 +239,27 @@ impl FanOut<'_> {
         }
         let subscriber = carried.as_ref().unwrap_or(subscriber);
         match subscriber.reached_at(self.event.time) {
-            Ok(_) => step.sendings.push(Sending {
-                id: self.issue.sending_id(subscriber.subscription),
-                subject: person,
-                requestid: self.event.requestid.clone(),
-                issue: self.issue,
-                test: None,
+            Ok(_) => step.sendings.push(StepSending {
+                sending: Sending {
+                    id: self.issue.sending_id(subscriber.subscription),
+                    subject: person,
+                    requestid: self.event.requestid.clone(),
+                    issue: self.issue,
+                    test: None,
+                },
+                passed_over: step.passed_over,
+                position: step.position,
             }),
             Err(why) => step.passed_over.count(why),
         }
     }
 
-    /// Puts mails into their stream, and waits until the broker has stored them all; gives the sequences of those that were not counted yet.
-    /// Of a repetition the broker says where the first is. If that is behind what was noted, it is of a step that was not, as of a process
+    /// Puts mails into their stream, and waits until the broker has stored them, all or as many as there is room for. Of a repetition the broker says where the first is. If that is behind what was noted, it is of a step that was not, as of a process
     /// that was killed; else it was counted, and is of a subscriber whose record has changed since.
-    async fn put(&self, sendings: &[Sending], before: &IssueProgress) -> Result<BTreeSet<u64>, FanOutError> {
+    async fn put(&self, sendings: &[StepSending], before: &IssueProgress) -> Result<Put, FanOutError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());
-        for sending in sendings {
+        for StepSending { sending, .. } in sendings {
             let payload = serde_json::to_vec(sending).expect("a sending is plain values");
             let message = PublishMessage::build()
                 .payload(payload.into())
@@ -220,14 +268,26 @@ impl FanOut<'_> {
             let subject = subjects::sending(&issue, sending.subject.as_str());
             acknowledged.push(self.newsletter.context.send_publish(subject, message).await?);
         }
-        let mut new = BTreeSet::new();
+        let mut put = Put {
+            stored: 0,
+            new: BTreeSet::new(),
+            refused: None,
+        };
         for ack in acknowledged {
-            let sequence = ack.await?.sequence;
-            if sequence > before.last_sending {
-                new.insert(sequence);
+            match ack.await {
+                Ok(ack) => {
+                    put.stored += 1;
+                    if ack.sequence > before.last_sending {
+                        put.new.insert(ack.sequence);
+                    }
+                }
+                Err(error) => {
+                    put.refused = Some(error);
+                    break;
+                }
             }
         }
-        Ok(new)
+        Ok(put)
     }
 
     fn after(

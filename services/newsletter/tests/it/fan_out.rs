@@ -6,12 +6,13 @@ use std::{
 };
 
 use anyhow::Context as _;
-use async_nats::jetstream;
+use async_nats::jetstream::{self, consumer::PullConsumer};
+use futures_util::StreamExt;
 use issues::{IssueProgress, IssueState, Issues};
 use serde_json::Value;
 use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{
-    FAN_OUT_CONSUMER, IssueId, SENDINGS_STREAM, SITE_STREAM, Sending,
+    FAN_OUT_CONSUMER, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
 };
 use site_service::RequestId;
@@ -315,6 +316,50 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
     );
     assert_eq!((twice, progress.queued), (0, count as u64));
     assert!(killed > 0, "it was never killed while it handed out");
+    Ok(())
+}
+
+/// Limits may let fewer mails go in an hour than are put into the stream together, and for longer than any event is tried.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_that_waits_for_room_takes_as_much_as_there_is_each_time() -> anyhow::Result<()> {
+    const SENT: usize = 40;
+    let nats = Nats::start().await?;
+    nats.provision_with(&["--storage-mb", "16"]).await?;
+    let count = 2_000;
+    seed_subscribers(&nats, PERSON_KEY, readers(count)).await?;
+    let logs = tempfile::TempDir::new()?;
+    let operator = Operator::on(&nats).await?;
+    operator.send(Audience::Subscribers).await?;
+    let _service = process(&nats, logs.path())?;
+    let until_full = async |at_least: u64| {
+        eventually("the stream is full", SOON, async || {
+            let (queued, noted) = (
+                operator.queued().await.ok()?,
+                operator.progress().await.ok()?.queued,
+            );
+            (queued > 0 && noted >= at_least).then_some((queued, noted))
+        })
+        .await
+    };
+    let (full, _) = until_full(251).await?;
+    tokio::time::sleep(2 * Wait::from_secs(1)).await;
+    let (full, noted) = until_full(full).await?;
+    assert_eq!(noted, full, "what is stored is noted");
+    assert!(full < count as u64, "it all fits");
+    let notifier = jetstream::new(nats.client(User::Notifier).await?);
+    let consumer: PullConsumer = notifier
+        .get_consumer_from_stream(SENDINGS_CONSUMER, SENDINGS_STREAM)
+        .await?;
+    let mut mails = consumer.fetch().max_messages(SENT).messages().await?;
+    while let Some(mail) = mails.next().await {
+        let mail = mail.map_err(|error| anyhow::anyhow!("{error}"))?;
+        mail.double_ack()
+            .await
+            .map_err(|error| anyhow::anyhow!("{error}"))?;
+    }
+    // Lengths differ by a few bytes.
+    until_full(full + SENT as u64 - 2).await?;
+    assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }
 
