@@ -30,7 +30,7 @@ const DOMAIN_GIVEN_UP_AFTER: i64 = 3 * DAY;
 const MAX_SLOW_DOMAINS: usize = 2_000;
 /// Of how many mails it is known how often they were put off.
 const MAX_KNOWN_PUT_OFF: usize = 2_000;
-/// Of how many mails it is known that their subscribers left: more than all notifiers have in their hands.
+/// Of how many mails it is known that their subscribers left: some seconds of those of an issue that everybody leaves.
 const MAX_KNOWN_LEFT: usize = 256;
 /// How long a mail is known to be in somebody's hands that nobody speaks of any more, in seconds: longer than one is tried.
 const FORGOTTEN_AFTER: i64 = 7 * DAY;
@@ -430,7 +430,7 @@ impl Ledger {
             self.domains.clear();
             // Of a domain to which nothing goes any more nothing is known in the end.
             self.slow.retain(|_, slow| slow.until > time - DAY);
-            self.left.retain(|_, told| *told > time - MAX_UNDER_WAY);
+            self.left.retain(|_, told| *told > time - FORGOTTEN_AFTER);
             self.in_hand.retain(|_, mail| {
                 let known_for = if mail.is_told {
                     MAX_UNDER_WAY

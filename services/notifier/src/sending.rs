@@ -298,7 +298,11 @@ impl IssueSender {
         target: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
-        let ahead = self.ahead.0.acquire().await.ok();
+        let ahead = tokio::select! {
+            biased;
+            () = self.smtp.stopped() => return Err(SmtpError::NotBegun.into()),
+            ahead = self.ahead.0.acquire() => ahead.ok(),
+        };
         let Some(written) = self.write(attempt, event, target, unsent).await? else {
             return Ok(Handover::Before);
         };

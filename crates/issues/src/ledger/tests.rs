@@ -256,7 +256,7 @@ fn of_those_who_left_as_many_are_known_as_fit() {
         Uuid::from_u128(1),
         ATTEMPT,
         (issue(), "a.example"),
-        later(HOUR),
+        later(FORGOTTEN_AFTER + HOUR),
         &SendingLimits::default(),
     );
     assert!(ledger.left.is_empty());

@@ -151,6 +151,9 @@ impl<'a> Conversation<'a> {
             }
             return Ok(None);
         }
+        if let ScriptedReply::TakeRecipientAfter(delay) = answer {
+            tokio::time::sleep(delay).await;
+        }
         self.write_line("250 OK").await?;
         Ok(Some((address.to_owned(), answer)))
     }

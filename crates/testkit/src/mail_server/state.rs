@@ -20,6 +20,8 @@ pub enum ScriptedReply {
     Take,
     /// It is accepted, but that is said only after this delay.
     TakeAfter(Duration),
+    /// It is accepted; its recipient's address is, too, but only after this delay.
+    TakeRecipientAfter(Duration),
     /// These words answer the recipient's address.
     ToRecipient(&'static str),
     /// These words answer the recipient's address, and nothing is said afterwards.

@@ -294,7 +294,7 @@ impl Deliveries {
         waiting: &Delivery,
     ) -> Result<Option<OffsetDateTime>, Unavailable> {
         let delivered = format!("{event}.{consumer}");
-        for key in [given_up_key(&delivered), delivered] {
+        for key in [delivered.clone(), given_up_key(&delivered)] {
             if let Some(record) = self.find(&key, waiting).await? {
                 return Ok(Some(time_of_record(&record)));
             }

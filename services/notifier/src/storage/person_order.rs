@@ -54,44 +54,56 @@ impl PersonOrder {
     /// If the broker does not answer.
     pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         let floor = self.floor().await?;
-        Ok(floor + 1 >= delivery.sequence || self.turn(delivery, floor).await?.is_some())
+        if floor + 1 >= delivery.sequence {
+            return Ok(true);
+        }
+        for id in self.before(delivery, floor).await? {
+            if self
+                .deliveries
+                .done_at(id, &self.consumer, delivery)
+                .await?
+                .is_none()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
-    /// Whether an event that is too old waited for its turn, and was not tried for as long as any since that came.
+    /// Whether an event that is its person's next became so a shorter time ago than any is tried for, by what is recorded of those before
+    /// it. Of what came before the endpoint, or long ago, nothing is.
     ///
     /// # Errors
     ///
     /// If the broker does not answer.
     pub async fn waited(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
-        let turn = self.turn(delivery, 0).await?;
-        Ok(turn.is_none_or(|turn| turn + delivery.give_up_after > OffsetDateTime::now_utc()))
+        let since = OffsetDateTime::now_utc() - delivery.give_up_after;
+        for id in self.before(delivery, 0).await? {
+            let done = self.deliveries.done_at(id, &self.consumer, delivery).await?;
+            if done.is_some_and(|done| done > since) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Since when an event is its person's next, by those behind this sequence; none while it is not.
-    async fn turn(&self, delivery: &Delivery, behind: u64) -> Result<Option<OffsetDateTime>, Unavailable> {
-        let mut turn = OffsetDateTime::UNIX_EPOCH;
+    /// The events of the same person that came before one, after this sequence.
+    async fn before(&self, delivery: &Delivery, after: u64) -> Result<Vec<Uuid>, Unavailable> {
+        let mut before = Vec::new();
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);
-            let mut from = behind + 1;
+            let mut from = after + 1;
             while let Some(message) = self.events.next(&subject, from).await? {
                 if message.sequence >= delivery.sequence {
                     break;
                 }
                 from = message.sequence + 1;
                 // One that cannot be read becomes a dead letter, and holds up nothing.
-                let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
-                    continue;
-                };
-                if id == delivery.event_id {
-                    continue;
-                }
-                match self.deliveries.done_at(id, &self.consumer, delivery).await? {
-                    Some(done) => turn = turn.max(done),
-                    None => return Ok(None),
-                }
+                before.extend(serde_json::from_slice(&message.payload).map(|StoredEvent { id }| id));
             }
         }
-        Ok(Some(turn))
+        before.retain(|id| *id != delivery.event_id);
+        Ok(before)
     }
 
     /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.

@@ -111,7 +111,7 @@ enum Tls {
 /// A message to be handed over.
 pub struct Written<'a> {
     message: Message,
-    /// Let go of once the server waits for the content: what others do then, no connection waits for.
+    /// Whoever writes the next one waits for this, which is dropped once the server answered DATA, or is slow to.
     ahead: Option<SemaphorePermit<'a>>,
 }
 
@@ -309,13 +309,20 @@ impl SmtpPool {
         call: &mut Call<'_>,
         envelope: &Envelope,
         content: Content,
-        ahead: Option<SemaphorePermit<'_>>,
+        mut ahead: Option<SemaphorePermit<'_>>,
     ) -> Result<(), HandOverError> {
         let used = [KeyValue::new("state", "used")];
         let _used = CounterGuard::new(&self.connections, &used);
         let limit = self.settings.smtp_timeout;
-        let sending = timeout(limit, self.send_envelope(envelope)).await;
-        let mut connection = sending.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
+        let mut sending = pin!(timeout(limit, self.send_envelope(envelope)));
+        let sent = match timeout(SLOW_AFTER, &mut sending).await {
+            Ok(sent) => sent,
+            Err(_slow) => {
+                ahead = None;
+                sending.await
+            }
+        };
+        let mut connection = sent.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
         drop(ahead);
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;

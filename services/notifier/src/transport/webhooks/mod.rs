@@ -172,7 +172,10 @@ impl Webhook {
             return outcome;
         };
         match order.waited(delivery).await {
-            Ok(true) => Outcome::NotYet(reason.clone(), *pause),
+            Ok(true) => {
+                tracing::warn!(%reason, "not delivered; will try again, as it waited for its turn until now");
+                Outcome::NotYet(reason.clone(), *pause)
+            }
             Ok(false) => outcome,
             Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
         }
