@@ -34,6 +34,7 @@ mod webhooks;
 use clap::{Parser, Subcommand};
 pub use common_args::Mode;
 pub use output::printable;
+pub use progress::is_reader_gone;
 use site_service::settings;
 
 /// The operator's tool
@@ -56,7 +57,7 @@ enum Command {
     PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
-    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
+    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel, bounces
     Newsletter(Box<newsletter::NewsletterArgs>),
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
     Webhooks(Box<webhooks::WebhooksArgs>),

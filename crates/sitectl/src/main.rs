@@ -13,6 +13,7 @@ async fn main() -> ExitCode {
     };
     match sitectl::run(cli).await {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if sitectl::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}", sitectl::printable(&format!("{error:#}")));
             ExitCode::FAILURE

@@ -1,14 +1,12 @@
 //! `sitectl completions` and `sitectl man-pages`: what a shell and `man` know of the commands.
 
-use std::{
-    fs,
-    io::{Write as _, stdout},
-    path::PathBuf,
-};
+use std::{fs, io::Write as _, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
+
+use crate::progress::stdout;
 
 /// Which shell.
 #[derive(Args, Debug)]
@@ -37,7 +35,9 @@ pub fn completions(args: &CompletionsArgs, tool: &Command) -> anyhow::Result<()>
         tool.get_name(),
         &mut script,
     );
-    Ok(stdout().write_all(&script)?)
+    let mut out = stdout();
+    out.write_all(&script)?;
+    Ok(out.flush()?)
 }
 
 /// Writes the pages, and says where they are.

@@ -1,29 +1,37 @@
 //! Output of a command: sentences and tables for people, one JSON document for machines.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 use serde_json::Value;
 use tabwriter::TabWriter;
 use visitor::invisible::is_invisible;
 
-use crate::progress::{Stdout, stdout};
+use crate::progress::{Stdout, is_reader_gone, stdout};
 
 /// How many rows have their columns aligned with each other: as many are held.
 const ROWS_AT_ONCE: usize = 500;
 /// What stands in an empty cell.
 const NOTHING: &str = "-";
 
-/// Prints the document where JSON is asked for, else the lines.
+/// Prints the document where JSON is asked for, else the lines. That nobody reads them any more changes nothing of how the command
+/// ends.
 ///
 /// # Errors
 ///
-/// If nobody reads stdout any more, or the disk behind it is full.
+/// If the disk behind stdout is full.
 pub fn print_output(
     json: bool,
     document: &Value,
     lines: impl IntoIterator<Item = String>,
 ) -> anyhow::Result<()> {
+    match print_whole(json, document, lines) {
+        Err(error) if is_reader_gone(&error) => Ok(()),
+        printed => printed,
+    }
+}
+
+fn print_whole(json: bool, document: &Value, lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(stdout());
     if json {
         writeln!(out, "{document}")?;
@@ -105,7 +113,7 @@ impl<W: Write> ListOutput<W> {
                 } else {
                     write!(out, ",")?;
                 }
-                serde_json::to_writer(out, document)?;
+                serde_json::to_writer(out, document).map_err(io::Error::from)?;
             }
         }
         self.is_empty = false;

@@ -2,7 +2,9 @@
 //! terminal, as in a job, nothing is written.
 
 use std::{
-    io::{self, IsTerminal as _, Write},
+    error::Error,
+    fmt,
+    io::{self, ErrorKind, IsTerminal as _, Write},
     sync::LazyLock,
 };
 
@@ -13,6 +15,8 @@ use site_broker::{Messages, StreamReader};
 
 const COUNTED: &str = "{msg}: {pos} of {len}, {eta} left";
 const BYTES: &str = "{msg}: {bytes} of {total_bytes}, {eta} left";
+const COMPRESSED: &str = "{msg}, compressed: {bytes}; uncompressed it is {total_bytes}";
+const SECONDS: &str = "{msg}: {pos} of at most {len} s";
 
 /// What is being read: what is written meanwhile comes above it.
 static READING: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
@@ -33,6 +37,24 @@ pub fn counted(what: impl Into<String>, parts: u64) -> anyhow::Result<ProgressBa
 /// If the line cannot be made.
 pub fn bytes(what: impl Into<String>, bytes: u64) -> anyhow::Result<ProgressBar> {
     begin(BYTES, what.into(), bytes)
+}
+
+/// Begins to tell of work that goes through what was compressed of as many bytes: how much that is shows only at its end.
+///
+/// # Errors
+///
+/// If the line cannot be made.
+pub fn compressed(what: impl Into<String>, uncompressed: u64) -> anyhow::Result<ProgressBar> {
+    begin(COMPRESSED, what.into(), uncompressed)
+}
+
+/// Begins to tell of waiting that takes as many seconds at the most.
+///
+/// # Errors
+///
+/// If the line cannot be made.
+pub fn seconds(what: impl Into<String>, at_most: u64) -> anyhow::Result<ProgressBar> {
+    begin(SECONDS, what.into(), at_most)
 }
 
 /// Begins to tell of work that goes through the objects of a bucket, which are counted where somebody sees it.
@@ -97,10 +119,66 @@ impl Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.beside_progress(|out| out.write(bytes))
+        self.beside_progress(|out| out.write(bytes)).map_err(of_stdout)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.beside_progress(Write::flush)
+        self.beside_progress(Write::flush).map_err(of_stdout)
+    }
+}
+
+/// Whoever read stdout has seen enough, as `head` has after its lines.
+#[derive(Debug)]
+struct ReaderGone;
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody reads stdout any more")
+    }
+}
+
+impl Error for ReaderGone {}
+
+/// Tells a reader who is gone from a server whose connection broke, which is an [`ErrorKind::BrokenPipe`], too.
+fn of_stdout(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::BrokenPipe {
+        io::Error::new(ErrorKind::BrokenPipe, ReaderGone)
+    } else {
+        error
+    }
+}
+
+/// Whether a command ended because nobody reads what it writes to stdout any more, which is no fault.
+pub fn is_reader_gone(error: &anyhow::Error) -> bool {
+    let is_reader_gone = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<ReaderGone>());
+    error.chain().filter_map(io_error).any(is_reader_gone)
+}
+
+/// That of a CSV table is in none's chain of sources.
+fn io_error<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
+    let of_table = || match cause.downcast_ref::<csv::Error>()?.kind() {
+        csv::ErrorKind::Io(error) => Some(error),
+        _ => None,
+    };
+    cause.downcast_ref().or_else(of_table)
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn a_reader_who_is_gone_is_told_from_a_server_whose_connection_broke() {
+        let broken = || io::Error::from(ErrorKind::BrokenPipe);
+        let to_broker: anyhow::Error = broken().into();
+        assert!(!is_reader_gone(&to_broker));
+        assert!(!is_reader_gone(&of_stdout(ErrorKind::StorageFull.into()).into()));
+        let by_lines = Err::<(), _>(of_stdout(broken())).context("not all was written");
+        let by_table = csv::Error::from(of_stdout(broken()));
+        for error in [by_lines.expect_err("no reader"), by_table.into()] {
+            assert!(is_reader_gone(&error), "{error:?}");
+        }
     }
 }

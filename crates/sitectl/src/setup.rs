@@ -10,10 +10,19 @@ use site_broker::ProvisionSettings;
 use site_events::SITE_STREAM;
 use site_service::nats;
 
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::{CommonArgs, Mode, ModeArgs},
+    output::print_output,
+};
+
+/// What `--yes` is for in `setup`.
+const SETUP_YES: &str =
+    "Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone";
 
 /// What the set-up needs to know.
 #[derive(Args, Debug)]
+#[command(mut_arg("yes", |yes| yes.help(SETUP_YES)))]
 pub struct SetupArgs {
     #[command(flatten)]
     common: CommonArgs,
@@ -23,9 +32,8 @@ pub struct SetupArgs {
     /// The streams
     #[command(flatten)]
     provision: ProvisionSettings,
-    /// Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone
-    #[arg(long)]
-    yes: bool,
+    #[command(flatten)]
+    mode: ModeArgs,
 }
 
 /// Creates what is missing, updates what differs, and tells what there is.
@@ -45,7 +53,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let (mut removed, mut left_alone) = (Vec::new(), Vec::new());
     for consumer in provisioned.orphaned_consumers {
         let orphaned = OrphanedConsumer::look_at(&site, consumer).await?;
-        if orphaned.waiting > 0 && !args.yes {
+        if orphaned.waiting > 0 && args.mode.mode() == Mode::DryRun {
             left_alone.push(orphaned);
         } else {
             orphaned.remove(&site).await?;

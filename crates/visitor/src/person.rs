@@ -46,21 +46,13 @@ impl PersonKey {
 pub struct PersonKeys {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key: PersonKey,
+    pub person_key: PersonKey,
     /// The key of person ids before it, while it changes: who is known under it is found
     #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key_former: Option<PersonKey>,
+    pub person_key_former: Option<PersonKey>,
 }
 
 impl PersonKeys {
-    /// The key of new records, and the one before it.
-    pub fn new(current: PersonKey, former: Option<PersonKey>) -> Self {
-        Self {
-            person_key: current,
-            person_key_former: former,
-        }
-    }
-
     /// The current key alone.
     pub fn current(&self) -> &PersonKey {
         &self.person_key
@@ -225,15 +217,16 @@ mod tests {
         let [current, former] = [KEY, "another key of thirty-two bytes or more"]
             .map(|key| PersonKey::new(key).expect("a long key"));
         let email = EmailAddress::parse("asha@example.com").expect("an address");
-        let ids = PersonKeys::new(current.clone(), Some(former.clone())).person(&email);
+        let keys = |person_key: &PersonKey, former: Option<&PersonKey>| PersonKeys {
+            person_key: person_key.clone(),
+            person_key_former: former.cloned(),
+        };
+        let ids = keys(&current, Some(&former)).person(&email);
         assert_eq!(ids.current, current.person(&email));
         assert_eq!(ids.former, Some(former.person(&email)));
         let as_before = ids.known_as(&former.person(&email));
-        assert_eq!(
-            as_before,
-            PersonKeys::new(former, Some(current.clone())).person(&email)
-        );
-        let alone = PersonKeys::new(current, None).person(&email);
+        assert_eq!(as_before, keys(&former, Some(&current)).person(&email));
+        let alone = keys(&current, None).person(&email);
         assert_eq!(alone.known_as(&alone.current), alone);
     }
 

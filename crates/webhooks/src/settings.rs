@@ -1,6 +1,6 @@
 //! How endpoints are reached, by the settings.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use clap::Args;
 use site_service::tls::{CaFile, public_client_config};
@@ -27,13 +27,13 @@ impl WebhookSettings {
     /// # Errors
     ///
     /// If there is no authority to trust.
-    pub fn client(&self) -> anyhow::Result<WebhookClient> {
+    pub fn client(&self) -> io::Result<WebhookClient> {
         let private = if self.webhooks_allow_private {
             PrivateAddresses::Allowed
         } else {
             PrivateAddresses::Refused
         };
-        let tls = public_client_config(self.webhooks_ca_file.as_ref())?;
+        let tls = public_client_config(self.webhooks_ca_file.as_ref()).map_err(io::Error::other)?;
         Ok(WebhookClient::new(private, tls))
     }
 

@@ -78,7 +78,7 @@ pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> an
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
     let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
-    let progress = progress::bytes(format!("stream {stream}, compressed"), info.number("bytes"))?;
+    let progress = progress::compressed(format!("stream {stream}"), info.number("bytes"))?;
     while let Some(chunk) = chunks.next().await? {
         chunks.hold_while(file.write(&chunk.payload)).await?;
         progress.inc(chunk.payload.len() as u64);

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, SyntheticKey, links::site_url};
 
 use self::mailbox::{Mailbox, MailboxSettings};
-use crate::output::print_output;
+use crate::{output::print_output, progress};
 
 /// How long a mark is good: the clocks of two machines may be minutes apart.
 const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
@@ -79,7 +79,7 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     let taken = started.elapsed();
     let arrived = timeout(
         args.within,
-        arrival(&mut mailbox, ContactReceived::TYPE.id_for(key)),
+        arrival(&mut mailbox, ContactReceived::TYPE.id_for(key), args.within),
     )
     .await;
     arrived.unwrap_or_else(|_| {
@@ -99,14 +99,17 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     print_output(args.json, &document, [line])
 }
 
-/// Waits for the mail that sales would have got.
-async fn arrival(mailbox: &mut Mailbox, event_id: Uuid) -> anyhow::Result<()> {
+/// Waits for the mail that sales would have got, which is late after `within`.
+async fn arrival(mailbox: &mut Mailbox, event_id: Uuid, within: Duration) -> anyhow::Result<()> {
     let mail_of = |channel: Channel| format!("{event_id}.{}@", channel.name());
     let (lead, acknowledgement) = (
         mail_of(Channel::SalesLead),
         mail_of(Channel::ContactAcknowledgement),
     );
+    let progress = progress::seconds("the form's mail", within.as_secs())?;
+    let started = Instant::now();
     loop {
+        progress.set_position(started.elapsed().as_secs());
         if mailbox.take(&lead).await? {
             return Ok(());
         }

@@ -190,7 +190,7 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     ];
     print_output(
         common.json,
-        &json!({ "enabled": name, "deadLetters": letters }),
+        &json!({ "name": name, "state": "on", "enabled": name, "deadLetters": letters }),
         lines,
     )
 }

@@ -28,7 +28,8 @@ pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let line = format!(
         "Paused: {name}. What is under way ends; what comes waits until `sitectl webhooks resume {name}`."
     );
-    print_output(common.json, &json!({ "paused": name }), [line])
+    let document = json!({ "name": name, "state": "paused", "paused": name });
+    print_output(common.json, &document, [line])
 }
 
 /// Lets what waits go to an endpoint.
@@ -45,11 +46,8 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     ensure!(!resumed.paused, "The broker did not resume the endpoint {name}.");
     let waiting = broker::consumer_lag(&info);
     let line = format!("Resumed: {name}. Events that waited: {waiting}.");
-    print_output(
-        common.json,
-        &json!({ "resumed": name, "waiting": waiting }),
-        [line],
-    )
+    let document = json!({ "name": name, "state": "running", "resumed": name, "waiting": waiting });
+    print_output(common.json, &document, [line])
 }
 
 /// How the consumer of an endpoint fares.

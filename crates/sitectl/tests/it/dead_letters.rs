@@ -21,7 +21,7 @@ use testkit::{MailServer, Nats, ScriptedReply, User, eventually, pass_flags};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 
-use crate::tool::{command, message, person, publish, refused, told, told_in_part, told_json};
+use crate::tool::{command, message, person, publish, refused, told, told_in_part, told_json, unread};
 
 const VISITOR: &str = "gone@example.org";
 const SALES: &str = "sales@oculant.example";
@@ -378,5 +378,9 @@ async fn a_list_is_printed_while_it_is_read_and_never_held() -> anyhow::Result<(
     assert!(tool.wait()?.success());
     let asked = nats.received().await? - before;
     assert!(asked < 20, "{asked} requests in all");
+
+    let unread = unread(&["dead-letters", "list"], &nats.flags(User::Operator))?;
+    let ended = (unread.status.code(), String::from_utf8(unread.stderr)?);
+    assert_eq!(ended, (Some(0), String::new()), "nobody reads on");
     Ok(())
 }

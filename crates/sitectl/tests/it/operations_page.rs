@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs};
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use sitectl::Cli;
 use testkit::root;
 
@@ -63,6 +63,20 @@ fn it_names_the_commands_that_want_a_yes_and_those_that_answer_no_machine() -> a
         assert_eq!(takes("json"), !answer.contains(&name), "{name}");
     }
     Ok(())
+}
+
+#[test]
+fn the_line_of_a_command_names_all_that_is_below_it() {
+    let tool = Cli::command();
+    let mut looked_at = 0;
+    for command in tool.get_subcommands().filter(|command| command.has_subcommands()) {
+        let line = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let named = line.rsplit_once(": ").map_or("", |(_, named)| named);
+        let below: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        assert_eq!(named, below.join(", "), "{}", command.get_name());
+        looked_at += 1;
+    }
+    assert!(looked_at > 1, "nothing was held against anything");
 }
 
 #[test]

@@ -35,7 +35,12 @@ async fn who_waits_at_a_terminal_sees_how_far_it_is_and_a_job_writes_nothing_of_
     let [first, second] = ["first", "second"].map(|name| disk.path().join(name).display().to_string());
 
     let at_terminal = seen(&["backup", &first], &parts.flags)?;
-    for told in ["stream SITE, compressed: ", "objects: 1 of 1", "Backed up to "] {
+    for told in [
+        "stream SITE, compressed: ",
+        "; uncompressed it is ",
+        "objects: 1 of 1",
+        "Backed up to ",
+    ] {
         assert!(at_terminal.contains(told), "{told}: {at_terminal}");
     }
     let in_a_job = sitectl(&command(&["backup", &second], &parts.flags))?;

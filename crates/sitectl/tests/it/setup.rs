@@ -11,7 +11,7 @@ use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::{Channel, SITE_STREAM};
 use testkit::{Nats, S3, User};
 
-use crate::tool::{sitectl, told, told_in_part, told_json};
+use crate::tool::{sitectl, told, told_in_part, told_json, unread};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
@@ -205,6 +205,13 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
     assert!(
         stream.consumer_info(mends).await.is_ok(),
         "all else is set up nevertheless"
+    );
+
+    let unread = unread(&["setup", "--webhooks=[]"], &flags)?;
+    assert_eq!(
+        (unread.status.code(), String::from_utf8(unread.stderr)?),
+        (Some(1), said),
+        "it ends as if somebody read"
     );
 
     // What is handed out and has no outcome yet waits as well.

@@ -1,6 +1,9 @@
 //! Running the tool, and the events that there is work with.
 
-use std::process::{Command, Output};
+use std::{
+    io,
+    process::{Command, Output},
+};
 
 use anyhow::ensure;
 use serde_json::Value;
@@ -17,6 +20,14 @@ pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
     let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
     Ok(pass_flags(&mut tool, flags).output()?)
+}
+
+/// Runs it with a reader of its stdout who is gone, as `head` is after its lines.
+pub fn unread(words: &[&str], flags: &[String]) -> anyhow::Result<Output> {
+    let (_, stdout) = io::pipe()?;
+    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
+    let tool = pass_flags(&mut tool, &command(words, flags)).stdout(stdout);
+    Ok(tool.output()?)
 }
 
 /// The command's words and the flags that lead to the parts.
@@ -103,4 +114,16 @@ pub fn message(name: &str, email: &str) -> anyhow::Result<ContactReceived> {
         message: "Two cameras,\none question.".to_owned(),
         attribution: None,
     })
+}
+
+#[test]
+fn it_ends_quietly_where_nobody_reads_on() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let pages = folder.path().display().to_string();
+    for words in [["completions", "bash"], ["man-pages", &pages]] {
+        let output = unread(&words, &[])?;
+        assert_eq!(String::from_utf8(output.stderr)?, "", "{words:?}");
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+    }
+    Ok(())
 }

@@ -53,6 +53,12 @@ async fn an_endpoint_that_was_switched_off_is_switched_on_again() -> anyhow::Res
     assert_eq!(list["endpoints"][1]["on"], true);
     assert_eq!(list["endpoints"][1]["failingSince"], json!(null));
 
+    endpoints.put("crm", off.into()).await?;
+    let done = told_json(&["webhooks", "enable", "crm"], &flags)?;
+    assert_eq!(
+        done,
+        json!({ "name": "crm", "state": "on", "enabled": "crm", "deadLetters": 2 })
+    );
     let again = refused(&["webhooks", "enable", "crm"], &flags)?;
     assert!(again.contains("is on"), "{again}");
     let unknown = refused(&["webhooks", "enable", "cmr"], &flags)?;
@@ -67,6 +73,11 @@ async fn what_comes_for_an_endpoint_that_is_paused_waits_through_a_setup() -> an
     let flags = nats.flags(User::Operator);
     let done = told(&["webhooks", "pause", "crm"], &flags)?;
     assert!(done.starts_with("Paused: crm."), "{done}");
+    let paused = told_json(&["webhooks", "pause", "crm"], &flags)?;
+    assert_eq!(
+        paused,
+        json!({ "name": "crm", "state": "paused", "paused": "crm" })
+    );
     publish(&nats, "zoe@example.org", message("Zoe", "zoe@example.org")?).await?;
     nats.provision_for(TWO).await?;
 
@@ -84,7 +95,10 @@ async fn what_comes_for_an_endpoint_that_is_paused_waits_through_a_setup() -> an
     assert_eq!(rows[1], ["crm", "1", "0", "paused"]);
 
     let resumed = told_json(&["webhooks", "resume", "crm"], &flags)?;
-    assert_eq!(resumed, json!({ "resumed": "crm", "waiting": 1 }));
+    assert_eq!(
+        resumed,
+        json!({ "name": "crm", "state": "running", "resumed": "crm", "waiting": 1 })
+    );
     assert_eq!(taken("webhook-crm").await?, 1);
     assert!(refused(&["webhooks", "resume", "crm"], &flags)?.contains("is not paused"));
     assert!(refused(&["webhooks", "pause", "cmr"], &flags)?.contains("no endpoint cmr"));

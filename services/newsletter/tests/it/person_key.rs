@@ -22,7 +22,10 @@ const NEW_KEY: &str = "the new key for tests, of thirty-two bytes";
 async fn with_the_new_key(before: Running, names_the_former: bool) -> anyhow::Result<Running> {
     let (key, former) = (PersonKey::new(NEW_KEY)?, PersonKey::new(PERSON_KEY)?);
     running_on(before.nats, |settings| {
-        settings.person_keys = PersonKeys::new(key, names_the_former.then_some(former));
+        settings.person_keys = PersonKeys {
+            person_key: key,
+            person_key_former: names_the_former.then_some(former),
+        };
     })
     .await
 }
