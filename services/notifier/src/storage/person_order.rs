@@ -54,20 +54,10 @@ impl PersonOrder {
     /// If the broker does not answer.
     pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         let floor = self.floor().await?;
-        if floor + 1 >= delivery.sequence {
-            return Ok(true);
-        }
-        for id in self.before(delivery, floor).await? {
-            if self
-                .deliveries
-                .done_at(id, &self.consumer, delivery)
-                .await?
-                .is_none()
-            {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(
+            floor + 1 >= delivery.sequence
+                || !self.any_before(delivery, floor, |done| done.is_none()).await?,
+        )
     }
 
     /// Whether an event that is its person's next became so a shorter time ago than any is tried for, by what is recorded of those before
@@ -78,18 +68,17 @@ impl PersonOrder {
     /// If the broker does not answer.
     pub async fn waited(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         let since = OffsetDateTime::now_utc() - delivery.give_up_after;
-        for id in self.before(delivery, 0).await? {
-            let done = self.deliveries.done_at(id, &self.consumer, delivery).await?;
-            if done.is_some_and(|done| done > since) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let is_late = |done: Option<OffsetDateTime>| done.is_some_and(|done| done > since);
+        self.any_before(delivery, 0, is_late).await
     }
 
-    /// The events of the same person that came before one, after this sequence.
-    async fn before(&self, delivery: &Delivery, after: u64) -> Result<Vec<Uuid>, Unavailable> {
-        let mut before = Vec::new();
+    /// Whether one of the same person's events that came before one, after this sequence, was done with at such a time, if at all.
+    async fn any_before(
+        &self,
+        delivery: &Delivery,
+        after: u64,
+        is_such: impl Fn(Option<OffsetDateTime>) -> bool,
+    ) -> Result<bool, Unavailable> {
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);
             let mut from = after + 1;
@@ -99,11 +88,16 @@ impl PersonOrder {
                 }
                 from = message.sequence + 1;
                 // One that cannot be read becomes a dead letter, and holds up nothing.
-                before.extend(serde_json::from_slice(&message.payload).map(|StoredEvent { id }| id));
+                let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
+                    continue;
+                };
+                let is_itself = id == delivery.event_id;
+                if !is_itself && is_such(self.deliveries.done_at(id, &self.consumer, delivery).await?) {
+                    return Ok(true);
+                }
             }
         }
-        before.retain(|id| *id != delivery.event_id);
-        Ok(before)
+        Ok(false)
     }
 
     /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.

@@ -167,16 +167,18 @@ impl Webhook {
 
     /// The outcome, unless the event would be given up by its age, which it spent waiting for its turn.
     async fn unless_it_waited(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let (Outcome::Retry(reason, pause), Some(order), true) = (&outcome, &self.order, delivery.is_last)
-        else {
+        let Some(order) = self.order.as_ref().filter(|_| delivery.is_last) else {
+            return outcome;
+        };
+        let Outcome::Retry(reason, pause) = outcome else {
             return outcome;
         };
         match order.waited(delivery).await {
             Ok(true) => {
                 tracing::warn!(%reason, "not delivered; will try again, as it waited for its turn until now");
-                Outcome::NotYet(reason.clone(), *pause)
+                Outcome::NotYet(reason, pause)
             }
-            Ok(false) => outcome,
+            Ok(false) => Outcome::Retry(reason, pause),
             Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
         }
     }
