@@ -335,10 +335,11 @@ async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() ->
     let site = Site::on(&nats).await?;
     let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
     s3.stop().await?;
-    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &s3.flags()).await?;
+    // Before it starts: from then on a mail waits for the store for ten seconds.
     for _ in 0..BACKLOG {
         site.publish("zoe@example.org", applied.clone()).await?;
     }
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &s3.flags()).await?;
     // The applicants' own mails need no store, so the recruiters' were tried, too.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;
