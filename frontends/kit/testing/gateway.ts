@@ -22,6 +22,10 @@ export async function gateway(
     'error',
     ...more,
   ];
-  const running = spawn(GATEWAY, flags, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const running = spawn(GATEWAY, flags, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    // Where a test collects what is counted, it need not wait for a minute.
+    env: { ...process.env, OTEL_METRIC_EXPORT_INTERVAL: '200' },
+  });
   return waitUntilReady(running, `http://${listen}`, '/api/openapi.json', 5_000);
 }

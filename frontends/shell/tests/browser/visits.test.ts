@@ -11,8 +11,6 @@ import { test as base, expect, uniqueEmail } from '../../../kit/testing/playwrig
 interface Counting {
   site: string;
   collector: OtlpCollector;
-  /** Ends the gateway, which then exports what it has counted. */
-  endGateway: () => void;
 }
 
 const test = base.extend<{ counting: Counting }>({
@@ -23,7 +21,7 @@ const test = base.extend<{ counting: Counting }>({
       ...['--trusted-proxies', '1', '--visit-campaigns', 'monsoon'],
       ...['--otlp-endpoint', collector.endpoint],
     ]);
-    await use({ site: running.site, collector, endGateway: running.stop });
+    await use({ site: running.site, collector });
     running.stop();
     collector.stop();
   },
@@ -48,7 +46,7 @@ async function leave(page: Page): Promise<void> {
 
 test('a visit to the contact form is one view, one start and one end in the metrics', async ({
   page,
-  counting: { collector, endGateway },
+  counting: { collector },
 }) => {
   await page.goto('/contact?utm_campaign=monsoon');
   await counterOf(page);
@@ -61,7 +59,6 @@ test('a visit to the contact form is one view, one start and one end in the metr
   expect(await page.context().cookies()).toEqual([]);
   expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 0]);
 
-  endGateway();
   const view = { page: 'contact', campaign: 'monsoon' };
   await expect.poll(() => collector.countOf('site.page.views', view)).toBe(1);
   expect(collector.countOf('site.page.views', { page: 'home', campaign: 'none' })).toBe(0);
@@ -76,7 +73,7 @@ test('a visit to the contact form is one view, one start and one end in the metr
 
 test('a walk through the site by its links is one beacon, with the figures of the page that was loaded', async ({
   page,
-  counting: { collector, endGateway },
+  counting: { collector },
 }) => {
   await page.goto('/');
   await counterOf(page);
@@ -85,7 +82,6 @@ test('a walk through the site by its links is one beacon, with the figures of th
   await page.getByRole('link', { name: 'Contact', exact: true }).first().click();
   await expect(page.getByLabel('Full Name')).toBeVisible();
   await leave(page);
-  endGateway();
   const counted = { outcome: 'counted' };
   await expect.poll(() => collector.countOf('site.visit.beacons', counted)).toBe(1);
   for (const kind of ['home', 'about', 'contact']) {
