@@ -83,10 +83,10 @@ pub async fn footprints(stack: &mut Stack) -> anyhow::Result<Vec<Footprint>> {
 
 /// What visitors reach tells it by HTTP, as it does a load balancer, the others by gRPC.
 async fn until_ready(stack: &Stack, service: &str) -> anyhow::Result<()> {
-    let address = format!("http://127.0.0.1:{}", stack.port_of(service));
-    if service == "gateway" || service.starts_with("web-") {
-        return until(&address, StatusCode::OK).await;
+    if let Some(port) = stack.health_port_of(service) {
+        return until(&format!("http://127.0.0.1:{port}"), StatusCode::OK).await;
     }
+    let address = format!("http://127.0.0.1:{}", stack.port_of(service));
     let endpoint = Endpoint::from_shared(address)?.connect_timeout(NOTICE_TIMEOUT);
     eventually(&format!("{service} is ready"), NOTICE_TIMEOUT, async || {
         let mut client = HealthClient::new(endpoint.connect().await.ok()?);

@@ -377,7 +377,7 @@ impl Stack {
     }
 
     /// The port at which one of those that speak HTTP answers for its health, by its name.
-    fn health_port_of(&self, name: &str) -> Option<u16> {
+    pub fn health_port_of(&self, name: &str) -> Option<u16> {
         match name {
             "gateway" => Some(self.ports.health),
             _ => self.ingress.as_ref()?.health_port_of(name),

@@ -3,6 +3,7 @@
 mod books;
 mod clock;
 mod cluster;
+mod footprints;
 mod mail_server;
 mod publishing;
 mod s3;
