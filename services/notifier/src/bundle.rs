@@ -2,7 +2,10 @@
 //! mail. Each stays a delivery of its own, held and recorded by [`Deliveries::deliver_once`](crate::storage::Deliveries::deliver_once): whoever
 //! leads the bundle writes its mail and hands it over for all, and tells each what came of it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use futures_util::future::join_all;
 use site_broker::Delivery;
@@ -134,23 +137,7 @@ impl Bundles {
     async fn send_bundle(&self, kind: BundleKind, limit: &ChannelLimit, members: Vec<Member>) {
         let mut parts = vec![members];
         while let Some(mut members) = parts.pop() {
-            let sent = match members.as_slice() {
-                [first, _, ..] => {
-                    let key = first.delivery().key();
-                    let bytes = MAIL_EXPANSION * payload_bytes(&members);
-                    let write = async {
-                        let mails = self.write_entries(kind, &mut members).await;
-                        if mails.len() < 2 {
-                            return Ok(None);
-                        }
-                        let now = OffsetDateTime::now_utc();
-                        Ok(Some(mail::write_bundle(&self.mail_context, kind, mails, now)?))
-                    };
-                    self.smtp.send::<BundleError, _>(&key, limit, bytes, write).await
-                }
-                [] | [_] => Ok(Handover::Before),
-            };
-            match sent {
+            match self.try_to_send(kind, limit, &mut members).await {
                 Ok(Handover::Sent) => {
                     tracing::info!(events = members.len(), "a bundle was sent");
                     tell_all(members, || Ok(Bundled::Done(Handover::Bundled)));
@@ -170,25 +157,42 @@ impl Bundles {
         }
     }
 
-    /// The mails of the members. Those that are not to be sent, or whose mail cannot be written, are told so and leave.
-    async fn write_entries(&self, kind: BundleKind, members: &mut Vec<Member>) -> Vec<Mail> {
-        let writing = members
-            .iter()
-            .map(|member| self.write_entry(kind, &member.unsent));
-        let written = join_all(writing).await;
-        let (mut staying, mut mails) = (Vec::new(), Vec::new());
-        for (member, written) in members.drain(..).zip(written) {
-            match written {
-                Ok(Ok(mail)) => {
-                    staying.push(member);
-                    mails.push(mail);
-                }
-                Ok(Err(handover)) => member.tell(Ok(Bundled::Done(handover))),
-                Err(error) => member.tell(Err(error)),
+    /// One mail of the members; of fewer than two there is none. Those that are not to be sent, or whose mail cannot be written, are told
+    /// so and leave.
+    async fn try_to_send(
+        &self,
+        kind: BundleKind,
+        limit: &ChannelLimit,
+        members: &mut Vec<Member>,
+    ) -> Result<Handover, BundleError> {
+        let [first, _, ..] = members.as_slice() else {
+            return Ok(Handover::Before);
+        };
+        let key = first.delivery().key();
+        let bytes = MAIL_EXPANSION * payload_bytes(members);
+        let answers = Mutex::default();
+        let write = || async {
+            let writing = members
+                .iter()
+                .map(|member| self.write_entry(kind, &member.unsent));
+            let (mails, leaving) = mails_and_answers(join_all(writing).await);
+            *answers.lock().unwrap_or_else(PoisonError::into_inner) = leaving;
+            if mails.len() < 2 {
+                return Ok(None);
+            }
+            let now = OffsetDateTime::now_utc();
+            Ok(Some(mail::write_bundle(&self.mail_context, kind, mails, now)?))
+        };
+        let sent = self.smtp.send(&key, limit, bytes, write).await;
+        let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = answers.into_iter();
+        for member in std::mem::take(members) {
+            match answers.next().flatten() {
+                Some(answer) => member.tell(answer),
+                None => members.push(member),
             }
         }
-        *members = staying;
-        mails
+        sent
     }
 
     /// The mail of one event, or why there is to be none.
@@ -203,6 +207,23 @@ impl Bundles {
         let instead = self.events.instead_of_sending(unsent).await?;
         Ok(instead.map_or(Ok(mail), Err))
     }
+}
+
+/// The mails that were written, and of each event, in its order, what its member is told if it has none.
+fn mails_and_answers(
+    written: Vec<Result<Result<Mail, Handover>, DeliveryError>>,
+) -> (Vec<Mail>, Vec<Option<Result<Bundled, DeliveryError>>>) {
+    let mut mails = Vec::new();
+    let answers = written.into_iter().map(|written| match written {
+        Ok(Ok(mail)) => {
+            mails.push(mail);
+            None
+        }
+        Ok(Err(handover)) => Some(Ok(Bundled::Done(handover))),
+        Err(error) => Some(Err(error)),
+    });
+    let answers = answers.collect();
+    (mails, answers)
 }
 
 fn payload_bytes(members: &[Member]) -> u64 {

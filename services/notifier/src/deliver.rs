@@ -60,7 +60,7 @@ impl Notifier {
         outcome
     }
 
-    /// Hands the mail over once the mail server is there; until then nothing is fetched for it, nor a connection held.
+    /// Hands the mail over once the mail server is there; until then nothing is written or fetched for it, nor a connection held.
     async fn send(
         &self,
         channel: Channel,
@@ -114,7 +114,7 @@ impl Notifier {
         if attachment_bytes > 0 {
             extras.wait_for_store().await;
         }
-        let message = async {
+        let write = || async {
             let now = OffsetDateTime::now_utc();
             let message = mail::write(&self.mail_context, extras, channel, delivery, now).await?;
             match self.events.instead_of_sending(unsent).await? {
@@ -124,7 +124,7 @@ impl Notifier {
             }
         };
         self.smtp
-            .send(&delivery.key(), limit, attachment_bytes, message)
+            .send(&delivery.key(), limit, attachment_bytes, write)
             .await
     }
 }

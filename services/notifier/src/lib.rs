@@ -50,7 +50,7 @@ use self::{
     deliver::Notifier,
     mail::{BundleKind, RecruiterExtrasLoader},
     reports::{Backlog, DeadLetterDigest, digest_consumer},
-    sending::{Ahead, IssueSender},
+    sending::IssueSender,
     storage::{
         AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder,
         SharedLedger, StaffMails, VisitorMails,
@@ -241,7 +241,6 @@ impl IssueMails {
             smtp: others.smtp.clone(),
             publisher: others.publisher.clone(),
             limit: ChannelLimit::bulk(),
-            ahead: Ahead::default(),
         };
         Ok(Self {
             sender,

@@ -12,7 +12,6 @@ use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher, SUBSCRIBERS_BU
 use site_events::{Sending, event::BounceKind};
 use subscribers::{SubscriberStoreError, Subscribers};
 use time::OffsetDateTime;
-use tokio::sync::Semaphore;
 use visitor::EmailAddress;
 
 use crate::{
@@ -23,14 +22,11 @@ use crate::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
         NotSent, Place, SharedLedger, Unavailable, Unsent,
     },
-    transport::smtp::{ChannelLimit, MAX_CONNECTIONS, SmtpError, SmtpPool, Written},
+    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
 };
 
 /// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-
-/// How many mails are written and not with the mail server yet: one that names its recipient on each connection, and the next two.
-const WRITTEN_AHEAD: usize = MAX_CONNECTIONS + 2;
 
 /// How often the mail of a test is tried where its domain puts it off: somebody waits for it, for some ten minutes.
 const TEST_ATTEMPTS: u32 = 8;
@@ -49,16 +45,6 @@ pub struct IssueSender {
     pub smtp: Arc<SmtpPool>,
     pub publisher: Publisher,
     pub limit: ChannelLimit,
-    pub ahead: Ahead,
-}
-
-/// Whose turn it is to be written before there is a connection for it.
-pub struct Ahead(Semaphore);
-
-impl Default for Ahead {
-    fn default() -> Self {
-        Self(Semaphore::new(WRITTEN_AHEAD))
-    }
 }
 
 /// One attempt at one mail.
@@ -288,9 +274,6 @@ impl IssueSender {
         }
     }
 
-    /// It is written while others are on the connections, so that these need not wait for it, and written anew where it then had to wait
-    /// so long that the subscriber may have left. Few are, so that the first is sent before many are written; and the next not before the
-    /// server waits for this one's content: to write takes longer than what is said until then.
     async fn try_to_send(
         &self,
         attempt: &Attempt,
@@ -298,28 +281,10 @@ impl IssueSender {
         target: Target<'_>,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
-        let ahead = tokio::select! {
-            biased;
-            () = self.smtp.stopped() => return Err(SmtpError::NotBegun.into()),
-            ahead = self.ahead.0.acquire() => ahead.ok(),
-        };
-        let Some(written) = self.write(attempt, event, target, unsent).await? else {
-            return Ok(Handover::Before);
-        };
-        let written_at = Instant::now();
-        let message = async {
-            if written_at.elapsed() < READ_HOLDS {
-                // Until there is a connection for it the operator may say stop.
-                self.ensure_runs(attempt).await?;
-                return Ok(Some(Written::ahead(written, ahead)));
-            }
-            drop(written);
-            let written = self.write(attempt, event, target, unsent).await?;
-            Ok(written.map(|written| Written::ahead(written, ahead)))
-        };
+        let write = || self.write(attempt, event, target, unsent);
         // Mails to one domain that are deferred say nothing of the mail server.
         let key = format!("{}.{}", domain_of(target.address), attempt.sending.issue);
-        self.smtp.send(&key, &self.limit, 0, message).await
+        self.smtp.send(&key, &self.limit, 0, write).await
     }
 
     /// The mail; none where another notifier has sent it.

@@ -141,10 +141,12 @@ impl DeadLetterDigest {
             remaining: self.remaining().await.map_err(DigestError::Broker)?,
             endpoints: self.switched_off().await?,
         };
-        let mail = mail::dead_letters(&self.mail_context, &content);
-        let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-        let message = std::future::ready(Ok::<_, SmtpError>(Some(message)));
-        self.smtp.send(DIGEST_CONSUMER, &self.limit, 0, message).await?;
+        let write = || async {
+            let mail = mail::dead_letters(&self.mail_context, &content);
+            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
+            Ok::<_, DigestError>(Some(message))
+        };
+        self.smtp.send(DIGEST_CONSUMER, &self.limit, 0, write).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"

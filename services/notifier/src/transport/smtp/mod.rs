@@ -56,12 +56,12 @@ use self::{
     content::Content,
     deferrals::{Cause, Deferrals},
     error::{HandOverError, SmtpStage, without_addresses},
-    limits::{AttachmentBudget, FirstMails, MAX_SLOW, Priority},
+    limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
     transaction::Connection,
 };
 pub use self::{
     error::SmtpError,
-    limits::{ChannelLimit, MAX_CONNECTIONS},
+    limits::ChannelLimit,
     settings::{SmtpSettings, TlsMode},
 };
 use crate::storage::Handover;
@@ -76,6 +76,8 @@ const STAYS_GOOD: Duration = Duration::from_secs(1);
 const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
+/// How long a message may have waited for its connection since it was written.
+const WRITTEN_HOLDS: Duration = Duration::from_millis(50);
 
 /// Pool of connections to the mail server.
 pub struct SmtpPool {
@@ -109,22 +111,25 @@ enum Tls {
 }
 
 /// A message to be handed over.
-pub struct Written<'a> {
+struct Written<'a> {
     message: Message,
-    /// Whoever writes the next one waits for this, which is dropped once the server answered DATA, or is slow to.
+    at: Instant,
+    /// Whoever writes the next one ahead waits for this.
     ahead: Option<SemaphorePermit<'a>>,
 }
 
-impl From<Message> for Written<'_> {
-    fn from(message: Message) -> Self {
-        Self { message, ahead: None }
-    }
-}
-
 impl<'a> Written<'a> {
-    /// One that was written while others were on the connections, in this one of the turns for that.
-    pub fn ahead(message: Message, turn: Option<SemaphorePermit<'a>>) -> Self {
-        Self { message, ahead: turn }
+    fn new(message: Message, ahead: Option<SemaphorePermit<'a>>) -> Self {
+        Self {
+            message,
+            at: Instant::now(),
+            ahead,
+        }
+    }
+
+    /// Whether it is as good as when it was written: whoever it is for may leave meanwhile, or be erased.
+    fn holds(&self) -> bool {
+        self.at.elapsed() < WRITTEN_HOLDS
     }
 }
 
@@ -169,7 +174,7 @@ impl SmtpPool {
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
-                .with_description("Mails that wait for an SMTP connection, or for room for their attachment")
+                .with_description("Mails that wait for an SMTP connection, or for room for their attachment, or are written ahead of one")
                 .build(),
             connections: metrics::meter()
                 .i64_up_down_counter("site.smtp.connections")
@@ -189,23 +194,33 @@ impl SmtpPool {
     ///
     /// A channel whose mails let all others go first begins one while none of those is waiting or under way.
     ///
-    /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited
-    /// would be held in memory, and there may be hundreds. `key` tells its delivery from others.
+    /// One with an attachment is written only when it can be sent, and there is room for its attachment of this size: a message that
+    /// waited would be held in memory, and there may be hundreds. Others are written ahead of that, a few at a time. `key` tells its
+    /// delivery from others.
     ///
     /// # Errors
     ///
-    /// [`SmtpError::NotBegun`] if it was not written before [`Self::begin_no_more`], [`SmtpError::NotAsked`] if the server was
+    /// [`SmtpError::NotBegun`] if it was not begun before [`Self::begin_no_more`], [`SmtpError::NotAsked`] if the server was
     /// found away meanwhile. If it cannot be written, or the mail server refuses it, is not reached, or does not answer in
     /// time; then it may have taken it even so.
-    pub async fn send<'a, E: From<SmtpError>, W: Into<Written<'a>>>(
+    pub async fn send<E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
         &self,
         key: &str,
         limit: &ChannelLimit,
         attachment_bytes: u64,
-        write: impl Future<Output = Result<Option<W>, E>>,
+        write: impl Fn() -> Writing,
     ) -> Result<Handover, E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
         let first = (limit.priority == Priority::First).then(|| self.first_mails.begin());
+        // Not for a server that is away: of all who wait for it one is to ask.
+        let written = if attachment_bytes == 0 && self.breaker.open_for().is_none() {
+            let Some(written) = self.write_ahead(limit, &write).await? else {
+                return Ok(Handover::Before);
+            };
+            Some(written)
+        } else {
+            None
+        };
         let permits = async {
             // First the room: what waits for that must not take a connection from mails without attachments.
             let share = self.attachments.share(attachment_bytes).await;
@@ -227,13 +242,13 @@ impl SmtpPool {
             std::future::pending().await
         };
         let sending = async {
-            let (envelope, content, ahead) = {
-                let Some(written) = self.unless_stopped(write).await?? else {
-                    return Ok(Handover::Before);
-                };
-                let Written { message, ahead } = written.into();
-                (message.envelope().clone(), Content::new(&message, share), ahead)
+            let written = self.written_lately(written, &write).await?;
+            let Some(Written { message, ahead, .. }) = written else {
+                return Ok(Handover::Before);
             };
+            let envelope = message.envelope().clone();
+            let content = Content::new(&message, share);
+            drop(message);
             if let Err(error) = self.hand_over(&mut call, &envelope, content, ahead).await {
                 return Err(self.smtp_error(call, key, &envelope, error).into());
             }
@@ -246,6 +261,35 @@ impl SmtpPool {
             sent = sending => sent,
             never = leave_limit => never,
         }
+    }
+
+    /// Writes a message while others are on the connections, so that these need not wait for it. Few are, so that the first is sent
+    /// before many are written; and the next not before the server waits for this one's content: to write takes longer than what is said
+    /// until then.
+    async fn write_ahead<'a, E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
+        &self,
+        limit: &'a ChannelLimit,
+        write: &impl Fn() -> Writing,
+    ) -> Result<Option<Written<'a>>, E> {
+        let ahead = self.unless_stopped(limit.ahead.acquire()).await?;
+        if self.breaker.open_for().is_some() {
+            return Err(SmtpError::NotAsked.into());
+        }
+        let message = self.unless_stopped(write()).await??;
+        Ok(message.map(|message| Written::new(message, ahead.ok())))
+    }
+
+    /// What was written ahead, or is written now, unless it was shortly before.
+    async fn written_lately<'a, E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
+        &self,
+        written: Option<Written<'a>>,
+        write: &impl Fn() -> Writing,
+    ) -> Result<Option<Written<'a>>, E> {
+        if let Some(written) = written.filter(Written::holds) {
+            return Ok(Some(written));
+        }
+        let message = self.unless_stopped(write()).await??;
+        Ok(message.map(|message| Written::new(message, None)))
     }
 
     /// Waits until no message is begun any more.
