@@ -248,6 +248,7 @@ where
             message, ack_wait, ..
         }: &Pulled,
     ) -> Delivery {
+        let now = tokio::time::Instant::now();
         Delivery {
             consumer: self.consumer.clone(),
             event_id: envelope.id,
@@ -259,8 +260,9 @@ where
             is_last,
             give_up_after: self.retries.give_up_after,
             ack_wait: *ack_wait,
+            received_at: now,
             payload: message.payload.clone(),
-            give_back_at: tokio::time::Instant::now() + backoff,
+            give_back_at: now + backoff,
             stop: self.stop.clone(),
         }
     }

@@ -20,7 +20,7 @@ pub enum Outcome {
     Bundled,
     /// The receiver could not take it now: try again after this pause.
     Retry(String, Pause),
-    /// It is not its turn yet, so nothing was tried: it is looked at again after this pause, and never given up for that.
+    /// It is not its turn yet, or another one has it: it is looked at again after this pause, and never given up for that.
     NotYet(String, Pause),
     /// The receiver will never take it.
     Refused(String),
@@ -73,6 +73,8 @@ pub struct Delivery {
     pub give_up_after: Duration,
     /// After so long without a word of it the broker hands the event out again.
     pub ack_wait: Duration,
+    /// When the broker handed it out to this process.
+    pub received_at: Instant,
     pub(crate) payload: Bytes,
     /// Until when it may wait for what is away.
     pub(crate) give_back_at: Instant,

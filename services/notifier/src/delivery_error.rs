@@ -34,7 +34,7 @@ impl From<DeliveryError> for Outcome {
             DeliveryError::Smtp(SmtpError::Away { pause, .. }) => Self::Retry(reason, Pause::Just(pause)),
             DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),
             DeliveryError::GivenBack(given_back) => given_back.into(),
-            DeliveryError::Deliveries(error) => Self::Retry(reason, error.pause()),
+            DeliveryError::Deliveries(error) => error.into(),
             DeliveryError::Smtp(_) | DeliveryError::BundleIsGone => Self::Retry(reason, Pause::Backoff),
         }
     }

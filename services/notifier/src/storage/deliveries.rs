@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -31,8 +31,6 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
-/// How long it holds what was read of a record: no broker is started anew within it, and hands the event to another notifier.
-const READ_HOLDS: Duration = Duration::from_millis(50);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
@@ -108,9 +106,10 @@ impl NotSent {
 pub struct Unsent<'a> {
     deliveries: Cow<'a, Deliveries>,
     delivery: Cow<'a, Delivery>,
-    read_at: Instant,
-    /// The revision of the claim; 0 as long as there is none.
-    claim: Arc<AtomicU64>,
+    /// The number of the connection to the broker when it was first looked at.
+    connection: u64,
+    /// Whether this notifier claims it; what it does for a delivery that it could not claim ends at once.
+    is_claimed: Arc<AtomicBool>,
 }
 
 impl Unsent<'_> {
@@ -124,15 +123,16 @@ impl Unsent<'_> {
         Unsent {
             deliveries: Cow::Owned(self.deliveries.into_owned()),
             delivery: Cow::Owned(self.delivery.into_owned()),
-            read_at: self.read_at,
-            claim: self.claim,
+            connection: self.connection,
+            is_claimed: self.is_claimed,
         }
     }
 
-    /// Whether it was begun so short a time before that nothing became of it meanwhile.
+    /// Whether it came so short a time before that nothing became of it meanwhile.
     pub fn is_fresh(&self) -> bool {
         let claims = &self.deliveries.claims;
-        !claims.are_needed(&self.delivery, self.read_at) && self.read_at.elapsed() < READ_HOLDS
+        let is_ours = self.is_claimed.load(Ordering::Relaxed) || !claims.are_needed(&self.delivery);
+        is_ours && claims.is_fresh(&self.delivery, self.connection)
     }
 
     /// Whether there is still no record. Where another notifier may have the event, too, it is claimed first.
@@ -141,20 +141,45 @@ impl Unsent<'_> {
     ///
     /// If the record cannot be read, or another notifier has claimed it.
     pub async fn is_still(&self) -> Result<bool, Unavailable> {
-        let (deliveries, delivery) = (&self.deliveries, &self.delivery);
-        if deliveries.claims.are_needed(delivery, self.read_at) {
-            let claim = deliveries.claim(delivery).await?;
-            self.claim.store(claim, Ordering::Relaxed);
-        } else if self.read_at.elapsed() < READ_HOLDS {
+        if self.is_fresh() {
             return Ok(true);
         }
-        Ok(!deliveries.contains(&delivery.key(), delivery).await?)
+        let must_claim = || self.deliveries.claims.are_needed(&self.delivery);
+        if !must_claim() {
+            let record = self.find().await?;
+            // Otherwise it was read of a broker that was started anew meanwhile.
+            if record.is_some() || !must_claim() {
+                return Ok(record.is_none());
+            }
+        }
+        Ok(self.claim_and_find().await?.is_none())
     }
-}
 
-fn log_before(handover: Handover) -> Handover {
-    tracing::info!("delivered before; nothing sent");
-    handover
+    /// The delivery record when the event comes. That of a backlog that a notifier finds need not be read again before each is sent, as it
+    /// is claimed before.
+    async fn find_first(&self) -> Result<Option<Bytes>, Unavailable> {
+        if self.deliveries.claims.is_newly_connected(&self.delivery) {
+            return self.claim_and_find().await;
+        }
+        self.find().await
+    }
+
+    /// Claims the delivery, so that whoever had it before has written the record by now, and reads that.
+    async fn claim_and_find(&self) -> Result<Option<Bytes>, Unavailable> {
+        // Before, as whoever stops does not wait for the answer.
+        self.is_claimed.store(true, Ordering::Relaxed);
+        let claimed = self.deliveries.claim(&self.delivery).await;
+        // Of one that cannot be claimed, too: it may be delivered.
+        let record = self.find().await?;
+        if record.is_none() && !claimed? {
+            return Err(Unavailable::claimed(self.delivery.ack_wait));
+        }
+        Ok(record)
+    }
+
+    async fn find(&self) -> Result<Option<Bytes>, Unavailable> {
+        self.deliveries.find(&self.delivery.key(), &self.delivery).await
+    }
 }
 
 /// The operator's last mail.
@@ -194,7 +219,7 @@ impl Deliveries {
     ///
     /// # Errors
     ///
-    /// If `send` fails, or the record cannot be read.
+    /// If `send` fails, the record cannot be read, or another notifier has claimed it.
     pub async fn deliver_once<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
         &'a self,
         delivery: &'a Delivery,
@@ -202,26 +227,27 @@ impl Deliveries {
     ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let read_at = Instant::now();
-        if let Some(record) = self.find(&key, delivery).await? {
-            let before = NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided);
-            return Ok(log_before(before));
-        }
-        let claim = Arc::<AtomicU64>::default();
+        let is_claimed = Arc::<AtomicBool>::default();
         let unsent = Unsent {
             deliveries: Cow::Borrowed(self),
             delivery: Cow::Borrowed(delivery),
-            read_at,
-            claim: claim.clone(),
+            connection: self.claims.connection(),
+            is_claimed: is_claimed.clone(),
         };
-        let sent = send(unsent).await;
-        let claim = claim.load(Ordering::Relaxed);
-        if sent.is_err() && claim > 0 {
-            self.claims.release(delivery, claim).await;
+        let sent = match unsent.find_first().await {
+            Ok(None) => send(unsent).await,
+            Ok(Some(record)) => Ok(NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided)),
+            Err(error) => Err(error.into()),
+        };
+        if sent.is_err() && is_claimed.load(Ordering::Relaxed) {
+            self.claims.release(delivery).await;
         }
         let handover = sent?;
         let state = match handover {
-            Handover::Before | Handover::Decided(_) => return Ok(log_before(handover)),
+            Handover::Before | Handover::Decided(_) => {
+                tracing::info!("delivered before; nothing sent");
+                return Ok(handover);
+            }
             Handover::Erased => {
                 tracing::info!("the event was erased meanwhile; nothing sent");
                 return Ok(handover);
@@ -316,17 +342,11 @@ impl Deliveries {
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
-    /// Claims the delivery for this notifier; gives the claim's revision.
-    async fn claim(&self, delivery: &Delivery) -> Result<u64, Unavailable> {
+    /// Claims the delivery for this notifier; says whether it has, or another one.
+    async fn claim(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
         let claiming = self.claims.claim(delivery);
         let claimed = self.breaker.call(delivery, claiming, |_| true).await;
-        let claimed = claimed.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))?;
-        claimed.ok_or_else(|| Unavailable::claimed(delivery.ack_wait))
-    }
-
-    /// Whether there is a delivery record.
-    async fn contains(&self, key: &str, delivery: &Delivery) -> Result<bool, Unavailable> {
-        Ok(self.find(key, delivery).await?.is_some())
+        claimed.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
     /// The delivery record, where there is one.

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use site_broker::{CallError, DELIVERIES_BUCKET, Pause};
+use site_broker::{CallError, DELIVERIES_BUCKET, Outcome, Pause};
+
+/// How often a delivery that another notifier has claimed is looked at while a claim lasts.
+const CLAIM_LOOKS: u32 = 4;
 
 /// A KV bucket or stream is unavailable.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +14,7 @@ pub struct Unavailable {
     store: &'static str,
     reason: String,
     pause: Pause,
+    is_claimed: bool,
 }
 
 impl Unavailable {
@@ -20,6 +24,7 @@ impl Unavailable {
             store,
             reason: reason.to_string(),
             pause: Pause::Backoff,
+            is_claimed: false,
         }
     }
 
@@ -34,10 +39,12 @@ impl Unavailable {
         }
     }
 
-    /// Another notifier sends the delivery: it comes again once its claim is over, unless it was sent.
+    /// Another notifier sends the delivery, or had claimed it for so long when it was killed: it is looked at again well before that is
+    /// over.
     pub fn claimed(lifetime: Duration) -> Self {
         Self {
-            pause: Pause::Just(lifetime),
+            pause: Pause::Just(lifetime / CLAIM_LOOKS),
+            is_claimed: true,
             ..Self::new(DELIVERIES_BUCKET, &"another notifier is sending it")
         }
     }
@@ -45,5 +52,31 @@ impl Unavailable {
     /// How long until the delivery is tried again.
     pub fn pause(&self) -> Pause {
         self.pause
+    }
+}
+
+impl From<Unavailable> for Outcome {
+    fn from(error: Unavailable) -> Self {
+        let reason = error.to_string();
+        if error.is_claimed {
+            return Self::NotYet(reason, error.pause);
+        }
+        Self::Retry(reason, error.pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_notifier_has_claimed_is_looked_at_again_and_never_given_up() {
+        let claimed = Outcome::from(Unavailable::claimed(Duration::from_secs(60)));
+        assert!(
+            matches!(claimed, Outcome::NotYet(_, Pause::Just(pause)) if pause < Duration::from_secs(60)),
+            "{claimed:?}"
+        );
+        let away = Outcome::from(Unavailable::new(DELIVERIES_BUCKET, &"nobody answers"));
+        assert!(matches!(away, Outcome::Retry(_, Pause::Backoff)), "{away:?}");
     }
 }

@@ -275,6 +275,32 @@ async fn what_it_had_before_the_broker_was_killed_it_leaves_to_whoever_claimed_i
 }
 
 #[tokio::test]
+async fn what_a_notifier_finds_when_it_starts_is_claimed_and_read_once() -> anyhow::Result<()> {
+    const MAILS: u64 = 160;
+    // So few that none waits for others.
+    const AT_ONCE: u64 = 8;
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let before = site.requests().await?;
+    for number in 0..MAILS {
+        site.request_newsletter(&format!("zoe{number}@example.org"))
+            .await?;
+        if number % AT_ONCE == 0 {
+            eventually("they are sent", SOON, async || {
+                (server.accepted_mails().len() as u64 > number).then_some(())
+            })
+            .await?;
+        }
+    }
+    // It also asks every second whether what it needs is there.
+    let requests = site.requests().await? - before;
+    assert!((MAILS - AT_ONCE..MAILS * 2).contains(&requests), "{requests}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("450 4.2.1 Not now")).await?;

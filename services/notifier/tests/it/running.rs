@@ -315,6 +315,11 @@ impl Site {
         Ok(())
     }
 
+    /// How many requests of the broker's JetStream API there were, by whomever: what is published and acknowledged is none.
+    pub async fn requests(&self) -> anyhow::Result<u64> {
+        Ok(self.context.query_account().await?.requests.total)
+    }
+
     /// Whether an event of the channel was handed out more than once and is still open.
     pub async fn came_again(&self, channel: Channel) -> anyhow::Result<bool> {
         let mut consumer = self.consumer(channel).await?;

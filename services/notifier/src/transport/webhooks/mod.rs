@@ -95,7 +95,7 @@ impl From<WebhookError> for Outcome {
     fn from(error: WebhookError) -> Self {
         let reason = error.to_string();
         match error {
-            WebhookError::Store(error) => Self::Retry(reason, error.pause()),
+            WebhookError::Store(error) => error.into(),
             WebhookError::GivenBack(given_back) => given_back.into(),
             WebhookError::Away { pause, .. } => Self::Retry(reason, Pause::Just(pause)),
             WebhookError::ResumeLink(_) => Self::Retry(reason, Pause::Backoff),
