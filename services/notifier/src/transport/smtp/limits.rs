@@ -20,6 +20,7 @@ const ATTACHMENT_BUDGET_BYTES: u32 = 8 * 1024 * 1024;
 /// One channel's limit of connections, and of mails that are written for them: whatever hangs in another holds up nothing here.
 pub struct ChannelLimit {
     pub(super) connections: Semaphore,
+    /// Permits to write a mail before there is a connection for it.
     pub(super) ahead: Semaphore,
     pub(super) priority: Priority,
 }

@@ -195,8 +195,8 @@ impl SmtpPool {
     /// A channel whose mails let all others go first begins one while none of those is waiting or under way.
     ///
     /// One with an attachment is written only when it can be sent, and there is room for its attachment of this size: a message that
-    /// waited would be held in memory, and there may be hundreds. Others are written ahead of that, a few at a time. `key` tells its
-    /// delivery from others.
+    /// waited would be held in memory, and there may be hundreds. Others are written before there is a connection for them, a few at a
+    /// time, and anew where they then had to wait. `key` tells its delivery from others.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ impl SmtpPool {
         Ok(message.map(|message| Written::new(message, ahead.ok())))
     }
 
-    /// What was written ahead, or is written now, unless it was shortly before.
+    /// What was written ahead shortly before, or else is written now.
     async fn written_lately<'a, E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
         &self,
         written: Option<Written<'a>>,
