@@ -20,6 +20,8 @@ mod pipelining;
 mod settings;
 mod stream;
 mod transaction;
+#[cfg(test)]
+mod writing_ahead;
 
 use std::{
     pin::pin,

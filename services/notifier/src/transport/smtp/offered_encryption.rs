@@ -14,9 +14,9 @@ use tokio::{
 use super::{SmtpPool, SmtpSettings};
 
 #[derive(Parser)]
-struct Flags {
+pub(super) struct Flags {
     #[command(flatten)]
-    smtp: SmtpSettings,
+    pub smtp: SmtpSettings,
 }
 
 /// Says what comes before TLS (RFC 3207).
