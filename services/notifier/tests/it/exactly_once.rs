@@ -301,6 +301,21 @@ async fn what_a_notifier_finds_when_it_starts_is_claimed_and_read_once() -> anyh
 }
 
 #[tokio::test]
+async fn what_is_stored_again_days_later_is_not_sent_again_though_no_mail_is_counted_any_more()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let event = site.request_newsletter(VISITOR).await?;
+    site.note_delivered(event, Channel::NewsletterConfirmation)
+        .await?;
+    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
+    assert_eq!(server.attempts(VISITOR), 0);
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("450 4.2.1 Not now")).await?;

@@ -1,5 +1,10 @@
 //! Content of a message as it goes over the wire; it is let go of as soon as it is written.
 
+use std::{
+    borrow::Cow,
+    fmt::{self, Display, Formatter, Write},
+};
+
 use bytes::Bytes;
 use lettre::{
     Message,
@@ -34,9 +39,10 @@ impl Content {
     /// If the connection fails, or the server refuses the message.
     pub async fn send(self, connection: &mut AsyncSmtpConnection) -> Result<Response, Error> {
         if self.message.len() <= PIECE_BYTES {
-            return connection.command(dot_stuffed(&self.message)).await;
+            let message = String::from_utf8_lossy(&self.message);
+            return connection.command(DotStuffed(message)).await;
         }
-        // lettre drops the pieces before it writes the end. What that costs (see `dot_stuffed`) is little beside the rest.
+        // lettre drops the pieces before it writes the end. What that costs (see [`DotStuffed`]) is little beside the rest.
         connection.message_iter(self.into_pieces()).await
     }
 
@@ -50,13 +56,20 @@ impl Content {
     }
 }
 
-/// A message with its dots stuffed and its end, ready to be written in one piece (RFC 5321, 4.5.2). lettre writes the end
-/// by itself, and until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
-fn dot_stuffed(message: &[u8]) -> String {
-    let message = String::from_utf8_lossy(message);
-    let stuffed = message.replace("\r\n.", "\r\n..");
-    let first = if message.starts_with('.') { "." } else { "" };
-    format!("{first}{stuffed}\r\n.\r\n")
+/// A message with its dots stuffed and its end, to be written in one piece (RFC 5321, 4.5.2). lettre writes the end by itself, and
+/// until the server acknowledges what came before, which it delays for 40 ms, the system keeps the end back.
+struct DotStuffed<'a>(Cow<'a, str>);
+
+impl Display for DotStuffed<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for line in self.0.split_inclusive('\n') {
+            if line.starts_with('.') {
+                out.write_char('.')?;
+            }
+            out.write_str(line)?;
+        }
+        out.write_str("\r\n.\r\n")
+    }
 }
 
 #[cfg(test)]
@@ -66,7 +79,7 @@ mod tests {
     #[test]
     fn a_line_that_begins_with_a_dot_does_not_end_the_message() {
         assert_eq!(
-            dot_stuffed(b".one\r\n.\r\n..two\r\nthree."),
+            DotStuffed(".one\r\n.\r\n..two\r\nthree.".into()).to_string(),
             "..one\r\n..\r\n...two\r\nthree.\r\n.\r\n"
         );
     }
