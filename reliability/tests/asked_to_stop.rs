@@ -30,11 +30,13 @@ fn children(of: u32) -> Vec<u32> {
 #[tokio::test]
 async fn asked_to_stop_it_leaves_nothing_running() -> anyhow::Result<()> {
     let said = NamedTempFile::new()?;
+    // One for both: each of two would write over what the other has written.
+    let out = said.reopen()?;
     let mut chaos = Command::new(env!("CARGO_BIN_EXE_chaos"))
         .args(["nothing", "--seed", "1"])
         .stdin(Stdio::null())
-        .stdout(said.reopen()?)
-        .stderr(said.reopen()?)
+        .stdout(out.try_clone()?)
+        .stderr(out)
         .kill_on_drop(true)
         .spawn()?;
     let id = chaos.id().context("it has ended")?;

@@ -370,7 +370,7 @@ mod tests {
         });
         let service = Remote::over(pods, &uri);
 
-        // A task of its own: where the disk has much to do, to write files takes seconds, in which no call would go on.
+        // A task of its own, as it writes files: calls go on where the disk takes its time.
         let renewing = tokio::spawn(async move {
             let certificates = |issuer: &CertificateAuthority| {
                 anyhow::Ok((
