@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use futures_util::future::BoxFuture;
-use http::Uri;
+use http::{Uri, uri::Scheme};
 use hyper_rustls::{FixedServerNameResolver, HttpsConnector, MaybeHttpsStream};
 use hyper_util::{client::legacy::connect::HttpConnector, rt::TokioIo};
 use tokio::{net::TcpStream, time::timeout};
@@ -48,6 +48,15 @@ impl Connector {
             (_, None) => anyhow::bail!("it must begin with http://, or authorities to trust be set"),
         };
         Ok(Self { tcp, tls, timeout })
+    }
+
+    /// The scheme of the addresses that it connects to.
+    pub fn scheme(&self) -> Scheme {
+        if self.tls.is_some() {
+            Scheme::HTTPS
+        } else {
+            Scheme::HTTP
+        }
     }
 
     async fn connect(mut self, uri: Uri) -> Result<Connection, BoxError> {

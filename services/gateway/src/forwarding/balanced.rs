@@ -1,4 +1,4 @@
-//! Client-side balancing: the calls to a service go to all of its pods, over one HTTP/2 connection to each.
+//! Client-side balancing: the calls to a service go to all of its pods.
 //!
 //! A pod is each address that the service's name has (in the cluster, a headless service), looked up again and again.
 
@@ -17,12 +17,7 @@ use std::{
 };
 
 use futures_util::future::{BoxFuture, poll_fn};
-use http::{Request, Response, uri::Authority};
-use hyper::body::Incoming;
-use hyper_util::{
-    client::legacy::Client,
-    rt::{TokioExecutor, TokioTimer},
-};
+use http::{Request, Response};
 use site_service::tls::{ClientTls, Connector};
 use tokio::{
     net::lookup_host,
@@ -41,13 +36,11 @@ use tower::{
     load::{CompleteOnResponse, PendingRequests},
 };
 
+use super::pod::{Answer, Pod};
+
 /// How long it may take until there is a pod to ask, and until one that is asked has a connection: a call that got no further is
 /// made again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often a connection is asked whether the other side is still there, also while nothing is sent: a node that was lost
-/// ends no connection, and a call has five seconds. One that stands still for less than two keeps its calls.
-const KEEP_ALIVE: Duration = Duration::from_secs(1);
-const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the service's name is looked up.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
 /// How soon after a failure.
@@ -56,12 +49,9 @@ const LOOKUP_AGAIN: Duration = Duration::from_millis(500);
 const CHANGES: usize = 64;
 /// How long a pod is passed over that was not reached. It would be asked most otherwise, because its calls end soonest.
 const REST: Duration = Duration::from_millis(500);
-/// Flow control windows, as wide as the services' own.
-const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
-const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
 
 type Pods = Balance<ReceiverStream<PodChange>, Request<Body>>;
-type PodChange = Result<Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>, Infallible>;
+type PodChange = Result<Change<SocketAddr, PendingRequests<Resting, CompleteOnResponse>>, Infallible>;
 
 /// A service's pods: of two that are picked at random, the one with fewer calls under way is asked.
 #[derive(Clone)]
@@ -95,9 +85,9 @@ impl Balanced {
 }
 
 impl Service<Request<Body>> for Balanced {
-    type Response = Response<Incoming>;
+    type Response = Response<Answer>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
+    type Future = BoxFuture<'static, Result<Response<Answer>, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -128,7 +118,8 @@ where
                 let gone = known.difference(&found).copied().map(Change::Remove);
                 let new = found.difference(&known);
                 let new = new.filter_map(|address| {
-                    Some(Change::Insert(*address, Pod::new(*address, connector.clone())?))
+                    let pod = Pod::new(*address, connector.clone())?;
+                    Some(Change::Insert(*address, Resting::new(pod)))
                 });
                 for change in gone.chain(new) {
                     let _nobody_listens = changes.send(Ok(change)).await;
@@ -156,41 +147,28 @@ where
     }
 }
 
-/// One pod, connected to when it is first called, and again whenever it must.
-struct Pod {
-    client: Client<Connector, Body>,
-    authority: Authority,
+/// A pod that is passed over for a while where it was not reached.
+struct Resting {
+    pod: Arc<Pod>,
     has_failed: Arc<AtomicBool>,
     rest: Option<Pin<Box<Sleep>>>,
 }
 
-impl Pod {
-    /// None where the address is none that a request can name: one of a single network card.
-    fn new(address: SocketAddr, connector: Connector) -> Option<PendingRequests<Self, CompleteOnResponse>> {
-        let client = Client::builder(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .pool_timer(TokioTimer::new())
-            .http2_only(true)
-            .http2_keep_alive_interval(KEEP_ALIVE)
-            .http2_keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
-            .http2_keep_alive_while_idle(true)
-            .http2_initial_connection_window_size(CONNECTION_WINDOW_BYTES)
-            .http2_initial_stream_window_size(STREAM_WINDOW_BYTES)
-            .build(connector);
+impl Resting {
+    fn new(pod: Pod) -> PendingRequests<Self, CompleteOnResponse> {
         let pod = Self {
-            client,
-            authority: address.to_string().parse().ok()?,
+            pod: Arc::new(pod),
             has_failed: Arc::default(),
             rest: None,
         };
-        Some(PendingRequests::new(pod, CompleteOnResponse::default()))
+        PendingRequests::new(pod, CompleteOnResponse::default())
     }
 }
 
-impl Service<Request<Body>> for Pod {
-    type Response = Response<Incoming>;
+impl Service<Request<Body>> for Resting {
+    type Response = Response<Answer>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Incoming>, BoxError>>;
+    type Future = BoxFuture<'static, Result<Response<Answer>, BoxError>>;
 
     /// Ready, unless it has just failed.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
@@ -204,18 +182,14 @@ impl Service<Request<Body>> for Pod {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let mut uri = std::mem::take(request.uri_mut()).into_parts();
-        uri.authority = Some(self.authority.clone());
-        let uri = Uri::from_parts(uri).map(|uri| *request.uri_mut() = uri);
-        let (client, has_failed) = (self.client.clone(), Arc::clone(&self.has_failed));
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (pod, has_failed) = (Arc::clone(&self.pod), Arc::clone(&self.has_failed));
         Box::pin(async move {
-            uri?;
-            let answered = client.request(request).await;
+            let answered = pod.call(request).await;
             if answered.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
             }
-            answered.map_err(Into::into)
+            answered
         })
     }
 }

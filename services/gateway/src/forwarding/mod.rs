@@ -2,6 +2,7 @@
 //! context.
 
 mod balanced;
+mod pod;
 
 use std::time::Duration;
 
