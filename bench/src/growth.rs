@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use async_nats::jetstream::{self, Context};
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 use testkit::{
     Hosting, Keep, Mail, Ports, Shape, Stack, User, eventually,
     measure::{median, resident_bytes},
@@ -19,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     fill,
     report::{self, Bar, Report},
-    stacks::{STORAGE_MB, WITHOUT_LIMITS},
+    stacks::{STORAGE_MB, WITHOUT_LIMITS, send_form},
     wrk::{self, Form, Load},
 };
 
@@ -102,19 +103,9 @@ pub async fn growth(args: &GrowthArgs) -> anyhow::Result<Report> {
 
 /// Sends a sign-up and a message of the person who is exported.
 async fn sign_up_somebody(site: &str) -> anyhow::Result<()> {
-    let http = reqwest::Client::new();
-    let forms = [
-        ("newsletter", serde_json::json!({ "email": PERSON })),
-        (
-            "contact",
-            serde_json::json!({ "name": "Ada", "email": PERSON, "message": "What do you know of me?" }),
-        ),
-    ];
-    for (path, form) in forms {
-        let answer = http.post(format!("{site}/api/{path}")).json(&form).send().await?;
-        answer.error_for_status()?;
-    }
-    Ok(())
+    send_form(site, "newsletter", &json!({ "email": PERSON })).await?;
+    let message = json!({ "name": "Ada", "email": PERSON, "message": "What do you know of me?" });
+    send_form(site, "contact", &message).await
 }
 
 /// How much is stored.
