@@ -1,7 +1,7 @@
 //! One pod of a service: calls over one HTTP/2 connection (RFC 9113), made when the first of them comes and again whenever it must.
 //!
 //! HTTP/2 itself, without the client that hyper has around it: that hands each call to a task of its own, its body to another, and
-//! writes its headers before it asks for the body. docs/performance.md has what that takes.
+//! writes its headers before it asks for the body (docs/decisions/0033-calls-are-balanced-by-the-gateway.md).
 
 use std::{
     error::Error,
@@ -34,6 +34,10 @@ use tower::{BoxError, Service};
 /// ends no connection, and a call has five seconds. One that stands still for less than two keeps its calls.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
+/// As many calls are made at once before the pod has said how many it takes, and so long may the headers of an answer be: what hyper
+/// has for both.
+const FIRST_CALLS: usize = 100;
+const HEADER_BYTES: u32 = 16 * 1024;
 /// Flow control windows, as wide as the services' own.
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
@@ -85,11 +89,15 @@ impl Pod {
     async fn calls(&self) -> Result<Calls, BoxError> {
         let known = self.lock().clone();
         if let Some(known) = known {
-            // One that ended, or that the pod wants no more calls over, is replaced.
-            if let Ok(calls) = ready_to_call(&known).await {
-                return Ok(calls);
+            let was_made = known.peek().is_some();
+            let calls = ready_to_call(&known).await;
+            if calls.is_err() {
+                self.forget(&known);
             }
-            self.forget(&known);
+            // One that ended, or that the pod wants no more calls over, is replaced.
+            if calls.is_ok() || !was_made {
+                return calls;
+            }
         }
         let connected = self.lock().get_or_insert_with(|| self.connect()).clone();
         let calls = ready_to_call(&connected).await;
@@ -130,6 +138,8 @@ async fn connect(mut connector: Connector, uri: Uri) -> Result<Calls, BoxError> 
     let connection = TokioIo::new(connector.call(uri).await?);
     let (calls, mut connection) = Builder::new()
         .enable_push(false)
+        .initial_max_send_streams(FIRST_CALLS)
+        .max_header_list_size(HEADER_BYTES)
         .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
         .initial_window_size(STREAM_WINDOW_BYTES)
         .handshake(connection)
@@ -161,13 +171,17 @@ async fn send(mut body: Body, mut stream: SendStream<Bytes>) -> Result<(), BoxEr
     while let Some(bytes) = chunk {
         let is_last = matches!(following, Some(None));
         // Of a call that the pod has closed its answer tells.
-        if stream.send_data(bytes, is_last).is_err() || is_last || !takes_more(&mut stream).await {
+        if stream.send_data(bytes, is_last).is_err() || is_last {
             return Ok(());
         }
         chunk = match following.take() {
             Some(next) => next,
             None => next_of(&mut body).await?,
         };
+        // No room is kept for a visitor who sends nothing: others of the connection would lack it.
+        if chunk.is_some() && !takes_more(&mut stream).await {
+            return Ok(());
+        }
     }
     let _closed = stream.send_data(Bytes::new(), true);
     Ok(())
@@ -223,12 +237,14 @@ impl HttpBody for Answer {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use futures_util::{future::join_all, stream};
+    use futures_util::{StreamExt, future::join_all, stream};
     use h2::server::{self, SendResponse};
     use http_body_util::StreamBody;
-    use tokio::net::TcpListener;
+    use tokio::{io::AsyncReadExt, net::TcpListener, task::yield_now};
+    use tonic::Status;
 
     use super::*;
+    use crate::forwarding::is_unreached;
 
     const CHUNK: usize = 64 * 1024;
     const CALLS: usize = 8;
@@ -279,7 +295,12 @@ mod tests {
             counted.fetch_add(1, Ordering::Relaxed);
             Ok::<_, BoxError>(Frame::data(Bytes::from_static(&[0; CHUNK])))
         });
-        (Body::new(StreamBody::new(chunks)), taken)
+        // Others get their turn, also where nothing holds it up.
+        let chunks = chunks.then(async |chunk| {
+            yield_now().await;
+            chunk
+        });
+        (Body::new(StreamBody::new(Box::pin(chunks))), taken)
     }
 
     /// Says by its status whether a call ended with its first chunk.
@@ -311,7 +332,7 @@ mod tests {
         })
         .await?;
         let (body, taken) = endless();
-        let answered = pod.call(call(body)).await;
+        let answered = timeout(KEEP_ALIVE, pod.call(call(body))).await?;
         assert_eq!(answered.expect("it is answered").status(), 200);
         // A window that nobody has widened holds one chunk, but for its last byte.
         let taken = taken.load(Ordering::Relaxed);
@@ -332,6 +353,30 @@ mod tests {
         let given_up = timeout(KEEP_ALIVE / 4, pod.call(call(body))).await;
         assert!(given_up.is_err());
         assert_eq!(heard.recv().await.flatten(), Some(h2::Reason::CANCEL));
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_connection_to_a_pod_that_is_silent_is_closed_and_the_next_call_makes_another()
+    -> anyhow::Result<()> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let connector = Connector::new(&Uri::from_static("http://contact:50051"), None, KEEP_ALIVE)?;
+        let pod = Pod::new(listener.local_addr()?, connector).expect("an address");
+        for _ in 0..2 {
+            let longest = KEEP_ALIVE + KEEP_ALIVE_TIMEOUT + KEEP_ALIVE;
+            let calling = timeout(longest, pod.call(call(message())));
+            let (called, accepted) = tokio::join!(calling, listener.accept());
+            let Err(error) = called? else {
+                anyhow::bail!("nobody has answered it");
+            };
+            assert!(is_unreached(&Status::from_error(error)));
+            let (mut socket, _) = accepted?;
+            let closed = timeout(KEEP_ALIVE, async {
+                while socket.read(&mut [0; 1024]).await? > 0 {}
+                anyhow::Ok(())
+            });
+            closed.await??;
+        }
         Ok(())
     }
 }
