@@ -90,33 +90,27 @@ impl Pod {
         let known = self.lock().clone();
         if let Some(known) = known {
             let was_made = known.peek().is_some();
-            let calls = ready_to_call(&known).await;
-            if calls.is_err() {
-                self.forget(&known);
-            }
+            let calls = self.ready_to_call(&known).await;
             // One that ended, or that the pod wants no more calls over, is replaced.
             if calls.is_ok() || !was_made {
                 return calls;
             }
         }
         let connected = self.lock().get_or_insert_with(|| self.connect()).clone();
-        let calls = ready_to_call(&connected).await;
+        self.ready_to_call(&connected).await
+    }
+
+    /// Waits for a connection. One that is of no use is forgotten by whoever finds so first.
+    async fn ready_to_call(&self, connected: &Connected) -> Result<Calls, BoxError> {
+        let calls = take_call(connected.clone()).await;
         if calls.is_err() {
-            self.forget(&connected);
+            self.lock().take_if(|known| known.ptr_eq(connected));
         }
         calls
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Connected>> {
         self.connected.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whoever finds first that it is of no use forgets it, unless there is another by now.
-    fn forget(&self, useless: &Connected) {
-        let mut connected = self.lock();
-        if connected.as_ref().is_some_and(|known| known.ptr_eq(useless)) {
-            *connected = None;
-        }
     }
 
     /// Goes on by itself, as whoever waits for it may not wait to its end.
@@ -127,9 +121,8 @@ impl Pod {
     }
 }
 
-async fn ready_to_call(connected: &Connected) -> Result<Calls, BoxError> {
-    let calls = connected.clone().await;
-    let calls = calls.map_err(|error| ConnectError(Box::new(error)))?;
+async fn take_call(connected: Connected) -> Result<Calls, BoxError> {
+    let calls = connected.await.map_err(|error| ConnectError(Box::new(error)))?;
     Ok(calls.ready().await?)
 }
 
@@ -239,7 +232,7 @@ mod tests {
 
     use futures_util::{StreamExt, future::join_all, stream};
     use h2::server::{self, SendResponse};
-    use http_body_util::StreamBody;
+    use http_body_util::{Full, StreamBody};
     use tokio::{io::AsyncReadExt, net::TcpListener, task::yield_now};
     use tonic::Status;
 
@@ -254,7 +247,7 @@ mod tests {
 
     /// A pod that does this with each call, and how many connections were made to it.
     async fn pod<F>(
-        answer: impl Fn(Call) -> F + Copy + Send + 'static,
+        answer: impl Fn(Call) -> F + Clone + Send + 'static,
     ) -> anyhow::Result<(Pod, Arc<AtomicUsize>)>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -266,6 +259,7 @@ mod tests {
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::Relaxed);
+                let answer = answer.clone();
                 tokio::spawn(async move {
                     let mut connection = server::handshake(socket).await.expect("HTTP/2");
                     while let Some(Ok(call)) = connection.accept().await {
@@ -284,7 +278,7 @@ mod tests {
     }
 
     fn message() -> Body {
-        Body::new(http_body_util::Full::new(Bytes::from_static(b"a message")))
+        Body::new(Full::new(Bytes::from_static(b"a message")))
     }
 
     /// A body of chunks without end, and how many were taken of it.
@@ -343,10 +337,12 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_nobody_waits_for_is_taken_back() -> anyhow::Result<()> {
         let (told, mut heard) = tokio::sync::mpsc::channel(1);
-        let told: &'static _ = Box::leak(Box::new(told));
-        let (pod, _) = pod(move |(_request, mut answer): Call| async move {
-            let reset = poll_fn(|context| answer.poll_reset(context)).await;
-            let _sent = told.send(reset.ok()).await;
+        let (pod, _) = pod(move |(_request, mut answer): Call| {
+            let told = told.clone();
+            async move {
+                let reset = poll_fn(|context| answer.poll_reset(context)).await;
+                let _sent = told.send(reset.ok()).await;
+            }
         })
         .await?;
         let (body, _) = endless();
