@@ -15,6 +15,9 @@ use crate::{
 /// Threads for work on files and for names that are looked up. More of them hold memory and store no résumé sooner; and each
 /// that was ever started stays, as the work goes round.
 const BLOCKING_THREADS: usize = 8;
+/// Of how many sockets what arrived is taken at a time. Of all at once it would all be passed on at once, and whoever works on it next
+/// would have nothing to do until then.
+const SOCKETS_AT_A_TIME: usize = 16;
 
 /// Runs a service on one thread, which is all that a pod is given, and on which answers that are ready together leave together
 /// (docs/decisions/0031-services-run-on-one-thread.md).
@@ -33,7 +36,10 @@ pub fn run<S: Parser, T>(
         Err(exit) => return Ok(exit.report()),
     };
     let mut runtime = Builder::new_current_thread();
-    runtime.enable_all().max_blocking_threads(BLOCKING_THREADS);
+    runtime
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .max_io_events_per_tick(SOCKETS_AT_A_TIME);
     runtime.build()?.block_on(async {
         let mut telemetry = telemetry::start(&telemetry(&settings), name)?;
         let served = async {
