@@ -2,6 +2,7 @@
 import { BrowserRouter } from '@site/kit/router.ts';
 import { render, screen, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { fakeAnimations } from '../../../kit/testing/fake-animations.ts';
 import { fakeIntersectionObserver } from '../../../kit/testing/fake-intersection-observer.ts';
 import { advanceTimers } from '../../../kit/testing/fake-time.ts';
 
@@ -14,6 +15,7 @@ beforeEach(() => {
 });
 
 test('the home page asks for the blog when its teasers come near, and keeps their place until they are there', async () => {
+  fakeAnimations();
   const view = fakeIntersectionObserver();
   const module = { default: () => <h2>The blog’s own</h2>, version: 'ours' };
   loadRemote.mockImplementation(

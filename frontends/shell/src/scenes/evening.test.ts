@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { detectionOf } from './actors.ts';
-import { actors, clockAt, findings, LENGTH_SECONDS, noticedUntil } from './evening.ts';
-import { sightingsAt } from './sightings.ts';
+import { actors, clockAt, findings, LENGTH_SECONDS, minutes, noticedUntil } from './evening.ts';
+import type { Look } from './sightings.ts';
+import { allLooks, sightingsAt } from './sightings.ts';
 
 /** Times of the recording, a hundredth of a second apart. */
 const TIMES = Array.from({ length: LENGTH_SECONDS * 100 + 1 }, (_, at) => at / 100);
@@ -10,10 +11,53 @@ function labelsAt(seconds: number): string[] {
   return sightingsAt(seconds).flatMap(({ label }) => (label ? [label] : []));
 }
 
+/** A look at a time, if that is to be seen then. */
+function movedTo({ way, box, label, severity, parts }: Look, seconds: number) {
+  const next = way.findIndex(({ atSeconds }) => atSeconds > seconds);
+  const [from, to] =
+    next === -1 && way.at(-1)?.atSeconds === seconds && seconds === LENGTH_SECONDS
+      ? [way.at(-1), way.at(-1)]
+      : [way[next - 1], way[next]];
+  if (!(from && to)) {
+    return [];
+  }
+  const part = (seconds - from.atSeconds) / (to.atSeconds - from.atSeconds || 1);
+  const between = (name: 'x' | 'y' | 'opacity') => from[name] + (to[name] - from[name]) * part;
+  const opacity = between('opacity');
+  const place = { left: box.left + between('x'), top: box.top + between('y') };
+  // Sightings are as opaque as tenths say.
+  return opacity >= 0.05 ? [{ ...place, opacity, label, severity, parts }] : [];
+}
+
 test('the clock never goes back, and begins and ends in one evening', () => {
   const times = TIMES.map(clockAt);
   expect(times).toEqual(times.toSorted());
   expect([times[0], times.at(-1)]).toEqual(['21:02', '21:34']);
+});
+
+test('each minute begins when the clock says so', () => {
+  const shown = minutes.map(clockAt);
+  expect(shown).toEqual([...new Set(TIMES.map(clockAt))]);
+  const before = minutes.slice(1).map(seconds => clockAt(seconds - 0.001));
+  expect(before).toEqual(shown.slice(0, -1));
+});
+
+test('whatever moves is at each time where and how it is drawn when the recording rests there', () => {
+  const looks = allLooks();
+  for (const seconds of TIMES) {
+    const moved = looks.flatMap(look => movedTo(look, seconds));
+    const sightings = sightingsAt(seconds);
+    expect(
+      moved.map(({ label, severity, parts }) => ({ label, severity, parts })),
+      `${seconds}`,
+    ).toEqual(sightings.map(({ label, severity, parts }) => ({ label, severity, parts })));
+    for (const [at, { left, top, opacity }] of moved.entries()) {
+      const sighting = sightings[at];
+      expect(Math.abs(left - (sighting?.box.left ?? 0))).toBeLessThan(0.5);
+      expect(Math.abs(top - (sighting?.box.top ?? 0))).toBeLessThan(0.5);
+      expect(Math.abs(opacity - (sighting?.opacity ?? 0))).toBeLessThan(0.06);
+    }
+  }
 });
 
 test('whatever is noticed is to be seen when it is noticed, and not before', () => {

@@ -105,6 +105,8 @@ const CLOCK: readonly (readonly [atSeconds: number, minutes: number])[] = [
   [3, 34],
 ];
 const HOUR = 21;
+/** So much may be missing to a minute where divisions are not exact. */
+const TOLERANCE = 1e-9;
 
 /** The time of the day at a time of the recording. */
 export function clockAt(seconds: number): string {
@@ -112,9 +114,16 @@ export function clockAt(seconds: number): string {
   const last = CLOCK.findLast(([at]) => at <= seconds) ?? CLOCK[0];
   const [[from, first], [to, second]] = [last ?? [0, 0], next ?? [0, 0]];
   const fraction = to > from ? (seconds - from) / (to - from) : 0;
-  const minutes = Math.floor(first + (second - first) * fraction);
+  const minutes = Math.floor(first + (second - first) * fraction + TOLERANCE);
   return `${HOUR}:${String(minutes).padStart(2, '0')}`;
 }
+
+/** When each minute of the clock begins, in seconds of the recording. */
+export const minutes: readonly number[] = CLOCK.flatMap(([from, first], at) => {
+  const [to, last] = CLOCK[at + 1] ?? [from, first + 1];
+  const length = (to - from) / (last - first);
+  return Array.from({ length: last - first }, (_, minute) => from + minute * length);
+});
 
 /** What has been noticed until then. */
 export function noticedUntil(seconds: number): readonly Finding[] {

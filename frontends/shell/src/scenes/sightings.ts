@@ -41,6 +41,19 @@ export interface Sighting {
   labelPlace: EveningActor['labelPlace'];
 }
 
+/** An actor for as long as it looks the same: how it is drawn when that begins, and its way from there. */
+export interface Look extends Sighting {
+  way: readonly Waypoint[];
+}
+
+/** Where an actor is at a time, in pixels of the picture from where its look begins. Between two it moves evenly. */
+export interface Waypoint {
+  atSeconds: number;
+  x: number;
+  y: number;
+  opacity: number;
+}
+
 /** How long actors take to come and to go. */
 const FADE_SECONDS = 0.1;
 /** Between what is found and its box. */
@@ -56,6 +69,32 @@ export function sightingsAt(seconds: number): Sighting[] {
     const opacity = opacityOf(actor, seconds);
     return opacity > 0 ? [sightingOf(actor, `${at}`, seconds, opacity)] : [];
   });
+}
+
+/** All looks that actors have in the recording, from the back of the street to its front. */
+export function allLooks(): Look[] {
+  return actors.flatMap((actor, at) => {
+    const { foundAtSeconds, alarm, path } = actor;
+    const begins = [path[0]?.atSeconds ?? 0, foundAtSeconds, ...(alarm ? [alarm.fromSeconds] : [])];
+    return begins.map((from, look) => {
+      const to = begins[look + 1] ?? path.at(-1)?.atSeconds ?? LENGTH_SECONDS;
+      return { ...sightingOf(actor, `${at}.${look}`, from, 1), way: wayOf(actor, from, to) };
+    });
+  });
+}
+
+function wayOf(actor: EveningActor, from: number, to: number): Waypoint[] {
+  const steps = actor.path.map(({ atSeconds }) => atSeconds);
+  const [first = from, last = to] = [steps[0], steps.at(-1)];
+  const turns = [...steps, first + FADE_SECONDS, last - FADE_SECONDS];
+  const [left, top] = street.at(placeOf(actor, from));
+  return [from, ...turns.filter(time => time > from && time < to).sort((a, b) => a - b), to].map(
+    atSeconds => {
+      const [x, y] = street.at(placeOf(actor, atSeconds));
+      const opacity = opacityOf(actor, atSeconds);
+      return { atSeconds, x: round(x - left), y: round(y - top), opacity };
+    },
+  );
 }
 
 function sightingOf(actor: EveningActor, key: string, seconds: number, opacity: number): Sighting {

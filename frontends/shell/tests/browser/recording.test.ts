@@ -8,6 +8,8 @@ const MIN_TYPE_PX = 11;
 const WIDTHS = [320, 390, 639, 640, 767, 768, 1023, 1024, 1440];
 const LENGTH_SECONDS = 3;
 const END = `${LENGTH_SECONDS}`;
+/** Minutes that the recording's clock goes on. */
+const MINUTES = 32;
 
 interface Label {
   words: string;
@@ -74,6 +76,17 @@ test.describe('where motion is wanted', () => {
     await expect(slider(page)).toHaveValue(END);
     await page.clock.runFor(1000);
     await expect(slider(page)).toHaveValue(END);
+  });
+
+  test('while it plays it moves in every frame, and is written to with the minutes of its clock', async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 320 });
+    await page.goto('/');
+    await expect(slider(page)).toHaveValue(END);
+    const { writes, places } = await watchItPlay(page);
+    expect(writes).toBeLessThan(2 * MINUTES);
+    expect(places).toBeGreaterThan(10);
   });
 
   test('who takes hold of it while it plays keeps it', async ({ page }) => {
@@ -192,6 +205,36 @@ async function placeOf(element: Locator) {
     height: 0,
   };
   return { x, y: y + height / 2, width };
+}
+
+/** Brings the recording into view. How often it is written to until it rests again, and in how many places its handle is seen. */
+function watchItPlay(page: Page): Promise<{ writes: number; places: number }> {
+  return slider(page).evaluate(async element => {
+    const input = element as HTMLInputElement;
+    const recording = input.closest('figure');
+    const handle = recording?.querySelector('.timeline rect');
+    const places = new Set<number>();
+    let writes = 0;
+    const observer = new MutationObserver(() => {
+      writes += 1;
+    });
+    if (recording) {
+      observer.observe(recording, {
+        attributes: true,
+        characterData: true,
+        childList: true,
+        subtree: true,
+      });
+    }
+    recording?.scrollIntoView();
+    let hasBegun = false;
+    while (!hasBegun || input.value !== input.max) {
+      await new Promise(requestAnimationFrame);
+      hasBegun ||= input.value !== input.max;
+      places.add(handle?.getBoundingClientRect().left ?? 0);
+    }
+    return { writes, places: places.size };
+  });
 }
 
 /** The labels at each step of the slider, from its begin to its end. */

@@ -1,20 +1,19 @@
-import { clockAt, findings, noticedUntil } from '../../scenes/evening.ts';
+import { memo } from 'react';
+import { clockAt, findings } from '../../scenes/evening.ts';
 
 interface FindingsProps {
-  /** The shown time of the recording. */
-  seconds: number;
+  /** How many of them the system had noticed by the shown time of the recording. */
+  noticed: number;
   /** Goes to where something was noticed; without it the recording cannot be gone through. */
   onChoose: ((seconds: number) => void) | undefined;
 }
 
 /** What the system noticed; what it had noticed by the shown time is marked. */
-export function Findings({ seconds, onChoose }: FindingsProps) {
-  const noticed = noticedUntil(seconds);
+export const Findings = memo(function Findings({ noticed, onChoose }: FindingsProps) {
   return (
     <ol aria-label="What the system noticed" className="mt-4 grid gap-3 sm:grid-cols-2">
-      {findings.map(finding => {
-        const { atSeconds, severity, words } = finding;
-        const isNoticed = noticed.includes(finding);
+      {findings.map(({ atSeconds, severity, words }, at) => {
+        const isNoticed = at < noticed;
         const content = (
           <>
             <time className={`font-mono ${isNoticed ? INK[severity] : ''}`}>
@@ -26,7 +25,7 @@ export function Findings({ seconds, onChoose }: FindingsProps) {
         return (
           <li
             key={words}
-            aria-current={finding === noticed.at(-1) ? 'time' : undefined}
+            aria-current={at === noticed - 1 ? 'time' : undefined}
             className={`border-l-4 ${isNoticed ? BORDER[severity] : 'border-line text-ink-2'}`}
           >
             {onChoose ? (
@@ -45,7 +44,7 @@ export function Findings({ seconds, onChoose }: FindingsProps) {
       })}
     </ol>
   );
-}
+});
 
 const ROW = 'flex min-h-11 items-center gap-3 px-2.5 text-small';
 const INK = { seen: 'text-seen-ink', alert: 'text-alert-ink' } as const;

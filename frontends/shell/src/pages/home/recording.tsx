@@ -1,9 +1,11 @@
 import { Picture } from '@site/kit/picture.tsx';
 import type { RefObject } from 'react';
-import { useEffect, useRef, useState } from 'react';
-import { clockAt, LENGTH_SECONDS, noticedUntil } from '../../scenes/evening.ts';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { LENGTH_SECONDS, noticedUntil } from '../../scenes/evening.ts';
 import { emptyStreet, streetDrawing } from '../../scenes/street-drawing.ts';
 import { Findings } from './findings.tsx';
+import type { Shown } from './playback.ts';
+import { Status } from './status.tsx';
 import { Labels, Street } from './street.tsx';
 import { Timeline } from './timeline.tsx';
 import { usePlayOnce } from './use-play-once.ts';
@@ -25,32 +27,26 @@ export function Recording() {
   const stage = useRef<HTMLDivElement>(null);
   const street = useStreet();
   const isReady = street === 'there';
-  const { seconds, goTo } = usePosition(stage, isReady);
+  const { shown, seconds, goTo, tellNow } = usePosition(stage, isReady);
   return (
     <figure>
       <div className="border border-line bg-sunk">
-        <Status seconds={seconds} />
+        <Status shown={shown} seconds={seconds} />
         <div ref={stage} className="relative">
           {still}
-          {isReady ? <Street src={emptyStreet.src} seconds={seconds} /> : null}
-          {street === 'lost' ? null : <Labels seconds={seconds} />}
+          {isReady && shown !== LENGTH_SECONDS ? (
+            <Street src={emptyStreet.src} shown={shown} />
+          ) : null}
+          {street === 'lost' ? null : <Labels shown={shown} />}
         </div>
         <div className="timeline relative min-h-11 noscript:hidden">
-          {isReady ? <Timeline seconds={seconds} onChange={goTo} /> : null}
+          {isReady ? (
+            <Timeline shown={shown} seconds={seconds} onChange={goTo} onKeyDown={tellNow} />
+          ) : null}
         </div>
       </div>
-      <Findings seconds={seconds} onChoose={isReady ? goTo : undefined} />
+      <Findings noticed={noticedUntil(seconds).length} onChoose={isReady ? goTo : undefined} />
     </figure>
-  );
-}
-
-function Status({ seconds }: { seconds: number }) {
-  const alerts = noticedUntil(seconds).filter(({ severity }) => severity === 'alert').length;
-  return (
-    <p className="flex items-center gap-2.5 px-2.5 py-2 font-mono text-seen-ink text-small">
-      <span className={`size-2 rounded-full ${alerts > 0 ? 'bg-alert' : 'bg-seen'}`} />
-      {`cam-04 · ${clockAt(seconds)} · ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`}
-    </p>
   );
 }
 
@@ -68,13 +64,23 @@ function useStreet() {
   return state;
 }
 
-/** The shown time of the recording: its end, what is playing, or what the visitor goes to. */
+/**
+ * The shown time of the recording: its end, what is playing, or what the visitor goes to. While it plays, `seconds` is when
+ * something was noticed last.
+ */
 function usePosition(stage: RefObject<Element | null>, isReady: boolean) {
-  const [seconds, show] = useState(LENGTH_SECONDS);
-  const stop = usePlayOnce(stage, isReady, show);
-  function goTo(chosen: number) {
-    stop();
-    show(chosen);
-  }
-  return { seconds, goTo };
+  const [shown, show] = useState<Shown>(LENGTH_SECONDS);
+  const [seconds, tell] = useState(LENGTH_SECONDS);
+  const player = usePlayOnce(stage, isReady, show, tell);
+  const goTo = useCallback(
+    (chosen: number) => {
+      player.current?.stop();
+      player.current = undefined;
+      show(chosen);
+      tell(chosen);
+    },
+    [player],
+  );
+  const tellNow = () => player.current?.tellNow?.();
+  return { shown, seconds, goTo, tellNow };
 }

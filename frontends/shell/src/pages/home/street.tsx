@@ -1,8 +1,11 @@
 import { sceneColours } from '@site/kit/drawing/materials.ts';
-import { createElement } from 'react';
-import { STREET } from '../../scenes/evening.ts';
-import type { Sighting } from '../../scenes/sightings.ts';
-import { sightingsAt } from '../../scenes/sightings.ts';
+import type { RefCallback } from 'react';
+import { createElement, memo } from 'react';
+import { LENGTH_SECONDS, STREET } from '../../scenes/evening.ts';
+import type { Look, Sighting, Waypoint } from '../../scenes/sightings.ts';
+import { allLooks, sightingsAt } from '../../scenes/sightings.ts';
+import type { Shown } from './playback.ts';
+import { played } from './playback.ts';
 
 const [width, height] = STREET.picture;
 /** Size of the labels, on the screen: at every width of the picture the same. */
@@ -14,17 +17,44 @@ const LABEL_HEIGHT = 17;
 /** Between a label and its box. */
 const GAP = 3;
 
+/** Someone or something as it is drawn, and what moves it while the recording plays. */
+interface Drawn extends Sighting {
+  move?: RefCallback<Element>;
+}
+
+const looks = allLooks();
+const movingFigures = looks.map(look => movingAs(look, figureAt));
+const movingLabels = looks.map(look => movingAs(look, labelAt));
+
+function figureAt({ x, y, opacity }: Waypoint): Keyframe {
+  return { transform: `translate(${x}px, ${y}px)`, opacity };
+}
+
+function labelAt({ x, y }: Waypoint): Keyframe {
+  const transform = `translate(${(100 * x) / width}%, ${(100 * y) / height}%)`;
+  return { transform, opacity: 1 };
+}
+
+/** Moves an actor while it looks so; before and after it is not to be seen. */
+function movingAs({ way, ...sighting }: Look, keyframeAt: (at: Waypoint) => Keyframe): Drawn {
+  const shown = way.map(at => ({ ...keyframeAt(at), offset: at.atSeconds / LENGTH_SECONDS }));
+  const before = { ...shown[0], offset: 0, opacity: 0, easing: 'step-end' };
+  const gone = { ...shown.at(-1), opacity: 0 };
+  const after = gone.offset === 1 ? [] : [gone, { ...gone, offset: 1 }];
+  return { ...sighting, move: played([before, ...shown, ...after]) };
+}
+
 interface StreetProps {
   /** Address of the street without anybody. */
   src: string;
-  seconds: number;
+  shown: Shown;
 }
 
-/** The street at a time of the recording: who is there, and the corner brackets of what is found. It covers the still picture. */
-export function Street({ src, seconds }: StreetProps) {
+/** The street as the recording plays: who is there, and the corner brackets of what is found. It covers the still picture. */
+export const Street = memo(function Street({ src, shown }: StreetProps) {
   return (
     <>
-      <img src={src} alt="" className="absolute inset-0 size-full bg-sunk" />
+      <img src={src} alt="" className="absolute inset-0 size-full bg-sunk object-cover" />
       <svg
         viewBox={`0 0 ${width} ${height}`}
         aria-hidden="true"
@@ -33,17 +63,25 @@ export function Street({ src, seconds }: StreetProps) {
         stroke={sceneColours.line}
         strokeLinejoin="round"
       >
-        {sightingsAt(seconds).map(({ key, ...sighting }) => (
-          <Figure key={key} {...sighting} />
+        {(shown === 'playing' ? movingFigures : sightingsAt(shown)).map(({ key, ...drawn }) => (
+          <Figure key={key} {...drawn} />
         ))}
       </svg>
     </>
   );
-}
+});
 
-function Figure({ transform, opacity, parts, label, brackets, severity }: Omit<Sighting, 'key'>) {
+function Figure({
+  transform,
+  opacity,
+  parts,
+  label,
+  brackets,
+  severity,
+  move,
+}: Omit<Drawn, 'key'>) {
   return (
-    <g opacity={opacity}>
+    <g ref={move} opacity={opacity}>
       {createElement(
         'g',
         { transform },
@@ -55,7 +93,7 @@ function Figure({ transform, opacity, parts, label, brackets, severity }: Omit<S
 }
 
 /** What the machine says of those who are there, in letters of one size however wide the picture is. */
-export function Labels({ seconds }: { seconds: number }) {
+export const Labels = memo(function Labels({ shown }: { shown: Shown }) {
   return (
     <svg
       aria-hidden="true"
@@ -63,41 +101,43 @@ export function Labels({ seconds }: { seconds: number }) {
       fontSize={TYPE}
       fontWeight="600"
     >
-      {sightingsAt(seconds)
+      {(shown === 'playing' ? movingLabels : sightingsAt(shown))
         .filter(({ label }) => label)
-        .map(({ key, ...sighting }) => (
-          <Label key={key} {...sighting} />
+        .map(({ key, ...drawn }) => (
+          <Label key={key} {...drawn} />
         ))}
     </svg>
   );
-}
+});
 
-function Label({ box, label, labelPlace: { row, side }, severity }: Omit<Sighting, 'key'>) {
+function Label({ box, label, labelPlace: { row, side }, severity, move }: Omit<Drawn, 'key'>) {
   const labelWidth = Math.ceil(label.length * LETTER) + 2 * PAD;
   const left = side === 'start' ? 0 : -labelWidth;
   const top = row === 'above' ? -(LABEL_HEIGHT + GAP) : GAP;
   return (
-    <svg
-      x={percent((side === 'start' ? box.left : box.left + box.width) / width)}
-      y={percent((row === 'above' ? box.top : box.top + box.height) / height)}
-      overflow="visible"
-      aria-hidden="true"
-    >
-      <rect
-        x={left}
-        y={top}
-        width={labelWidth}
-        height={LABEL_HEIGHT}
-        fill={sceneColours[severity]}
-      />
-      <text
-        x={left + PAD}
-        y={top + TYPE}
-        fill={severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}
+    <g ref={move}>
+      <svg
+        x={percent((side === 'start' ? box.left : box.left + box.width) / width)}
+        y={percent((row === 'above' ? box.top : box.top + box.height) / height)}
+        overflow="visible"
+        aria-hidden="true"
       >
-        {label}
-      </text>
-    </svg>
+        <rect
+          x={left}
+          y={top}
+          width={labelWidth}
+          height={LABEL_HEIGHT}
+          fill={sceneColours[severity]}
+        />
+        <text
+          x={left + PAD}
+          y={top + TYPE}
+          fill={severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}
+        >
+          {label}
+        </text>
+      </svg>
+    </g>
   );
 }
 

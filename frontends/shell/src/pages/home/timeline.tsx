@@ -1,41 +1,27 @@
 import { sceneColours } from '@site/kit/drawing/materials.ts';
+import { memo } from 'react';
 import { clockAt, findings, LENGTH_SECONDS, noticedUntil } from '../../scenes/evening.ts';
+import type { Shown } from './playback.ts';
+import { played } from './playback.ts';
 
 /** What a press of an arrow key moves. */
 const STEP_SECONDS = 0.03;
 
 interface TimelineProps {
+  shown: Shown;
+  /** The time of the recording that the words are of. */
   seconds: number;
   onChange: (seconds: number) => void;
+  /** Has the words follow what plays, which a key then goes on from. */
+  onKeyDown: () => void;
 }
 
 /** Goes through the recording: the browser's own slider, unseen over a line with what was noticed. */
-export function Timeline({ seconds, onChange }: TimelineProps) {
+export function Timeline({ shown, seconds, onChange, onKeyDown }: TimelineProps) {
   const noticed = noticedUntil(seconds).at(-1);
-  const at = percent(seconds);
   return (
     <div className="px-2.5">
-      <svg aria-hidden="true" width="100%" height="44" className="overflow-visible">
-        <line x2="100%" y1="50%" y2="50%" stroke="var(--field-line)" />
-        <line x2={at} y1="50%" y2="50%" stroke="var(--seen-ink)" strokeWidth="3" />
-        {findings.map(({ atSeconds, severity }) => (
-          <circle
-            key={atSeconds}
-            cx={percent(atSeconds)}
-            cy="50%"
-            r="5"
-            fill={sceneColours[severity]}
-          />
-        ))}
-        <rect
-          x={at}
-          y="50%"
-          width="6"
-          height="22"
-          transform="translate(-3 -11)"
-          fill="var(--ink)"
-        />
-      </svg>
+      <Line shown={shown} />
       <input
         type="range"
         aria-label="Time of the recording"
@@ -45,11 +31,53 @@ export function Timeline({ seconds, onChange }: TimelineProps) {
         step={STEP_SECONDS}
         value={seconds}
         onChange={({ target }) => onChange(target.valueAsNumber)}
+        onKeyDown={onKeyDown}
         className="absolute inset-0 size-full cursor-pointer"
       />
     </div>
   );
 }
+
+const growing = played([{ transform: 'scaleX(0)' }, { transform: 'scaleX(1)' }]);
+const following = played([{ transform: 'translateX(0%)' }, { transform: 'translateX(100%)' }]);
+
+/** The line, drawn up to the shown time, and the handle there. */
+const Line = memo(function Line({ shown }: { shown: Shown }) {
+  const isPlaying = shown === 'playing';
+  return (
+    <svg aria-hidden="true" width="100%" height="44" className="overflow-visible">
+      <line x2="100%" y1="50%" y2="50%" stroke="var(--field-line)" />
+      <g ref={isPlaying ? growing : null}>
+        <line
+          x2={isPlaying ? '100%' : percent(shown)}
+          y1="50%"
+          y2="50%"
+          stroke="var(--seen-ink)"
+          strokeWidth="3"
+        />
+      </g>
+      {findings.map(({ atSeconds, severity }) => (
+        <circle
+          key={atSeconds}
+          cx={percent(atSeconds)}
+          cy="50%"
+          r="5"
+          fill={sceneColours[severity]}
+        />
+      ))}
+      <g ref={isPlaying ? following : null}>
+        <rect
+          x={isPlaying ? 0 : percent(shown)}
+          y="50%"
+          width="6"
+          height="22"
+          transform="translate(-3 -11)"
+          fill="var(--ink)"
+        />
+      </g>
+    </svg>
+  );
+});
 
 function percent(seconds: number): string {
   return `${(100 * seconds) / LENGTH_SECONDS}%`;

@@ -1,26 +1,36 @@
 import type { RefObject } from 'react';
 import { useEffect, useRef } from 'react';
-import { LENGTH_SECONDS } from '../../scenes/evening.ts';
-import { positionAfter, REWIND_SECONDS } from './playback.ts';
+import { findings, LENGTH_SECONDS } from '../../scenes/evening.ts';
+import type { Shown } from './playback.ts';
+import { PLAYING_EASING, PLAYING_SECONDS, positionAfter, REWIND_SECONDS } from './playback.ts';
 
 /** Part of the picture that must be in the viewport. */
 const THRESHOLD = 0.5;
 
 let hasPlayed = false;
 
+/** What plays, or waits until it is seen. */
+interface Player {
+  stop: () => void;
+  /** Tells the present time of the recording, which otherwise is told when something is noticed. */
+  tellNow?: () => void;
+}
+
 /**
  * Plays the recording by itself when it is first seen, once for as long as the page is open, unless the visitor wants no
- * motion. Returns how to stop it, for the visitor who takes over.
+ * motion: `show` says what is drawn, `tell` of which time the words are. Returns the player, which is ended
+ * when the visitor takes over.
  */
 export function usePlayOnce(
   stage: RefObject<Element | null>,
   isReady: boolean,
-  show: (seconds: number) => void,
-): () => void {
-  const stop = useRef<() => void>(undefined);
+  show: (shown: Shown) => void,
+  tell: (seconds: number) => void,
+): RefObject<Player | undefined> {
+  const player = useRef<Player>(undefined);
   useEffect(() => {
     const seen = stage.current;
-    if (!(isReady && seen) || hasPlayed || prefersReducedMotion()) {
+    if (!(isReady && seen) || hasPlayed || !mayMove()) {
       return;
     }
     const observer = new IntersectionObserver(
@@ -28,33 +38,38 @@ export function usePlayOnce(
         if (entries.some(entry => entry.isIntersecting)) {
           observer.disconnect();
           hasPlayed = true;
-          stop.current = play(show);
+          player.current = play(show, tell);
         }
       },
       { threshold: THRESHOLD },
     );
     observer.observe(seen);
-    stop.current = () => observer.disconnect();
-    return () => stop.current?.();
-  }, [stage, isReady, show]);
-  return () => stop.current?.();
+    player.current = { stop: () => observer.disconnect() };
+    return () => player.current?.stop();
+  }, [stage, isReady, show, tell]);
+  return player;
 }
 
-/** Shows the recording from frame to frame. Returns how to stop it. */
-function play(show: (seconds: number) => void): () => void {
+/** Plays the recording, and tells what is noticed when it is. */
+function play(show: (shown: Shown) => void, tell: (seconds: number) => void): Player {
   const start = performance.now();
-  let frame = requestAnimationFrame(next);
-
-  function next() {
-    const elapsed = (performance.now() - start) / 1000;
-    show(positionAfter(elapsed));
-    if (elapsed < REWIND_SECONDS + LENGTH_SECONDS) {
-      frame = requestAnimationFrame(next);
-    }
-  }
-  return () => cancelAnimationFrame(frame);
+  const tellNow = () => tell(positionAfter((performance.now() - start) / 1000));
+  show('playing');
+  tell(0);
+  const timers = findings.map(({ atSeconds }) =>
+    setTimeout(() => tell(atSeconds), 1000 * (REWIND_SECONDS + atSeconds)),
+  );
+  const end = setTimeout(() => {
+    show(LENGTH_SECONDS);
+    tell(LENGTH_SECONDS);
+  }, 1000 * PLAYING_SECONDS);
+  return { stop: () => [...timers, end].forEach(clearTimeout), tellNow };
 }
 
-function prefersReducedMotion(): boolean {
-  return matchMedia('(prefers-reduced-motion: reduce)').matches;
+/** Whether the visitor wants motion, and the browser can play it. */
+function mayMove(): boolean {
+  return (
+    !matchMedia('(prefers-reduced-motion: reduce)').matches &&
+    CSS.supports('animation-timing-function', PLAYING_EASING)
+  );
 }
