@@ -19,6 +19,14 @@ export function positionAfter(elapsedSeconds: number): number {
 /** Back from the end, then on from the begin: https://drafts.csswg.org/css-easing-2/#the-linear-easing-function */
 export const PLAYING_EASING = `linear(1, 0 ${(100 * REWIND_SECONDS) / PLAYING_SECONDS}%, 1)`;
 
+/** Ref of what looks otherwise until the recording has come so far. */
+export function playedUntil(atSeconds: number, before: Keyframe): RefCallback<Element> {
+  return played([
+    { ...before, offset: 0, easing: 'step-end' },
+    { ...before, offset: atSeconds / LENGTH_SECONDS, easing: 'step-start' },
+  ]);
+}
+
 /**
  * Ref of what moves as the recording plays, by keyframes from its begin to its end. The browser moves it by itself: a script
  * that ran for each frame would keep a phone busy all the while.

@@ -6,7 +6,6 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeAnimations } from '../../../../kit/testing/fake-animations.ts';
 import { fakeIntersectionObserver } from '../../../../kit/testing/fake-intersection-observer.ts';
 import { advanceTimers } from '../../../../kit/testing/fake-time.ts';
-import { findings } from '../../scenes/evening.ts';
 
 /** Whether the street without anybody has come. */
 let street: PromiseWithResolvers<void>;
@@ -63,10 +62,7 @@ test('it plays once when it is seen, and stays at its end', async () => {
   expect(slider().valueAsNumber).toBe(3);
   expect(animations.size).toBe(0);
   await view.show({ isIntersecting: true });
-  expect(slider().valueAsNumber).toBe(0);
   await advanceTimers(1800);
-  expect(slider().valueAsNumber).toBe(1.25);
-  expect(status()).toMatch(/ · 1 alert$/);
   expect(animations.size).toBeGreaterThan(0);
   await advanceTimers(2000);
   expect(slider().valueAsNumber).toBe(3);
@@ -79,7 +75,7 @@ test('it plays once when it is seen, and stays at its end', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('while it plays React renders when it begins, when something is noticed, and at the end', async () => {
+test('while it plays React renders when it begins and at the end', async () => {
   wantsMotion(true);
   const { view, onRender } = await open();
   await load();
@@ -88,7 +84,7 @@ test('while it plays React renders when it begins, when something is noticed, an
   for (let frame = 0; frame < 300; frame += 1) {
     await advanceTimers(16);
   }
-  expect(onRender).toHaveBeenCalledTimes(1 + findings.length + 1);
+  expect(onRender).toHaveBeenCalledTimes(2);
 });
 
 test('whoever takes over is left alone', async () => {

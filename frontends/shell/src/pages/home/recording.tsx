@@ -45,7 +45,11 @@ export function Recording() {
           ) : null}
         </div>
       </div>
-      <Findings noticed={noticedUntil(seconds).length} onChoose={isReady ? goTo : undefined} />
+      <Findings
+        noticed={noticedUntil(seconds).length}
+        isPlaying={shown === 'playing'}
+        onChoose={isReady ? goTo : undefined}
+      />
     </figure>
   );
 }
@@ -65,8 +69,8 @@ function useStreet() {
 }
 
 /**
- * The shown time of the recording: its end, what is playing, or what the visitor goes to. While it plays, `seconds` is when
- * something was noticed last.
+ * The shown time of the recording: its end, what is playing, or what the visitor goes to. While it plays, `seconds` is its
+ * end, where it rests: to say each time would render it each time.
  */
 function usePosition(stage: RefObject<Element | null>, isReady: boolean) {
   const [shown, show] = useState<Shown>(LENGTH_SECONDS);

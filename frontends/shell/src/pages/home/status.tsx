@@ -1,6 +1,6 @@
 import { clockAt, LENGTH_SECONDS, minutes, noticedUntil } from '../../scenes/evening.ts';
 import type { Shown } from './playback.ts';
-import { played } from './playback.ts';
+import { played, playedUntil } from './playback.ts';
 
 interface StatusProps {
   shown: Shown;
@@ -10,19 +10,33 @@ interface StatusProps {
 
 /** What the camera says above its picture: its name, the time, and how many alerts there were. */
 export function Status({ shown, seconds }: StatusProps) {
-  const alerts = noticedUntil(seconds).filter(({ severity }) => severity === 'alert').length;
+  const isPlaying = shown === 'playing';
   return (
     <p className="flex items-center gap-2.5 px-2.5 py-2 font-mono text-seen-ink text-small">
-      <span className={`size-2 rounded-full ${alerts > 0 ? 'bg-alert' : 'bg-seen'}`} />
+      <span
+        ref={isPlaying ? untilAlert : null}
+        className={`size-2 rounded-full ${alertsUntil(seconds).length > 0 ? 'bg-alert' : 'bg-seen'}`}
+      />
       <span>
         {'cam-04 · '}
-        {shown === 'playing' ? <PassingMinutes /> : clockAt(seconds)}
-        {` · ${alerts} ${alerts === 1 ? 'alert' : 'alerts'}`}
+        {isPlaying ? <PassingMinutes /> : wordsAt(seconds)}
       </span>
     </p>
   );
 }
 
+function alertsUntil(seconds: number) {
+  return noticedUntil(seconds).filter(({ severity }) => severity === 'alert');
+}
+
+function wordsAt(seconds: number): string {
+  const { length } = alertsUntil(seconds);
+  return `${clockAt(seconds)} · ${length} ${length === 1 ? 'alert' : 'alerts'}`;
+}
+
+const untilAlert = playedUntil(alertsUntil(LENGTH_SECONDS)[0]?.atSeconds ?? LENGTH_SECONDS, {
+  backgroundColor: 'var(--seen)',
+});
 const passing = played(
   minutes.map((atSeconds, at) => ({
     offset: atSeconds / LENGTH_SECONDS,
@@ -31,12 +45,12 @@ const passing = played(
   })),
 );
 
-/** The clock while the recording plays: a column of all minutes, of which one is to be seen. */
+/** The words while the recording plays: a column with a line for each minute, of which one is to be seen. */
 function PassingMinutes() {
   return (
     <span className="inline-block h-lh overflow-hidden align-top">
       <span ref={passing} className="block whitespace-pre">
-        {minutes.map(clockAt).join('\n')}
+        {minutes.map(wordsAt).join('\n')}
       </span>
     </span>
   );

@@ -1,8 +1,8 @@
 import type { RefObject } from 'react';
 import { useEffect, useRef } from 'react';
-import { findings, LENGTH_SECONDS } from '../../scenes/evening.ts';
+import { LENGTH_SECONDS } from '../../scenes/evening.ts';
 import type { Shown } from './playback.ts';
-import { PLAYING_EASING, PLAYING_SECONDS, positionAfter, REWIND_SECONDS } from './playback.ts';
+import { PLAYING_EASING, PLAYING_SECONDS, positionAfter } from './playback.ts';
 
 /** Part of the picture that must be in the viewport. */
 const THRESHOLD = 0.5;
@@ -12,7 +12,7 @@ let hasPlayed = false;
 /** What plays, or waits until it is seen. */
 interface Player {
   stop: () => void;
-  /** Tells the present time of the recording, which otherwise is told when something is noticed. */
+  /** Tells the present time of the recording. */
   tellNow?: () => void;
 }
 
@@ -50,20 +50,16 @@ export function usePlayOnce(
   return player;
 }
 
-/** Plays the recording, and tells what is noticed when it is. */
+/** Plays the recording. */
 function play(show: (shown: Shown) => void, tell: (seconds: number) => void): Player {
   const start = performance.now();
   const tellNow = () => tell(positionAfter((performance.now() - start) / 1000));
   show('playing');
-  tell(0);
-  const timers = findings.map(({ atSeconds }) =>
-    setTimeout(() => tell(atSeconds), 1000 * (REWIND_SECONDS + atSeconds)),
-  );
   const end = setTimeout(() => {
     show(LENGTH_SECONDS);
     tell(LENGTH_SECONDS);
   }, 1000 * PLAYING_SECONDS);
-  return { stop: () => [...timers, end].forEach(clearTimeout), tellNow };
+  return { stop: () => clearTimeout(end), tellNow };
 }
 
 /** Whether the visitor wants motion, and the browser can play it. */
