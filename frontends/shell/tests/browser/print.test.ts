@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-/** What nobody needs on paper: what is pressed, filled in, or leads around the site. */
+/** What nobody needs on paper: what is pressed, filled in, moves, or leads around the site. */
 const NOT_PRINTED =
-  'section:has(form), nav, dialog, [popover], [data-variant], [data-share], noscript, script, [hidden]';
+  'section:has(form), nav, dialog, [popover], [data-variant], [data-share], noscript, script, [hidden], .print\\:hidden';
 
 /** Frame and forms, and the places of pictures that have not come: they load when somebody scrolls there. */
 const LEFT_OUT = `.site-header, .site-footer, [data-state=waiting], main :is(${NOT_PRINTED})`;

@@ -19,7 +19,8 @@ export function Status({ shown, seconds }: StatusProps) {
       />
       <span>
         {'cam-04 · '}
-        {isPlaying ? <PassingMinutes /> : wordsAt(seconds)}
+        {isPlaying ? <PassingMinutes /> : null}
+        <span className={isPlaying ? 'sr-only print:not-sr-only' : ''}>{wordsAt(seconds)}</span>
       </span>
     </p>
   );
@@ -45,10 +46,13 @@ const passing = played(
   })),
 );
 
-/** The words while the recording plays: a column with a line for each minute, of which one is to be seen. */
+/**
+ * The words while the recording plays, for eyes only: a column with a line for each minute, of which one is to be seen. Paper and
+ * assistive technology get those of its end.
+ */
 function PassingMinutes() {
   return (
-    <span className="inline-block h-lh overflow-hidden align-top">
+    <span aria-hidden="true" className="inline-block h-lh overflow-hidden align-top print:hidden">
       <span ref={passing} className="block whitespace-pre">
         {minutes.map(wordsAt).join('\n')}
       </span>

@@ -54,11 +54,15 @@ interface StreetProps {
 export const Street = memo(function Street({ src, shown }: StreetProps) {
   return (
     <>
-      <img src={src} alt="" className="absolute inset-0 size-full bg-sunk object-cover" />
+      <img
+        src={src}
+        alt=""
+        className={`absolute inset-0 size-full bg-sunk object-cover ${offPaper(shown)}`}
+      />
       <svg
         viewBox={`0 0 ${width} ${height}`}
         aria-hidden="true"
-        className="absolute inset-0 size-full"
+        className={`absolute inset-0 size-full ${offPaper(shown)}`}
         fill="none"
         stroke={sceneColours.line}
         strokeLinejoin="round"
@@ -97,7 +101,7 @@ export const Labels = memo(function Labels({ shown }: { shown: Shown }) {
   return (
     <svg
       aria-hidden="true"
-      className="labels absolute inset-0 size-full font-mono"
+      className={`labels absolute inset-0 size-full font-mono ${offPaper(shown)}`}
       fontSize={TYPE}
       fontWeight="600"
     >
@@ -139,6 +143,11 @@ function Label({ box, label, labelPlace: { row, side }, severity, move }: Omit<D
       </svg>
     </g>
   );
+}
+
+/** Paper has the still picture while others are to be seen one after the other. */
+function offPaper(shown: Shown): string {
+  return shown === 'playing' ? 'print:hidden' : '';
 }
 
 /** A part as SVG writes it, which needs no attribute of style. */
