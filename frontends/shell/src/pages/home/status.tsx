@@ -20,7 +20,7 @@ export function Status({ shown, seconds }: StatusProps) {
       <span>
         {'cam-04 · '}
         {isPlaying ? <PassingMinutes /> : null}
-        <span className={isPlaying ? 'sr-only print:not-sr-only' : ''}>{wordsAt(seconds)}</span>
+        <span className={isPlaying ? 'sr-only' : ''}>{wordsAt(seconds)}</span>
       </span>
     </p>
   );
@@ -47,8 +47,8 @@ const passing = played(
 );
 
 /**
- * The words while the recording plays, for eyes only: a column with a line for each minute, of which one is to be seen. Paper and
- * assistive technology get those of its end.
+ * The words while the recording plays, for eyes only: a column with a line for each minute, of which one is to be seen.
+ * Assistive technology gets those of its end.
  */
 function PassingMinutes() {
   return (
