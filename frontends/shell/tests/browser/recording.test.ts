@@ -88,6 +88,15 @@ test.describe('where motion is wanted', () => {
     expect(places).toBeGreaterThan(10);
   });
 
+  test('the street that it plays over is no later largest paint than the still picture', async ({
+    page,
+  }) => {
+    await page.setViewportSize({ width: 412, height: 839 });
+    await page.goto('/');
+    await expect(page.locator('img[src$="#empty"]')).toBeVisible();
+    expect(await largestPaints(page)).toEqual([expect.stringMatching(/street\.\w+\.svg$/)]);
+  });
+
   test('who takes hold of it while it plays keeps it', async ({ page }) => {
     await page.goto('/');
     await slider(page).press('Home');
@@ -240,6 +249,23 @@ function watchItPlay(page: Page): Promise<{ writes: number; places: number }> {
       places.add(handle?.getBoundingClientRect().left ?? 0);
     }
     return { writes, places: places.size };
+  });
+}
+
+/** Addresses of the pictures that were the largest paint, one after the other. */
+function largestPaints(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const addresses: string[] = [];
+    const observer = new PerformanceObserver(list => {
+      const entries = list.getEntries() as (PerformanceEntry & { url: string })[];
+      addresses.push(...entries.map(({ url }) => url).filter(Boolean));
+    });
+    observer.observe({ type: 'largest-contentful-paint', buffered: true });
+    // What was painted last is told some frames later.
+    for (let frame = 0; frame < 20; frame += 1) {
+      await new Promise(requestAnimationFrame);
+    }
+    return addresses;
   });
 }
 

@@ -53,16 +53,13 @@ interface StreetProps {
 /** The street as the recording plays: who is there, and the corner brackets of what is found. It covers the still picture. */
 export const Street = memo(function Street({ src, shown }: StreetProps) {
   return (
-    <>
-      <img
-        src={src}
-        alt=""
-        className={`absolute inset-0 size-full bg-sunk object-cover ${offPaper(shown)}`}
-      />
+    // What is cut off as the still picture is counts as no larger, and so as no later largest paint (LCP).
+    <div className={`absolute inset-0 overflow-hidden ${offPaper(shown)}`}>
+      <img src={src} alt="" className="absolute inset-0 size-full bg-sunk" />
       <svg
         viewBox={`0 0 ${width} ${height}`}
         aria-hidden="true"
-        className={`absolute inset-0 size-full ${offPaper(shown)}`}
+        className="absolute inset-0 size-full"
         fill="none"
         stroke={sceneColours.line}
         strokeLinejoin="round"
@@ -71,7 +68,7 @@ export const Street = memo(function Street({ src, shown }: StreetProps) {
           <Figure key={key} {...drawn} />
         ))}
       </svg>
-    </>
+    </div>
   );
 });
 
