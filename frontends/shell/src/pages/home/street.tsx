@@ -115,29 +115,26 @@ function Label({ box, label, labelPlace: { row, side }, severity, move }: Omit<D
   const labelWidth = Math.ceil(label.length * LETTER) + 2 * PAD;
   const left = side === 'start' ? 0 : -labelWidth;
   const top = row === 'above' ? -(LABEL_HEIGHT + GAP) : GAP;
+  const corner = {
+    x: percent((side === 'start' ? box.left : box.left + box.width) / width),
+    y: percent((row === 'above' ? box.top : box.top + box.height) / height),
+  };
   return (
     <g ref={move}>
-      <svg
-        x={percent((side === 'start' ? box.left : box.left + box.width) / width)}
-        y={percent((row === 'above' ? box.top : box.top + box.height) / height)}
-        overflow="visible"
-        aria-hidden="true"
+      <rect
+        {...corner}
+        transform={`translate(${left} ${top})`}
+        width={labelWidth}
+        height={LABEL_HEIGHT}
+        fill={sceneColours[severity]}
+      />
+      <text
+        {...corner}
+        transform={`translate(${left + PAD} ${top + TYPE})`}
+        fill={severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}
       >
-        <rect
-          x={left}
-          y={top}
-          width={labelWidth}
-          height={LABEL_HEIGHT}
-          fill={sceneColours[severity]}
-        />
-        <text
-          x={left + PAD}
-          y={top + TYPE}
-          fill={severity === 'alert' ? 'var(--on-alert)' : sceneColours.onSeen}
-        >
-          {label}
-        </text>
-      </svg>
+        {label}
+      </text>
     </g>
   );
 }
