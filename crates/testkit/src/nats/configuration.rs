@@ -13,6 +13,9 @@ pub(super) const USERS: &str = include_str!("../../../broker/nats/users.conf");
 const PRODUCTION: &str = include_str!("../../../../k8s/components/nats/nats.conf");
 const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/cluster.conf");
 const PRODUCTION_CLEAR: &str = include_str!("../../../../k8s/components/nats/tls.conf");
+const PRODUCTION_SET: &str = include_str!("../../../../k8s/components/nats/stateful-set.yaml");
+/// What a server is told of collecting its garbage: <https://pkg.go.dev/runtime#hdr-Environment_Variables>.
+const COLLECTION: [&str; 2] = ["GOMEMLIMIT", "GOGC"];
 /// Where nobody listens: a server that learns of another's address from a third would call it past its proxy.
 const NOWHERE: &str = "127.0.0.1:9";
 
@@ -106,6 +109,23 @@ pub(super) fn write_clustered(
     Ok(())
 }
 
+/// How a server of production collects its garbage, for its environment.
+///
+/// # Errors
+///
+/// Where its pod does not say so.
+pub(super) fn collection() -> anyhow::Result<[(&'static str, &'static str); 2]> {
+    let [limit, growth] = COLLECTION.map(|name| {
+        let (_, value) = PRODUCTION_SET.split_once(&format!("- name: {name}\n"))?;
+        let (_, value) = value.lines().next()?.split_once("value: ")?;
+        Some((name, value.trim_matches('"')))
+    });
+    limit
+        .zip(growth)
+        .map(|(limit, growth)| [limit, growth])
+        .with_context(|| format!("k8s/components/nats/stateful-set.yaml sets {COLLECTION:?} no more"))
+}
+
 /// The line of a configuration that sets this.
 fn setting<'a>(text: &'a str, name: &str) -> anyhow::Result<&'a str> {
     let mut lines = text.lines().map(str::trim);
@@ -147,6 +167,12 @@ mod tests {
         write_single(folder.path(), listens, Fsync::Later, None).expect("it is written");
         let text = fs::read_to_string(folder.path().join("nats.conf")).expect("it is there");
         assert!(text.contains("max_file_store: 18GB;"), "{text}");
+    }
+
+    #[test]
+    fn a_server_collects_its_garbage_as_in_production() {
+        let collection = collection().expect("it is said");
+        assert_eq!(collection, [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")]);
     }
 
     #[test]
