@@ -366,9 +366,11 @@ class Contents(unittest.TestCase):
         self.assertEqual(set(re.findall(r'^ +([a-z-]+) += "', titles, re.MULTILINE)), set(IMAGES))
         programs = {name for name, (base, _) in RUST.items() if base == "runtime"}
         self.assertEqual(set(json.loads(re.search(r"image = (\[.*\])", bake)[1])), programs)
-        for step in ("chef cook", "auditable build"):
+        for step in ("chef cook", "cargo build"):
             [built] = [value for instruction, value in RUST["build"][1] if instruction == "RUN" and step in value]
-            self.assertEqual(set(re.findall(r"--package (\S+)", built)), programs)
+            self.assertEqual(set(re.findall(r"--bin (\S+)", built)), programs)
+            # Without it functions have other names than in the profile that they are laid out by.
+            self.assertIn("--workspace", built)
 
     @unittest.skipUnless(WEIGH, "only release builds keep the budgets")
     def test_programs_and_images_are_small(self):

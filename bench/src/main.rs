@@ -15,6 +15,7 @@ mod pages;
 mod peers;
 mod report;
 mod stacks;
+mod train;
 mod turns;
 mod upload;
 mod wrk;
@@ -54,6 +55,8 @@ enum What {
     Batches(BatchesArgs),
     /// Instructions and allocations of each path, beside those that are written down
     Instructions(InstructionsArgs),
+    /// What visitors do, for programs that record what of them runs: compares nothing
+    Train,
 }
 
 #[tokio::main]
@@ -84,6 +87,7 @@ async fn bench(what: &What) -> anyhow::Result<bool> {
         What::Growth(args) => compare(growth::growth(args)).await,
         What::Batches(args) => compare(batches::batches(args)).await,
         What::Instructions(args) => instructions::instructions(args).await,
+        What::Train => train::train().await.map(|()| true),
     }
 }
 

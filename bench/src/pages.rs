@@ -116,7 +116,11 @@ impl Nginx {
 }
 
 /// The path of the largest file of scripts that a browser loads.
-fn largest_script() -> anyhow::Result<String> {
+///
+/// # Errors
+///
+/// If the site is not built.
+pub fn largest_script() -> anyhow::Result<String> {
     let mut scripts = Vec::new();
     for entry in fs::read_dir(root().join(SCRIPTS)).context("the site is not built")? {
         let entry = entry?;

@@ -1,8 +1,7 @@
 //! The peers of `bench/peers`, started.
 
-use std::{env, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
-use anyhow::Context;
 use async_nats::jetstream::{self, stream};
 use testkit::{ChildProcess, Nats, User, free_ports, root};
 use tokio::process::Command;
@@ -61,9 +60,7 @@ fn program(contender: Contender) -> anyhow::Result<Command> {
             .env("NODE_PATH", packages);
         return Ok(node);
     }
-    let here = env::current_exe()?;
-    let folder = here.parent().context("this program lies in no folder")?;
-    Ok(Command::new(folder.join("axum-peer")))
+    Ok(Command::new(root().join("target/release/axum-peer")))
 }
 
 /// On disk, as that of the events.

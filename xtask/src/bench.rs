@@ -5,15 +5,14 @@ use std::process::Command;
 use clap::ValueEnum;
 
 use crate::{
-    front_end,
+    front_end, profile,
     step::{cargo, compile, program, root, run},
     tools::{self, Tool},
 };
 
 /// What is compared, and what compares it. To link all programs there are would take far longer.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 7] = [
     "bench",
-    "axum-peer",
     "gateway",
     "contact",
     "newsletter",
@@ -64,7 +63,7 @@ pub fn bench(what: What, arguments: &[String]) -> anyhow::Result<()> {
     tools::ensure_tools(what.tools())?;
     match what {
         What::Deliver => backlog("10,000 events become mails", &[]),
-        What::Accept => compare("accept", arguments),
+        What::Accept => build_peer().and_then(|()| compare("accept", arguments)),
         What::Upload => compare("upload", arguments),
         What::Growth => compare("growth", arguments),
         What::Batches => compare("batches", arguments),
@@ -110,14 +109,18 @@ pub fn tools() -> Vec<Tool> {
     tools.copied().collect()
 }
 
+/// The peer as anybody would build it, by no profile.
+fn build_peer() -> anyhow::Result<()> {
+    compile(
+        "Release build of the peer",
+        &mut cargo(&["build", "--release", "--workspace", "--bin=axum-peer"]),
+    )
+}
+
 fn compare(what: &str, arguments: &[String]) -> anyhow::Result<()> {
     let programs = PROGRAMS.map(|name| format!("--bin={name}"));
-    compile(
-        "Release build",
-        // Of the whole workspace, so that crates have the features that they have in any other build.
-        cargo(&["build", "--release", "--workspace"]).args(programs),
-    )?;
-    let mut bench = program(root().join("target/release/bench"), &[what]);
+    compile("Release build", profile::release_build(&[])?.args(programs))?;
+    let mut bench = program(profile::released("bench"), &[what]);
     run(
         &format!("Comparing: {what}"),
         bench.args(arguments),
@@ -135,11 +138,11 @@ pub fn telemetry() -> anyhow::Result<()> {
 }
 
 fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--release", "--workspace", "--bins", "--example=deliver"]);
+    let mut build = profile::release_build(&["--bins", "--example=deliver"])?;
     compile("Release build", &mut build)?;
     run(
         what,
-        &mut program(root().join("target/release/examples/deliver"), arguments),
+        &mut program(profile::released("examples/deliver"), arguments),
         "It is too slow, or its memory grows: see above.",
     )
 }

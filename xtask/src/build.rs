@@ -1,7 +1,7 @@
 //! What `up`, `test` and the measurements run.
 
 use crate::{
-    front_end,
+    front_end, profile,
     step::{cargo, compile},
 };
 
@@ -33,8 +33,5 @@ pub fn programs() -> anyhow::Result<()> {
 ///
 /// Where something does not compile.
 pub fn release() -> anyhow::Result<()> {
-    compile(
-        "Release build",
-        &mut cargo(&["build", "--release", "--workspace", "--bins"]),
-    )
+    compile("Release build", &mut profile::release_build(&["--bins"])?)
 }

@@ -67,6 +67,7 @@ pub const COMMANDS: &[(&str, TestedBy)] = &[
     ("cargo xtask advisories", ByCi),
     ("cargo xtask advisories --renew", ByCi),
     ("cargo xtask sbom", AsIs),
+    ("cargo xtask profile", AsIs),
     ("cargo xtask measure build", AsIs),
     ("cargo xtask measure memory", AsIs),
     ("cargo xtask measure readiness", AsIs),

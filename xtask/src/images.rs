@@ -1,12 +1,23 @@
 //! `cargo xtask images`.
 
-use std::process::Command;
+use std::{ffi::OsStr, process::Command};
 
 use crate::{
-    front_end,
-    step::{cargo, compile, program, run},
+    front_end, profile,
+    step::{compile, program, run},
     tools::{self, Tool, dockerfile_python},
 };
+
+/// What images are made of: all but the site.
+const PROGRAMS: [&str; 7] = [
+    "gateway",
+    "contact",
+    "newsletter",
+    "careers",
+    "notifier",
+    "sitectl",
+    "web",
+];
 
 /// Release builds, put into images without an engine, started there and weighed.
 ///
@@ -15,11 +26,11 @@ use crate::{
 /// Where a tool is missing, a build fails, or an image does not start or is over its budget.
 pub fn images() -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::SitePackages, Tool::DockerfileReader, Tool::Root])?;
-    let mut build = cargo(&["build", "--release", "--locked", "--workspace", "--bins"]);
-    build.args(["--exclude=testkit", "--exclude=xtask"]);
+    let mut build = profile::release_build(&["--locked"])?;
+    build.args(PROGRAMS.map(|name| format!("--bin={name}")));
     compile("Release build", &mut build)?;
     front_end::build_where_changed()?;
-    let mut test = contents_test("target/release");
+    let mut test = contents_test(profile::released(""));
     run(
         "Assembling, starting and weighing images",
         test.arg("--weigh"),
@@ -28,6 +39,8 @@ pub fn images() -> anyhow::Result<()> {
 }
 
 /// Tries the images with the programs of a folder, and writes `target/images.json`.
-pub fn contents_test(programs: &str) -> Command {
-    program(dockerfile_python(), &["images/contents_test.py", programs])
+pub fn contents_test(programs: impl AsRef<OsStr>) -> Command {
+    let mut test = program(dockerfile_python(), &["images/contents_test.py"]);
+    test.arg(programs);
+    test
 }

@@ -32,6 +32,7 @@ mod log_messages;
 mod map;
 mod measure;
 mod patched_copy;
+mod profile;
 mod sbom;
 mod security;
 #[cfg(test)]
@@ -116,6 +117,8 @@ enum Chore {
         /// What to measure
         what: measure::What,
     },
+    /// Records anew what of the services runs often, by which release builds are laid out; in a quarter of an hour
+    Profile,
     /// Runs every command that the documents name: for a nightly job, in hours
     Commands {
         /// Only those that contain one of these words, such as `measure` or "npm run"
@@ -133,7 +136,7 @@ enum Chore {
     Bench {
         /// What to compare
         what: bench::What,
-        /// What `target/release/bench` takes for it, such as --connections 64 --turns 5
+        /// What `bench` takes for it, such as --connections 64 --turns 5
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -156,6 +159,7 @@ fn main() -> ExitCode {
         Chore::Images => images::images(),
         Chore::Advisories { renew } => advisories::advisories(renew),
         Chore::Sbom => sbom::sbom(),
+        Chore::Profile => profile::record(),
         Chore::Measure { what } => measure::measure(what),
         Chore::Commands { filter } => commands::commands(&filter),
         Chore::Fuzz(args) => fuzz::fuzz(&args),

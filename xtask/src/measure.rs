@@ -3,8 +3,8 @@
 use clap::ValueEnum;
 
 use crate::{
-    bench, build, front_end,
-    step::{cargo, compile, npm, program, root, run},
+    bench, build, front_end, profile,
+    step::{compile, empty_folder, npm, program, root, run},
     tools::{self, Tool},
 };
 
@@ -83,18 +83,16 @@ pub fn measure(what: What) -> anyhow::Result<()> {
 
 fn cold_build() -> anyhow::Result<()> {
     let folder = root().join("target/cold");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
-    }
-    let mut build = cargo(&["build", "--release", "--target-dir", "target/cold"]);
-    build.args(SERVICES.map(|service| format!("--package={service}")));
+    empty_folder(&folder)?;
+    let mut build = profile::release_build(&["--target-dir", "target/cold"])?;
+    build.args(SERVICES.map(|service| format!("--bin={service}")));
     compile("Release build of all services from nothing", &mut build)?;
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
 fn running(what: &str) -> anyhow::Result<()> {
     build::release()?;
-    let mut stack = program(root().join("target/release/stack"), &["measure", what]);
+    let mut stack = program(profile::released("stack"), &["measure", what]);
     run(
         &format!("Measuring {what}"),
         &mut stack,

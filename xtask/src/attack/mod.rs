@@ -11,7 +11,7 @@ use std::{
 use clap::{Args, ValueEnum};
 
 use crate::{
-    build,
+    build, profile,
     step::{program, root, run},
     tools::{self, Tool, schemathesis_python, test_python},
 };
@@ -88,7 +88,7 @@ impl Attack {
             }
             // The front ends' servers, too.
             Self::Slow => on_stack("cluster", &test_python(), "slow_clients.py", &[]),
-            Self::Visitors => program(root().join("target/release/attack"), &[]),
+            Self::Visitors => program(profile::released("attack"), &[]),
         }
     }
 }

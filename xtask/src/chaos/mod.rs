@@ -6,7 +6,7 @@ mod other_release;
 use clap::Args;
 
 use crate::{
-    build,
+    build, profile,
     step::{cargo, program, root, run},
     tools::{self, Tool},
 };
@@ -66,14 +66,14 @@ fn rows(args: &ChaosArgs) -> anyhow::Result<()> {
     tools::ensure_tools(&[Tool::Root, Tool::Faketime])?;
     let is_named = |row: &str| args.rows.iter().any(|word| row.contains(word.as_str()));
     // A soak is a load that only optimised programs bear.
-    let folder = if is_soak(&args.rows) {
+    let harness = if is_soak(&args.rows) {
         build::release()?;
-        "release"
+        profile::released("chaos")
     } else {
         build::programs()?;
-        "debug"
+        root().join("target/debug/chaos")
     };
-    let mut harness = program(root().join("target").join(folder).join("chaos"), &[]);
+    let mut harness = program(harness, &[]);
     harness.args(&args.rows);
     if let Some(seed) = args.seed {
         harness.args(["--seed", &seed.to_string()]);

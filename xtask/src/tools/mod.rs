@@ -14,7 +14,7 @@ mod version;
 
 use fetch::Fetch;
 pub use folder::folder;
-pub use system::print_missing_packages;
+pub use system::{LLVM_PROFDATA, print_missing_packages};
 pub use tool::{
     Tool, cargo_cyclonedx, cargo_deny, dockerfile_python, git_cliff, kubernetes_python, linter,
     schemathesis_python, test_python,

@@ -6,6 +6,9 @@ use crate::step::{command_output, program};
 
 use super::{node, python, tool::Tool};
 
+/// What writes profiles for the compiler, of a version that reads what ours records.
+pub const LLVM_PROFDATA: &str = "llvm-profdata-19";
+
 /// Makes sure of what is not ours to install.
 ///
 /// # Errors
@@ -99,12 +102,8 @@ impl Tool {
             Self::Wrk => unless(is_in_path("wrk"), &["wrk"]),
             Self::H2load => unless(runs("h2load", &["--version"]), &["nghttp2-client"]),
             Self::Valgrind => unless(runs("valgrind", &["--version"]), &["valgrind"]),
-            Self::PodSandbox => {
-                let mut packages = unless(runs("nft", &["--version"]), &["nftables"]);
-                packages.extend(unless(runs("ip", &["-Version"]), &["iproute2"]));
-                packages.extend(unless(runs("bwrap", &["--version"]), &["bubblewrap"]));
-                packages
-            }
+            Self::LlvmProfdata => unless(runs(LLVM_PROFDATA, &["--version"]), &["llvm-19"]),
+            Self::PodSandbox => pod_sandbox(),
             Self::Clamd => scanner_libraries(),
             Self::SpamAssassin => unless(runs("spamassassin", &["--version"]), &["spamassassin"]),
             Self::OpenSsl => unless(runs("openssl", &["version"]), &["openssl"]),
@@ -141,6 +140,13 @@ fn is_in_path(name: &str) -> bool {
 
 fn runs(name: &str, arguments: &[&str]) -> bool {
     command_output(name, arguments).is_some()
+}
+
+fn pod_sandbox() -> Vec<String> {
+    let mut packages = unless(runs("nft", &["--version"]), &["nftables"]);
+    packages.extend(unless(runs("ip", &["-Version"]), &["iproute2"]));
+    packages.extend(unless(runs("bwrap", &["--version"]), &["bubblewrap"]));
+    packages
 }
 
 fn chromium() -> Vec<String> {

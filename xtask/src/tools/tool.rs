@@ -59,6 +59,8 @@ pub enum Tool {
     H2load,
     /// What counts instructions.
     Valgrind,
+    /// What writes profiles for the compiler.
+    LlvmProfdata,
     /// What gives pods a network and files of their own.
     PodSandbox,
     /// A file server to compare with.
@@ -112,6 +114,7 @@ impl Tool {
             | Self::Wrk
             | Self::H2load
             | Self::Valgrind
+            | Self::LlvmProfdata
             | Self::PodSandbox
             | Self::SpamAssassin
             | Self::OpenSsl
