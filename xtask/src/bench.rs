@@ -10,17 +10,6 @@ use crate::{
     tools::{self, Tool},
 };
 
-/// What is compared, and what compares it. To link all programs there are would take far longer.
-const PROGRAMS: [&str; 7] = [
-    "bench",
-    "gateway",
-    "contact",
-    "newsletter",
-    "careers",
-    "notifier",
-    "sitectl",
-];
-
 /// What can be compared.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum What {
@@ -118,8 +107,10 @@ fn build_peer() -> anyhow::Result<()> {
 }
 
 fn compare(what: &str, arguments: &[String]) -> anyhow::Result<()> {
-    let programs = PROGRAMS.map(|name| format!("--bin={name}"));
-    compile("Release build", profile::release_build(&[])?.args(programs))?;
+    compile(
+        "Release build",
+        &mut profile::release_build(&["bench", "sitectl"])?,
+    )?;
     let mut bench = program(profile::released("bench"), &[what]);
     run(
         &format!("Comparing: {what}"),
@@ -138,8 +129,8 @@ pub fn telemetry() -> anyhow::Result<()> {
 }
 
 fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
-    let mut build = profile::release_build(&["--bins", "--example=deliver"])?;
-    compile("Release build", &mut build)?;
+    let mut build = profile::release_build(&[])?;
+    compile("Release build", build.args(["--bins", "--example=deliver"]))?;
     run(
         what,
         &mut program(profile::released("examples/deliver"), arguments),

@@ -33,5 +33,5 @@ pub fn programs() -> anyhow::Result<()> {
 ///
 /// Where something does not compile.
 pub fn release() -> anyhow::Result<()> {
-    compile("Release build", &mut profile::release_build(&["--bins"])?)
+    compile("Release build", profile::release_build(&[])?.arg("--bins"))
 }

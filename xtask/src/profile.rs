@@ -22,15 +22,14 @@ const PROFILE: &str = "bench/services.profdata";
 /// Where the programs are built that record, and what they do.
 const RECORDERS: &str = "target/profile";
 const RECORDED: &str = "target/profile/recorded";
-/// What is recorded, and what has it do its work.
-const PROGRAMS: [&str; 6] = ["bench", "gateway", "contact", "newsletter", "careers", "notifier"];
+const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 
-/// A release build of the workspace, by what was recorded.
+/// A release build of all services and of other programs, by what was recorded.
 ///
 /// # Errors
 ///
 /// If nothing is.
-pub fn release_build(arguments: &[&str]) -> anyhow::Result<Command> {
+pub fn release_build(others: &[&str]) -> anyhow::Result<Command> {
     let recorded = fs::read(root().join(PROFILE)).with_context(|| format!("{PROFILE} is missing"))?;
     let mut hasher = DefaultHasher::new();
     recorded.hash(&mut hasher);
@@ -38,10 +37,7 @@ pub fn release_build(arguments: &[&str]) -> anyhow::Result<Command> {
     let version = format!("--cfg=profile_{:x}", hasher.finish());
     // Of each function that has changed since it would say so.
     let silently = "-Cllvm-args=-no-pgo-warn-mismatch".to_owned();
-    Ok(build(
-        &[flag("profile-use", PROFILE), silently, version],
-        arguments,
-    ))
+    Ok(build(&[flag("profile-use", PROFILE), silently, version], others))
 }
 
 /// Where [`release_build`] puts a program.
@@ -71,10 +67,9 @@ pub fn record() -> anyhow::Result<()> {
         "-Clinker-plugin-lto=off".to_owned(),
     ];
     empty_folder(&root().join(RECORDED))?;
-    let programs = PROGRAMS.map(|name| format!("--bin={name}"));
     compile(
         "Building programs that record what runs",
-        build(&flags, &["--target-dir", RECORDERS]).args(programs),
+        build(&flags, &["bench"]).args(["--target-dir", RECORDERS]),
     )?;
     run(
         "Recording what runs",
@@ -94,8 +89,9 @@ pub fn record() -> anyhow::Result<()> {
     )
 }
 
-/// A release build with options of the compiler: beside those of .cargo/config.toml, which RUSTFLAGS would replace.
-fn build(flags: &[String], arguments: &[&str]) -> Command {
+/// A release build with options of the compiler: beside those of .cargo/config.toml, which RUSTFLAGS would replace. All services are in
+/// it: of fewer, some crates would be compiled otherwise, and have other names.
+fn build(flags: &[String], others: &[&str]) -> Command {
     let mut build = cargo(&[
         "build",
         "--release",
@@ -105,7 +101,8 @@ fn build(flags: &[String], arguments: &[&str]) -> Command {
         "--config",
     ]);
     build.arg(format!("target.'cfg(all())'.rustflags = {flags:?}"));
-    build.args(arguments);
+    let programs = SERVICES.iter().chain(others);
+    build.args(programs.map(|name| format!("--bin={name}")));
     build
 }
 

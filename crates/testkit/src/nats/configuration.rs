@@ -14,8 +14,6 @@ const PRODUCTION: &str = include_str!("../../../../k8s/components/nats/nats.conf
 const PRODUCTION_CLUSTER: &str = include_str!("../../../../k8s/components/nats/cluster.conf");
 const PRODUCTION_CLEAR: &str = include_str!("../../../../k8s/components/nats/tls.conf");
 const PRODUCTION_SET: &str = include_str!("../../../../k8s/components/nats/stateful-set.yaml");
-/// What a server is told of collecting its garbage: <https://pkg.go.dev/runtime#hdr-Environment_Variables>.
-const COLLECTION: [&str; 2] = ["GOMEMLIMIT", "GOGC"];
 /// Where nobody listens: a server that learns of another's address from a third would call it past its proxy.
 const NOWHERE: &str = "127.0.0.1:9";
 
@@ -109,21 +107,22 @@ pub(super) fn write_clustered(
     Ok(())
 }
 
-/// How a server of production collects its garbage, for its environment.
+/// How a server of production collects its garbage, for its environment: <https://pkg.go.dev/runtime#hdr-Environment_Variables>.
 ///
 /// # Errors
 ///
 /// Where its pod does not say so.
 pub(super) fn collection() -> anyhow::Result<[(&'static str, &'static str); 2]> {
-    let [limit, growth] = COLLECTION.map(|name| {
-        let (_, value) = PRODUCTION_SET.split_once(&format!("- name: {name}\n"))?;
-        let (_, value) = value.lines().next()?.split_once("value: ")?;
-        Some((name, value.trim_matches('"')))
-    });
-    limit
-        .zip(growth)
-        .map(|(limit, growth)| [limit, growth])
-        .with_context(|| format!("k8s/components/nats/stateful-set.yaml sets {COLLECTION:?} no more"))
+    Ok([variable("GOMEMLIMIT")?, variable("GOGC")?])
+}
+
+/// A variable of production's pod, with its value.
+fn variable(name: &'static str) -> anyhow::Result<(&'static str, &'static str)> {
+    let set = PRODUCTION_SET.split_once(&format!("- name: {name}\n"));
+    let value = set.and_then(|(_, value)| value.lines().next()?.split_once("value: "));
+    let (_, value) =
+        value.with_context(|| format!("k8s/components/nats/stateful-set.yaml sets no {name}"))?;
+    Ok((name, value.trim_matches('"')))
 }
 
 /// The line of a configuration that sets this.
