@@ -371,6 +371,8 @@ class Contents(unittest.TestCase):
             self.assertEqual(set(re.findall(r"--bin (\S+)", built)), programs)
             # Without it functions have other names than in the profile that they are laid out by.
             self.assertIn("--workspace", built)
+        # The last of them: the list of crates is put into what is built.
+        self.assertIn("RUSTC_WRAPPER=cargo-auditable", built)
 
     @unittest.skipUnless(WEIGH, "only release builds keep the budgets")
     def test_programs_and_images_are_small(self):
