@@ -5,12 +5,13 @@ mod environment;
 mod info;
 mod link_keys;
 mod mail_sink;
+mod run;
 
 use std::{
     collections::{HashMap, hash_map::Entry},
     env, fs,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use anyhow::Context;
@@ -26,7 +27,7 @@ use crate::{
     root,
 };
 
-use self::{certificates::Certificates, mail_sink::MailSink};
+use self::{certificates::Certificates, mail_sink::MailSink, run::Run};
 pub use self::{
     environment::{RECRUITERS_TO, SALES_TO},
     info::StackInfo,
@@ -34,8 +35,6 @@ pub use self::{
 };
 
 const READY: Duration = Duration::from_secs(90);
-/// How long the files of earlier runs are kept.
-const KEEP_RUNS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Small disks: with room for what a test stores, and filled within a moment.
 const BROKER_DISK_MB: usize = 200;
@@ -63,6 +62,7 @@ pub struct Stack {
     clocks: HashMap<String, SteppedClock>,
     ingress: Option<Ingress>,
     replicas: Replicas,
+    _run: Run,
 }
 
 /// Disks that can be filled.
@@ -131,7 +131,8 @@ impl Stack {
     /// The same in the shape that you say.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free(shape)?;
-        let run = new_run()?;
+        let lasting = Run::begin(&root().join("target/stack"))?;
+        let run = lasting.folder();
         let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
         let webhooks = webhooks_of(settings, &receiver);
         let (s3_folder, inbox_folder) = (run.join("s3"), run.join("inbox"));
@@ -147,12 +148,8 @@ impl Stack {
             S3::start_at(ports.s3, &s3_folder),
             MailSink::start(shape, &ports, &inbox_folder),
         )?;
-        let viewer = if shape.observe {
-            Some(TraceViewer::start_at(ports.traces, ports.otlp, &run.join("logs")).await?)
-        } else {
-            None
-        };
-        let spool = spool_of(&run, disks.as_ref())?;
+        let viewer = viewer_of(shape, &ports, &run.join("logs")).await?;
+        let spool = spool_of(run, disks.as_ref())?;
         let settings = Settings::new(shape, run.join("logs"), spool, webhooks, settings)?;
         let ingress = match shape.hosting {
             Hosting::Gateway | Hosting::Nobody => None,
@@ -172,6 +169,7 @@ impl Stack {
             clocks: HashMap::new(),
             ingress,
             replicas: shape.replicas,
+            _run: lasting,
         };
         for name in stack.names() {
             stack.start_service(name)?;
@@ -422,6 +420,13 @@ async fn provisioned_nats(
     Ok(nats)
 }
 
+async fn viewer_of(shape: Shape, ports: &Ports, logs: &Path) -> anyhow::Result<Option<TraceViewer>> {
+    if !shape.observe {
+        return Ok(None);
+    }
+    Ok(Some(TraceViewer::start_at(ports.traces, ports.otlp, logs).await?))
+}
+
 /// The endpoints that the settings name, and otherwise one, which hears of everything that the contract tells sales.
 fn webhooks_of(settings: &[(&str, &str)], receiver: &Receiver) -> String {
     let named = settings.iter().find(|(name, _)| *name == "WEBHOOKS");
@@ -464,23 +469,6 @@ fn grace_of(part: &str) -> anyhow::Result<Duration> {
         .first()
         .with_context(|| format!("{part} has no grace period"))?;
     Ok(Duration::from_secs(seconds.parse()?))
-}
-
-/// A folder for the files of this run; those of old runs are removed.
-fn new_run() -> anyhow::Result<PathBuf> {
-    let runs = root().join("target/stack");
-    fs::create_dir_all(&runs)?;
-    for entry in fs::read_dir(&runs)?.flatten() {
-        let modified = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
-        if age.is_ok_and(|age| age > KEEP_RUNS) {
-            // Another run may be removing the same folder.
-            let _removed = fs::remove_dir_all(entry.path());
-        }
-    }
-    let run = runs.join(Uuid::now_v7().to_string());
-    fs::create_dir_all(&run)?;
-    Ok(run)
 }
 
 /// The folder that our binaries are built into: where this one lies, or above it for a test.
