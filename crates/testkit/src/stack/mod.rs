@@ -27,7 +27,11 @@ use crate::{
     root,
 };
 
-use self::{certificates::Certificates, mail_sink::MailSink, run::Run};
+use self::{
+    certificates::Certificates,
+    mail_sink::MailSink,
+    run::{LOGS, Run},
+};
 pub use self::{
     environment::{RECRUITERS_TO, SALES_TO},
     info::StackInfo,
@@ -62,7 +66,7 @@ pub struct Stack {
     clocks: HashMap<String, SteppedClock>,
     ingress: Option<Ingress>,
     replicas: Replicas,
-    _run: Run,
+    run: Run,
 }
 
 /// Disks that can be filled.
@@ -131,14 +135,14 @@ impl Stack {
     /// The same in the shape that you say.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free(shape)?;
-        let lasting = Run::begin(&root().join("target/stack"))?;
-        let run = lasting.folder();
+        let run = Run::begin(&root().join("target/stack"))?;
+        let folder = run.folder().to_owned();
         let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
         let webhooks = webhooks_of(settings, &receiver);
-        let (s3_folder, inbox_folder) = (run.join("s3"), run.join("inbox"));
+        let (s3_folder, inbox_folder) = (folder.join("s3"), folder.join("inbox"));
         let disks = SmallDisks::mount(shape.disks)?;
         let (nats_folder, storage): (_, &[_]) = match &disks {
-            None => (run.join("nats"), &[]),
+            None => (folder.join("nats"), &[]),
             Some(disks) => (disks.broker.path().to_owned(), &STREAMS_OF_A_SMALL_DISK),
         };
         let flags = [&["--webhooks", webhooks.as_str()], storage].concat();
@@ -148,9 +152,9 @@ impl Stack {
             S3::start_at(ports.s3, &s3_folder),
             MailSink::start(shape, &ports, &inbox_folder),
         )?;
-        let viewer = viewer_of(shape, &ports, &run.join("logs")).await?;
-        let spool = spool_of(run, disks.as_ref())?;
-        let settings = Settings::new(shape, run.join("logs"), spool, webhooks, settings)?;
+        let viewer = viewer_of(shape, &ports, &folder.join(LOGS)).await?;
+        let spool = spool_of(&folder, disks.as_ref())?;
+        let settings = Settings::new(shape, folder.join(LOGS), spool, webhooks, settings)?;
         let ingress = match shape.hosting {
             Hosting::Gateway | Hosting::Nobody => None,
             Hosting::Cluster => Some(Ingress::open(ports.site).await?),
@@ -169,7 +173,7 @@ impl Stack {
             clocks: HashMap::new(),
             ingress,
             replicas: shape.replicas,
-            _run: lasting,
+            run,
         };
         for name in stack.names() {
             stack.start_service(name)?;
@@ -344,7 +348,7 @@ impl Stack {
         &self.ports
     }
 
-    /// Stops the services, the ingress first, then what they need.
+    /// Stops the services, the ingress first, then what they need. What was stored is removed, logs are not.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         if let Some(ingress) = self.ingress.take() {
             ingress.close().await?;
@@ -358,7 +362,8 @@ impl Stack {
         }
         self.mail.stop().await?;
         self.s3.stop().await?;
-        self.nats.stop().await
+        self.nats.stop().await?;
+        self.run.end()
     }
 
     /// Our parts, in the order they are started: the ingress comes last.

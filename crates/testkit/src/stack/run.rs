@@ -1,4 +1,4 @@
-//! The folder of one run of the stack. What earlier ones stored is cleared when the next begins; their logs stay for a while.
+//! The folder of one run of the stack. Of one that ended well its logs stay for a while, of another all that it wrote.
 
 use std::{
     fs::{self, File},
@@ -8,8 +8,9 @@ use std::{
 
 use uuid::Uuid;
 
-/// How long the logs of runs that ended are kept.
-const KEEP_LOGS: Duration = Duration::from_secs(4 * 60 * 60);
+/// How long after it was last written to the folder of a run that ended is kept.
+const KEEP: Duration = Duration::from_secs(60 * 60);
+pub(super) const LOGS: &str = "logs";
 
 /// A run that lasts as long as this.
 pub(super) struct Run {
@@ -19,12 +20,12 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Begins one in a folder of its own below this one, and clears what those that ended left there.
+    /// Begins one in a folder of its own below this one, and removes those of runs that ended long ago.
     pub(super) fn begin(runs: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(runs)?;
         for earlier in fs::read_dir(runs)?.flatten() {
-            // It may last, or another may be clearing it.
-            let _cleared = clear(&earlier.path());
+            // It may last, or another may be removing it.
+            let _removed = remove_old(&earlier.path());
         }
         let folder = runs.join(Uuid::now_v7().to_string());
         fs::create_dir(&folder)?;
@@ -37,17 +38,25 @@ impl Run {
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// Removes what the run stored: nobody looks into one that ended well, but for its logs.
+    pub(super) fn end(self) -> anyhow::Result<()> {
+        remove_all_but_logs(&self.folder)
+    }
 }
 
-/// Leaves logs alone of a run that ended, and in time nothing.
-fn clear(run: &Path) -> anyhow::Result<()> {
+fn remove_old(run: &Path) -> anyhow::Result<()> {
     let folder = File::open(run)?;
     folder.try_lock()?;
-    let age = SystemTime::now().duration_since(folder.metadata()?.modified()?);
-    if age.is_ok_and(|age| age > KEEP_LOGS) {
-        return Ok(fs::remove_dir_all(run)?);
+    let mut last_written = folder.metadata()?.modified()?;
+    for log in fs::read_dir(run.join(LOGS)).into_iter().flatten().flatten() {
+        last_written = last_written.max(log.metadata()?.modified()?);
     }
-    remove_all_but_logs(run)
+    let age = SystemTime::now().duration_since(last_written);
+    if age.is_ok_and(|age| age > KEEP) {
+        fs::remove_dir_all(run)?;
+    }
+    Ok(())
 }
 
 fn remove_all_but_logs(folder: &Path) -> anyhow::Result<()> {
@@ -67,41 +76,48 @@ fn remove_all_but_logs(folder: &Path) -> anyhow::Result<()> {
 mod tests {
     use super::*;
 
-    /// Stores and logs as the parts of a stack leave them.
-    fn write_files(run: &Path) -> anyhow::Result<[PathBuf; 2]> {
-        let (store, logs) = (run.join("nats/jetstream"), run.join("logs"));
+    /// A run that wrote to its store and its logs so long before.
+    fn run(runs: &Path, before: Duration) -> anyhow::Result<(Run, [PathBuf; 2])> {
+        let run = Run::begin(runs)?;
+        let (store, logs) = (run.folder().join("nats/jetstream"), run.folder().join(LOGS));
         let files = [store.join("1.blk"), logs.join("gateway.log")];
         for (folder, file) in [store, logs].iter().zip(&files) {
             fs::create_dir_all(folder)?;
             fs::write(file, "some")?;
         }
-        Ok(files)
+        let written_at = SystemTime::now() - before;
+        for written in [&files[1], run.folder()] {
+            File::open(written)?.set_modified(written_at)?;
+        }
+        Ok((run, files))
     }
 
     #[test]
-    fn of_a_run_that_ended_only_its_logs_stay_and_not_for_ever() -> anyhow::Result<()> {
+    fn of_a_run_that_ended_well_its_logs_stay() -> anyhow::Result<()> {
         let runs = tempfile::tempdir()?;
-        let ended = Run::begin(runs.path())?;
-        let folder = ended.folder().to_owned();
-        let [store, log] = write_files(&folder)?;
-        drop(ended);
+        let (ended, [store, log]) = run(runs.path(), Duration::ZERO)?;
+        ended.end()?;
         let _next = Run::begin(runs.path())?;
         assert!(!store.exists() && log.exists());
-
-        let long_ago = SystemTime::now() - KEEP_LOGS - Duration::from_secs(60);
-        File::open(&folder)?.set_modified(long_ago)?;
-        let _one_more = Run::begin(runs.path())?;
-        assert!(!folder.exists());
         Ok(())
     }
 
     #[test]
-    fn a_run_that_lasts_keeps_all_however_old_it_is() -> anyhow::Result<()> {
+    fn of_a_run_that_failed_all_stays_and_not_for_ever() -> anyhow::Result<()> {
         let runs = tempfile::tempdir()?;
-        let lasting = Run::begin(runs.path())?;
-        let files = write_files(lasting.folder())?;
-        let long_ago = SystemTime::now() - KEEP_LOGS * 2;
-        File::open(lasting.folder())?.set_modified(long_ago)?;
+        for (before, stays) in [(KEEP / 2, true), (KEEP * 2, false)] {
+            let (failed, files) = run(runs.path(), before)?;
+            drop(failed);
+            let _next = Run::begin(runs.path())?;
+            assert!(files.iter().all(|file| file.exists() == stays));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_run_that_lasts_keeps_all_however_long_ago_it_began() -> anyhow::Result<()> {
+        let runs = tempfile::tempdir()?;
+        let (_lasting, files) = run(runs.path(), KEEP * 2)?;
         let _next = Run::begin(runs.path())?;
         assert!(files.iter().all(|file| file.exists()));
         Ok(())
