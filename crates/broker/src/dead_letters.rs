@@ -78,7 +78,7 @@ pub struct DeadLetterSummary {
     /// The consumer that failed.
     pub channel: String,
     /// The event's type, if it is one of ours: anything else might be somebody's data.
-    pub event_type: Option<String>,
+    pub event_type: Option<&'static str>,
     /// The event's id.
     pub event_id: Option<Uuid>,
     /// How often delivery was tried, as the header has it, or `unknown`.
@@ -139,7 +139,7 @@ mod tests {
             DeadLetterSummary {
                 given_up: Some("2026-11-20T12:00:00Z".to_owned()),
                 channel: "contact-received-sales".to_owned(),
-                event_type: Some("site.contact.received.v1".to_owned()),
+                event_type: Some("site.contact.received.v1"),
                 event_id: Some(id),
                 attempts: "90".to_owned(),
                 reason: "550 5.1.1  [31mNo such user".to_owned(),

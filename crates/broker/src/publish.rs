@@ -353,7 +353,7 @@ impl Publisher {
         };
         let subject = D::TYPE.subject(person).into();
         let ack = elections::store_by_id(&self.context, subject, message).await?;
-        tracing::info!(event.id = %id, event.kind = event.event_type, event.duplicate = ack.duplicate, %person, "event stored");
+        tracing::info!(event.id = %id, event.kind = D::TYPE.name(), event.duplicate = ack.duplicate, %person, "event stored");
         Ok(ack)
     }
 }

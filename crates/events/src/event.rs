@@ -1,5 +1,7 @@
 //! The event types and their envelope (CloudEvents 1.0, structured JSON).
 
+use std::borrow::Cow;
+
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -49,18 +51,23 @@ impl EventType {
         Self::PersonErased,
     ];
 
+    /// The CloudEvents `type`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ContactReceived => "site.contact.received.v1",
+            Self::NewsletterRequested => "site.newsletter.requested.v1",
+            Self::NewsletterConfirmed => "site.newsletter.confirmed.v1",
+            Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed.v1",
+            Self::NewsletterBounced => "site.newsletter.bounced.v1",
+            Self::NewsletterIssueRequested => "site.newsletter.issue-requested.v1",
+            Self::CareersApplied => "site.careers.applied.v1",
+            Self::PersonErased => "site.person.erased.v1",
+        }
+    }
+
     /// The first three tokens of its subjects.
     pub fn subject_prefix(self) -> &'static str {
-        match self {
-            Self::ContactReceived => "site.contact.received",
-            Self::NewsletterRequested => "site.newsletter.requested",
-            Self::NewsletterConfirmed => "site.newsletter.confirmed",
-            Self::NewsletterUnsubscribed => "site.newsletter.unsubscribed",
-            Self::NewsletterBounced => "site.newsletter.bounced",
-            Self::NewsletterIssueRequested => "site.newsletter.issue-requested",
-            Self::CareersApplied => "site.careers.applied",
-            Self::PersonErased => "site.person.erased",
-        }
+        self.name().trim_end_matches(".v1")
     }
 
     /// How settings name it: `contact.received`.
@@ -71,11 +78,6 @@ impl EventType {
     /// The subject of one person's events of this type.
     pub fn subject(self, person: &PersonId) -> String {
         format!("{}.{person}", self.subject_prefix())
-    }
-
-    /// The CloudEvents `type`.
-    pub fn name(self) -> String {
-        format!("{}.v1", self.subject_prefix())
     }
 
     /// The type of this CloudEvents `type`, if it is one of ours.
@@ -127,14 +129,14 @@ pub trait Submission: EventData + Clone {
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Event<D> {
     /// Always `1.0`.
-    pub specversion: String,
+    pub specversion: Cow<'static, str>,
     /// Unique; the same for a repeated submission.
     pub id: Uuid,
     /// The service that published it.
-    pub source: String,
+    pub source: Cow<'static, str>,
     /// `site.<area>.<event>.v1`.
     #[serde(rename = "type")]
-    pub event_type: String,
+    pub event_type: Cow<'static, str>,
     /// The person it is about: a keyed hash of their e-mail address, 32 hex digits. Of an issue of the newsletter, which is about
     /// nobody, the issue's id in the same form.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$")))]
@@ -144,7 +146,7 @@ pub struct Event<D> {
     #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub time: OffsetDateTime,
     /// Always `application/json`.
-    pub datacontenttype: String,
+    pub datacontenttype: Cow<'static, str>,
     /// The trace that caused it (CloudEvents distributed tracing extension).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
@@ -158,13 +160,13 @@ impl<D: EventData> Event<D> {
     /// Wraps what happened; `request_id` is that of the request that caused it.
     pub fn new(request_id: &str, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
         Self {
-            specversion: "1.0".to_owned(),
+            specversion: "1.0".into(),
             id,
-            source: D::TYPE.source().to_owned(),
-            event_type: D::TYPE.name(),
+            source: D::TYPE.source().into(),
+            event_type: D::TYPE.name().into(),
             subject: person.clone(),
             time,
-            datacontenttype: "application/json".to_owned(),
+            datacontenttype: "application/json".into(),
             traceparent: None,
             requestid: request_id.to_owned(),
             data,

@@ -128,7 +128,7 @@ fn send(channel: &str, summary: &str) -> Value {
 }
 
 fn messages() -> Map<String, Value> {
-    let published = EventType::ALL.map(|event| (event.name(), message(event, &headers())));
+    let published = EventType::ALL.map(|event| (event.name().to_owned(), message(event, &headers())));
     let dead = EventType::ALL.map(|event| (dead_letter(event), message(event, &dead_headers())));
     published.into_iter().chain(dead).collect()
 }
@@ -196,12 +196,12 @@ fn dead_headers() -> Value {
     headers
 }
 
-fn refer_to<const N: usize>(place: &str, names: [String; N]) -> Map<String, Value> {
+fn refer_to<const N: usize>(place: &str, names: [impl Into<String>; N]) -> Map<String, Value> {
     let refer = |name: String| {
         let reference = json!({ "$ref": format!("{place}/{name}") });
         (name, reference)
     };
-    names.into_iter().map(refer).collect()
+    names.into_iter().map(Into::into).map(refer).collect()
 }
 
 fn parameters<const N: usize>(names: [&str; N]) -> Map<String, Value> {

@@ -34,14 +34,16 @@ impl ListedDeadLetter {
 
     /// What stands under each of [`HEADINGS`].
     pub fn cells(&self) -> [String; 7] {
-        let unreadable = || "unreadable".to_owned();
+        const UNREADABLE: &str = "unreadable";
         let summary = &self.summary;
         [
             self.number.to_string(),
             summary.given_up.clone().unwrap_or_default(),
             summary.channel.clone(),
-            summary.event_type.clone().unwrap_or_else(unreadable),
-            summary.event_id.map_or_else(unreadable, |id| id.to_string()),
+            summary.event_type.unwrap_or(UNREADABLE).to_owned(),
+            summary
+                .event_id
+                .map_or_else(|| UNREADABLE.to_owned(), |id| id.to_string()),
             summary.attempts.to_string(),
             summary.reason.to_string(),
         ]
