@@ -6,7 +6,8 @@
 mod sink;
 
 use std::{
-    env,
+    collections::BTreeMap,
+    env, fs,
     io::{Write, stdout},
     sync::Arc,
     time::Duration,
@@ -23,10 +24,11 @@ use lettre::{
     },
 };
 use notifier::{Mail, MailContext, Settings, samples};
+use serde::Serialize;
 use site_broker::Publisher;
 use site_events::event::NewsletterRequested;
 use site_service::RequestId;
-use testkit::{ChildProcess, Discard, Nats, User, measure, pass_flags};
+use testkit::{ChildProcess, Discard, Nats, User, measure, pass_flags, root};
 use time::OffsetDateTime;
 use tokio::{
     process::Command,
@@ -39,6 +41,8 @@ use visitor::{EmailAddress, PersonId};
 use self::sink::Sink;
 
 const EVENTS: usize = 10_000;
+/// Where the figures of every turn are written.
+const RESULTS: &str = "target/bench/deliver.json";
 /// How often each of the two is measured, in turns.
 const TURNS: usize = 3;
 /// What the notifier has for one channel.
@@ -97,7 +101,7 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
         "| server | bare loop, mails/s | loop that renders | notifier | of bare | of rendering | notifier, CPU µs a mail | NATS | memory MB |",
     )?;
     say("|---|---:|---:|---:|---:|---:|---:|---:|---:|")?;
-    let mut failures = Vec::new();
+    let (mut failures, mut results) = (Vec::new(), BTreeMap::new());
     for (server, takes) in [
         ("answers at once", Duration::ZERO),
         ("takes 5 ms a mail", STORING),
@@ -105,13 +109,17 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
         let seen = compare(nats, &Sink::start(takes)?).await?;
         say(&seen.row(server))?;
         failures.extend(seen.failures(server, takes.is_zero()));
+        results.insert(server, seen);
     }
+    let file = root().join(RESULTS);
+    fs::create_dir_all(file.with_file_name(""))?;
+    fs::write(file, serde_json::to_string_pretty(&results)?)?;
     anyhow::ensure!(failures.is_empty(), "{}", failures.join("; "));
     Ok(())
 }
 
 /// Rates of the loops, and what was seen of the notifier, each as often as it had its turn.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Compared {
     bare: Vec<f64>,
     rendering: Vec<f64>,
@@ -179,6 +187,7 @@ impl Compared {
 }
 
 /// What was seen while the notifier worked a backlog off.
+#[derive(Serialize)]
 struct Drained {
     mails_per_second: f64,
     cpu_micros: f64,
