@@ -112,7 +112,7 @@ pub(super) fn write_clustered(
 /// # Errors
 ///
 /// Where its pod does not say so.
-pub(super) fn collection() -> anyhow::Result<[(&'static str, &'static str); 2]> {
+pub(super) fn garbage_collection() -> anyhow::Result<[(&'static str, &'static str); 2]> {
     Ok([variable("GOMEMLIMIT")?, variable("GOGC")?])
 }
 
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_server_collects_its_garbage_as_in_production() {
-        let collection = collection().expect("it is said");
+        let collection = garbage_collection().expect("it is said");
         assert_eq!(collection, [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")]);
     }
 

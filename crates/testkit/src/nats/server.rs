@@ -10,7 +10,7 @@ use anyhow::Context;
 use nix::sys::signal::Signal;
 use tokio::process::Command;
 
-use super::{configuration::collection, user::Passwords};
+use super::{configuration::garbage_collection, user::Passwords};
 use crate::{child_process::ChildProcess, eventually, root};
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ impl Server {
             .arg("-c")
             .arg(self.folder.join("nats.conf"))
             .env("POD_NAME", &self.name)
-            .envs(collection()?)
+            .envs(garbage_collection()?)
             .envs(self.env.iter().cloned())
             .envs(passwords.env());
         self.running = Some(ChildProcess::start(&self.name, &self.folder, command)?);
