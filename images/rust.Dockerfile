@@ -5,7 +5,7 @@
 ARG RUNTIME=gcr.io/distroless/base-nossl-debian13:nonroot
 
 # Compiles for either platform on the builder's own, which is many times faster than to emulate the other one.
-FROM --platform=$BUILDPLATFORM rust:1.95-slim-trixie AS tools
+FROM --platform=$BUILDPLATFORM rust:1.95.0-slim-trixie AS tools
 RUN cargo install --locked cargo-chef@0.1.78 cargo-auditable@0.7.7
 WORKDIR /src
 
@@ -71,6 +71,9 @@ COPY xtask xtask
 RUN CARGO_AUDITABLE_ORIG_ARGS='{"offline":false,"locked":true,"frozen":false,"config":[]}' \
     RUSTC_WRAPPER=cargo-auditable cargo build --release --locked --workspace \
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web \
+    && for program in gateway contact newsletter careers notifier sitectl web; do \
+      grep --quiet dep-v0 "target/$CARGO_BUILD_TARGET/release/$program" || exit 1; \
+    done \
     && cp "$("$LINKER" -print-file-name=libgcc_s.so.1)" /
 
 FROM ${RUNTIME} AS runtime

@@ -70,8 +70,8 @@ impl Contender {
     /// The least share of its base that it must reach, over the number of connections where bars are.
     pub fn least_share(self) -> Option<f64> {
         match self {
-            // What was reached where the machine was slowest, less a quarter.
-            Self::Ours => Some(0.15),
+            // What was reached, less a quarter. What is wanted is 0.36: docs/performance.md
+            Self::Ours => Some(0.25),
             Self::OursTls => Some(0.85),
             _ => None,
         }

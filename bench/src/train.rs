@@ -4,8 +4,8 @@ use std::{net::Ipv4Addr, time::Duration};
 
 use bytes::Bytes;
 use testkit::{
-    Keep, Mail, Ports, Shape, Stack,
-    measure::{pdf, upload, upload_client},
+    Discard, Keep, Mail, Ports, Shape, Stack, Tls,
+    measure::{observing, pdf, upload, upload_client},
 };
 
 use crate::{
@@ -23,18 +23,30 @@ const RESUME_BYTES: usize = 1_000_000;
 /// The addresses of the visitors who apply, one after the other.
 const APPLICANTS: std::ops::Range<u32> = 0x0a00_0001..0x0a00_0041;
 
-/// Sends each form, and asks for pages, while the mails go out.
+/// Sends each form, and asks for pages, while the mails go out: in clear without telemetry, and as in production with both.
 ///
 /// # Errors
 ///
 /// If something does not start, or does not take what is sent.
 pub async fn train() -> anyhow::Result<()> {
-    let shape = Shape {
-        mail: Mail::Scripted,
-        keep: Keep::Identity,
-        ..Shape::USUAL
-    };
-    let stack = Stack::start_as(shape, Ports::free()?, &WITHOUT_LIMITS).await?;
+    let collector = Discard::start().await?;
+    for (tls, telemetry) in [(Tls::Off, None), (Tls::On, Some(observing(&collector)))] {
+        let shape = Shape {
+            mail: Mail::Scripted,
+            keep: Keep::Identity,
+            tls,
+            ..Shape::USUAL
+        };
+        let mut settings = WITHOUT_LIMITS.to_vec();
+        settings.extend(telemetry.into_iter().flatten());
+        let stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+        visit(&stack).await?;
+        stack.stop().await?;
+    }
+    Ok(())
+}
+
+async fn visit(stack: &Stack) -> anyhow::Result<()> {
     let site = stack.site();
     for connections in CONNECTIONS {
         let seed = u64::from(connections);
@@ -51,5 +63,5 @@ pub async fn train() -> anyhow::Result<()> {
             h2load::fetch(&format!("{site}{path}"), http, LASTING, stack.logs()).await?;
         }
     }
-    stack.stop().await
+    Ok(())
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask profile`: what of the services runs often, recorded for the compiler. Release builds are laid out by it
-//! (docs/decisions/0042-releases-are-laid-out-by-a-profile.md).
+//! `cargo xtask profile`: what of the services runs often, recorded for the compiler, by which release builds are laid out
+//! (profile-guided optimization, PGO: docs/decisions/0042-releases-are-laid-out-by-a-profile.md).
 
 use std::{
     env::consts::ARCH,
@@ -101,6 +101,10 @@ fn build(flags: &[String], others: &[&str]) -> Command {
         "--config",
     ]);
     build.arg(format!("target.'cfg(all())'.rustflags = {flags:?}"));
+    // They would be taken instead, without a word.
+    for replacing in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
+        build.env_remove(replacing);
+    }
     let programs = SERVICES.iter().chain(others);
     build.args(programs.map(|name| format!("--bin={name}")));
     build
