@@ -385,7 +385,7 @@ mod tests {
         };
         assert_eq!(of(None), None);
         let erased = EventType::PersonErased;
-        assert_eq!(of(Some(&erased.name())), Some(erased));
+        assert_eq!(of(Some(erased.name())), Some(erased));
         assert_eq!(of(Some("site.person.erased.v9")), None, "of a later release");
     }
 

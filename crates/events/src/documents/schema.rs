@@ -36,7 +36,7 @@ fn schema_of<D: EventData + JsonSchema>() -> Value {
     let always = [
         ("specversion", "1.0"),
         ("source", D::TYPE.source()),
-        ("type", &D::TYPE.name()),
+        ("type", D::TYPE.name()),
         ("datacontenttype", "application/json"),
     ];
     for (property, value) in always {
