@@ -130,7 +130,7 @@ pub fn telemetry() -> anyhow::Result<()> {
 
 fn backlog(what: &str, arguments: &[&str]) -> anyhow::Result<()> {
     let mut build = profile::release_build(&[])?;
-    compile("Release build", build.args(["--bins", "--example=deliver"]))?;
+    compile("Release build", build.arg("--example=deliver"))?;
     run(
         what,
         &mut program(profile::released("examples/deliver"), arguments),
