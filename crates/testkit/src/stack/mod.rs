@@ -136,7 +136,7 @@ impl Stack {
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free(shape)?;
         let run = Run::begin(&root().join("target/stack"))?;
-        let folder = run.folder().to_owned();
+        let folder = run.folder();
         let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
         let webhooks = webhooks_of(settings, &receiver);
         let (s3_folder, inbox_folder) = (folder.join("s3"), folder.join("inbox"));
@@ -153,7 +153,7 @@ impl Stack {
             MailSink::start(shape, &ports, &inbox_folder),
         )?;
         let viewer = viewer_of(shape, &ports, &folder.join(LOGS)).await?;
-        let spool = spool_of(&folder, disks.as_ref())?;
+        let spool = spool_of(folder, disks.as_ref())?;
         let settings = Settings::new(shape, folder.join(LOGS), spool, webhooks, settings)?;
         let ingress = match shape.hosting {
             Hosting::Gateway | Hosting::Nobody => None,

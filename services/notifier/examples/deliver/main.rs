@@ -41,8 +41,8 @@ use visitor::{EmailAddress, PersonId};
 use self::sink::Sink;
 
 const EVENTS: usize = 10_000;
-/// Where the figures of every turn are written.
-const RESULTS: &str = "target/bench/deliver.json";
+/// Where the figures of every turn are written, as `deliver.json`.
+const RESULTS: &str = "target/bench";
 /// How often each of the two is measured, in turns.
 const TURNS: usize = 3;
 /// What the notifier has for one channel.
@@ -111,9 +111,12 @@ async fn backlog(nats: &Nats) -> anyhow::Result<()> {
         failures.extend(seen.failures(server, takes.is_zero()));
         results.insert(server, seen);
     }
-    let file = root().join(RESULTS);
-    fs::create_dir_all(file.with_file_name(""))?;
-    fs::write(file, serde_json::to_string_pretty(&results)?)?;
+    let folder = root().join(RESULTS);
+    fs::create_dir_all(&folder)?;
+    fs::write(
+        folder.join("deliver.json"),
+        serde_json::to_string_pretty(&results)?,
+    )?;
     anyhow::ensure!(failures.is_empty(), "{}", failures.join("; "));
     Ok(())
 }
