@@ -1,7 +1,7 @@
 //! Log lines: each event of `tracing` as one flat JSON object on stdout, written by a thread of its own.
 //!
-//! Nobody who logs waits for stdout, unless for a warning: where it is read too slowly, lines below `WARN` are dropped and counted.
-//! Graver ones wait for room.
+//! Nobody who logs waits for stdout, unless for a warning: where it is read too slowly, lines below `WARN` are dropped, counted, and
+//! spoken of in the log once it is read again. Graver ones wait for room.
 
 use std::{
     fmt::Debug,
@@ -131,6 +131,25 @@ impl<S: Subscriber> Layer<S> for LogLines {
 /// What fails cannot be written down as JSON, of which we log none.
 fn line(event: &Event<'_>) -> serde_json::Result<Vec<u8>> {
     let metadata = event.metadata();
+    line_of(*metadata.level(), metadata.target(), |fields| {
+        event.record(fields);
+        trace::with_log_fields(|name, value| {
+            if metadata.fields().field(name).is_none() {
+                fields.add(name, value);
+            }
+        });
+    })
+}
+
+/// Says that lines are missing, to whoever reads the log and no metrics.
+fn line_of_dropped(lines: u64) -> serde_json::Result<Vec<u8>> {
+    line_of(Level::WARN, module_path!(), |fields| {
+        fields.add("message", "lines were dropped, as the log is read too slowly");
+        fields.add("lines", lines);
+    })
+}
+
+fn line_of(level: Level, target: &str, add: impl FnOnce(&mut Fields<'_>)) -> serde_json::Result<Vec<u8>> {
     let mut line = Vec::with_capacity(LINE_BYTES);
     line.extend_from_slice(b"{\"timestamp\":\"");
     // A line without its time is still a line.
@@ -140,14 +159,9 @@ fn line(event: &Event<'_>) -> serde_json::Result<Vec<u8>> {
         line: &mut line,
         failed: Ok(()),
     };
-    fields.add("level", metadata.level().as_str());
-    fields.add("target", metadata.target());
-    event.record(&mut fields);
-    trace::with_log_fields(|name, value| {
-        if metadata.fields().field(name).is_none() {
-            fields.add(name, value);
-        }
-    });
+    fields.add("level", level.as_str());
+    fields.add("target", target);
+    add(&mut fields);
     fields.failed?;
     line.extend_from_slice(b"}\n");
     Ok(line)
@@ -199,7 +213,7 @@ impl Visit for Fields<'_> {
 
 /// Writes what is queued until nobody can queue any more. What stdout refuses is lost, and counted.
 fn write_queued(queued: &Receiver<Queued>, counts: &Counts, mut out: impl Write) {
-    let mut batch = Vec::new();
+    let (mut batch, mut told) = (Vec::new(), 0);
     while let Ok(first) = queued.recv() {
         thread::park_timeout(GATHERING_TIME);
         let (mut lines, mut bytes, mut flushed) = (0, 0, Vec::new());
@@ -213,11 +227,17 @@ fn write_queued(queued: &Receiver<Queued>, counts: &Counts, mut out: impl Write)
                 Queued::Flush(done) => flushed.push(done),
             }
         }
+        let dropped = counts.dropped.load(Ordering::Relaxed);
+        if dropped > told {
+            batch.extend(line_of_dropped(dropped - told).unwrap_or_default());
+        }
         let written = out.write_all(&batch).and_then(|()| out.flush());
         counts.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
         batch.clear();
         batch.shrink_to(BATCH_BYTES);
-        if written.is_err() {
+        if written.is_ok() {
+            told = dropped;
+        } else {
             counts.drop_lines(lines);
             // The last of them may have got no further than its middle.
             batch.push(b'\n');
@@ -230,7 +250,7 @@ mod tests {
     use std::sync::{Condvar, Mutex, PoisonError};
 
     use opentelemetry::KeyValue;
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use tracing::{info, warn};
     use tracing_subscriber::layer::SubscriberExt;
 
@@ -260,12 +280,12 @@ mod tests {
         }
 
         fn lines(&self) -> Vec<Value> {
-            let text = self.text();
-            let lines = text.lines();
-            lines
-                .map(|line| serde_json::from_str(line).expect("JSON"))
-                .collect()
+            self.text().lines().map(value).collect()
         }
+    }
+
+    fn value(line: &str) -> Value {
+        serde_json::from_str(line).expect("JSON")
     }
 
     impl Write for Pipe {
@@ -350,11 +370,19 @@ mod tests {
         assert_eq!(lines.dropped(), 1);
         lines.queue(Level::INFO, b"{\"n\":2}\n".to_vec());
         lines.flush();
-        assert_eq!(pipe.text(), "{\"n\n{\"n\":2}\n");
+        let text = pipe.text();
+        let whole = text.strip_prefix("{\"n\n").expect("what was begun");
+        let [second, told] = whole
+            .lines()
+            .map(value)
+            .collect::<Vec<_>>()
+            .try_into()
+            .expect("two lines");
+        assert_eq!((&second["n"], &told["lines"]), (&json!(2), &json!(1)));
     }
 
     #[test]
-    fn where_nobody_reads_what_is_no_warning_is_dropped_and_counted_and_a_warning_waits() {
+    fn where_nobody_reads_what_is_no_warning_is_dropped_and_told_of_and_a_warning_waits() {
         const LINES: usize = QUEUED_LINES + 100;
         let pipe = Pipe::default();
         let lines = LogLines::to(pipe.clone()).expect("a thread");
@@ -377,8 +405,14 @@ mod tests {
         warning.join().expect("it is queued");
         lines.flush();
         let written = pipe.lines();
-        assert_eq!(written.last().expect("lines")["level"], "WARN");
-        assert_eq!(written.len() as u64 + lines.dropped(), (2 * LINES + 1) as u64);
+        let told: Vec<u64> = written.iter().filter_map(|line| line["lines"].as_u64()).collect();
+        assert_eq!(told.iter().sum::<u64>(), dropped);
+        let warnings = written.iter().filter(|line| line["level"] == "WARN");
+        assert_eq!(warnings.count(), told.len() + 1);
+        assert_eq!(
+            (written.len() - told.len()) as u64 + dropped,
+            (2 * LINES + 1) as u64
+        );
         assert_eq!(lines.dropped(), dropped);
     }
 }
