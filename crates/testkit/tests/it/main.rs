@@ -9,3 +9,4 @@ mod publishing;
 mod s3;
 mod small_disk;
 mod strangers;
+mod what_is_left;
