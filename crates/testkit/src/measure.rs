@@ -24,6 +24,8 @@ const UPLOAD_BYTES: usize = 10_000_000;
 /// Before a visitor tries again who was told to come back later.
 const UPLOAD_PAUSE: Duration = Duration::from_secs(1);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
+/// Half of the time after which the gateway closes an idle connection: the body of whoever takes one in that moment is lost.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(20);
 const BYTES_PER_KB: u64 = 1024;
 /// The first address of a visitor who sends forms.
@@ -242,7 +244,8 @@ async fn upload_all(stack: &Stack) -> anyhow::Result<()> {
 
 /// What [`upload`] sends with.
 pub fn upload_client() -> anyhow::Result<Client> {
-    Ok(Client::builder().timeout(UPLOAD_TIMEOUT).build()?)
+    let client = Client::builder().timeout(UPLOAD_TIMEOUT);
+    Ok(client.pool_idle_timeout(POOL_IDLE_TIMEOUT).build()?)
 }
 
 /// Sends one application, again and again while it is told to come back later.
