@@ -12,7 +12,7 @@ use testkit::{ChildProcess, Stack};
 
 use crate::{
     contender::{Contender, Setting},
-    cpu::{self, CpuMeter, CpuMicros},
+    cpu::{self, CpuMeter, PerProcess},
     peers::Peer,
     report::{self, Bar, Report, percent},
     stacks,
@@ -28,7 +28,7 @@ it is named. CPU is user and kernel time of a process for each form.";
 const WARM_UP: Duration = Duration::from_secs(2);
 /// How long a notifier may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Where the bars are, and the variants.
+/// Where the bars are.
 const BAR_CONNECTIONS: u32 = 64;
 const COLUMNS: [&str; 8] = [
     "connections",
@@ -47,7 +47,7 @@ pub struct AcceptArgs {
     /// Who is compared, all without any; the peer of each is needed for its share
     #[arg(long, value_enum, value_delimiter = ',')]
     contenders: Vec<Contender>,
-    /// Over how many connections, one after the other; variants of ours over 64 only
+    /// Over how many connections, one after the other
     #[arg(long, value_delimiter = ',', default_value = "64,1,16,256")]
     connections: Vec<u32>,
     /// How often each contender has its turn
@@ -75,19 +75,14 @@ pub async fn accept(args: &AcceptArgs) -> anyhow::Result<Report> {
     }
     let mut rows = Vec::new();
     for connections in &args.connections {
-        let compared: Vec<Contender> = chosen
-            .iter()
-            .copied()
-            .filter(|contender| *connections == BAR_CONNECTIONS || !contender.is_variant())
-            .collect();
         let mut turns: HashMap<Contender, Vec<Turn>> = HashMap::new();
         for _ in 0..args.turns {
-            for contender in &compared {
+            for contender in chosen {
                 let turn = field.turn(*contender, *connections, lasting).await?;
                 turns.entry(*contender).or_default().push(turn);
             }
         }
-        rows.extend(measured(&compared, *connections, &turns));
+        rows.extend(measured(chosen, *connections, &turns));
     }
     field.stop().await?;
     Ok(Report::of("accept", SHARED, &COLUMNS, &rows))
@@ -104,7 +99,7 @@ struct Field {
 /// What one contender did in a turn.
 struct Turn {
     load: Load,
-    cpu: CpuMicros,
+    cpu: PerProcess,
 }
 
 impl Turn {
@@ -224,7 +219,7 @@ struct Measured {
     p50_ms: f64,
     p99_ms: f64,
     p999_ms: f64,
-    cpu_micros: CpuMicros,
+    cpu_micros: PerProcess,
 }
 
 fn measured(chosen: &[Contender], connections: u32, turns: &HashMap<Contender, Vec<Turn>>) -> Vec<Measured> {

@@ -84,12 +84,4 @@ impl Contender {
             Self::Axum | Self::AxumJetstream | Self::FastifyJetstream | Self::AxumJetstreamFsync
         )
     }
-
-    /// Whether it is compared over one number of connections only, because it tells what one thing more costs.
-    pub fn is_variant(self) -> bool {
-        !matches!(
-            self,
-            Self::Axum | Self::AxumJetstream | Self::FastifyJetstream | Self::Ours
-        )
-    }
 }

@@ -8,8 +8,8 @@ use testkit::{
     measure::{children, median, processor_time},
 };
 
-/// Processor time of each process, by its name, in microseconds a request.
-pub type CpuMicros = Vec<(String, f64)>;
+/// A figure of each process, by its name: microseconds of its processor time a request, or megabytes of its memory.
+pub type PerProcess = Vec<(String, f64)>;
 
 /// Takes the processor time of processes from its start on.
 pub struct CpuMeter {
@@ -52,7 +52,7 @@ impl CpuMeter {
     /// # Errors
     ///
     /// If one of them has ended.
-    pub fn per(self, requests: u64) -> anyhow::Result<CpuMicros> {
+    pub fn per(self, requests: u64) -> anyhow::Result<PerProcess> {
         let after = times(&self.parts)?;
         let spent = after.into_iter().zip(self.before);
         let micros = spent.map(|(after, before)| (after - before).as_secs_f64() * 1e6 / requests as f64);
@@ -67,7 +67,7 @@ fn times(parts: &[(String, Vec<u32>)]) -> anyhow::Result<Vec<Duration>> {
 }
 
 /// The medians of turns, in each of which the same processes worked.
-pub fn medians<'a>(turns: impl Iterator<Item = &'a CpuMicros> + Clone) -> CpuMicros {
+pub fn medians<'a>(turns: impl Iterator<Item = &'a PerProcess> + Clone) -> PerProcess {
     let first = turns.clone().next().into_iter().flatten();
     first
         .enumerate()
@@ -79,7 +79,7 @@ pub fn medians<'a>(turns: impl Iterator<Item = &'a CpuMicros> + Clone) -> CpuMic
 }
 
 /// As it stands in a table.
-pub fn cell(cpu: &CpuMicros) -> String {
+pub fn cell(cpu: &PerProcess) -> String {
     let parts: Vec<String> = cpu
         .iter()
         .map(|(name, micros)| format!("{name} {micros:.0}"))

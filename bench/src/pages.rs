@@ -9,7 +9,7 @@ use testkit::{ChildProcess, Keep, Mail, Ports, Shape, Stack, free_ports, root};
 use tokio::process::Command;
 
 use crate::{
-    cpu::{self, CpuMeter, CpuMicros},
+    cpu::{self, CpuMeter, PerProcess},
     h2load::{self, Http, Load},
     report::{self, Bar, Report, percent},
     turns::middle,
@@ -136,7 +136,7 @@ pub fn largest_script() -> anyhow::Result<String> {
 /// What one server did in a turn.
 struct Turn {
     load: Load,
-    cpu: CpuMicros,
+    cpu: PerProcess,
 }
 
 async fn turn(
@@ -163,7 +163,7 @@ struct Measured {
     share: Option<f64>,
     p50_ms: f64,
     p99_ms: f64,
-    cpu_micros: CpuMicros,
+    cpu_micros: PerProcess,
 }
 
 impl Measured {

@@ -8,13 +8,13 @@ use reqwest::Client;
 use resumes::{ResumeKey, ResumeStore};
 use serde::Serialize;
 use testkit::{
-    Hosting, Keep, Mail, Ports, Shape, Stack,
-    measure::{pdf, upload as send_application, upload_client},
+    ChildProcess, Hosting, Keep, Mail, Ports, Shape, Stack,
+    measure::{pdf, reset_peak, resident_bytes, upload as send_application, upload_client},
 };
 use tokio::{task::JoinSet, time::Instant};
 
 use crate::{
-    cpu::{self, CpuMeter, CpuMicros},
+    cpu::{self, CpuMeter, PerProcess},
     report::{self, Bar, Report, percent},
     turns::{middle, percentile},
 };
@@ -22,7 +22,7 @@ use crate::{
 const SHARED: &str = "Load, gateway, careers service, store and broker share this machine's cores and disk, in turns of one run; \
 figures are medians of the turns. The store is an S3 server over a folder, in the same process as the load. A direct PUT is what \
 careers does itself at the end: aws-sdk-s3, of a file with known length. The gateway reads ten uploads at once, as shipped, and \
-has others wait. Latency is from the first byte to the answer, waiting included.";
+has others wait. Latency is from the first byte to the answer, waiting included. Peak MB is the most of a process's memory that was resident in a turn.";
 const RESUME_BYTES: usize = 10_000_000;
 /// How many are sent in a turn: at least, and for each of those at once.
 const LEAST_UPLOADS: u32 = 20;
@@ -31,7 +31,7 @@ const UPLOADS_EACH: u32 = 3;
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 /// The least share of the rate of a direct PUT.
 const LEAST_SHARE: f64 = 0.5;
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "at once",
     "way",
     "uploads/s",
@@ -40,6 +40,7 @@ const COLUMNS: [&str; 8] = [
     "p50 ms",
     "p99 ms",
     "CPU µs an upload",
+    "peak MB",
 ];
 
 /// What is compared, and for how long.
@@ -120,7 +121,8 @@ struct Turn {
     uploads_per_second: f64,
     /// The quickest first.
     latencies: Vec<Duration>,
-    cpu: CpuMicros,
+    cpu: PerProcess,
+    peak_mb: PerProcess,
 }
 
 impl Sender {
@@ -148,6 +150,7 @@ impl Sender {
                 stack.nats.process()?,
             ],
         };
+        processes.iter().try_for_each(|process| reset_peak(process))?;
         let meter = CpuMeter::start(&processes)?.and_own()?;
         let begun = Instant::now();
         let mut senders = JoinSet::new();
@@ -165,6 +168,7 @@ impl Sender {
         let turn = Turn {
             uploads_per_second: f64::from(count) / lasted.as_secs_f64(),
             cpu: meter.per(u64::from(count))?,
+            peak_mb: peaks(&processes)?,
             latencies,
         };
         empty(&stack.logs().with_file_name("s3"))?;
@@ -190,6 +194,14 @@ impl Sender {
         }
         Ok(latencies)
     }
+}
+
+fn peaks(processes: &[&ChildProcess]) -> anyhow::Result<PerProcess> {
+    let peak = |process: &&ChildProcess| {
+        let bytes = resident_bytes(process, "VmHWM")?;
+        Ok((process.name().to_owned(), bytes as f64 / 1e6))
+    };
+    processes.iter().map(peak).collect()
 }
 
 /// Removes what a turn stored, or the disk would be full of it.
@@ -221,7 +233,8 @@ struct Measured {
     share: Option<f64>,
     p50_ms: f64,
     p99_ms: f64,
-    cpu_micros: CpuMicros,
+    cpu_micros: PerProcess,
+    peak_mb: PerProcess,
 }
 
 impl Measured {
@@ -240,6 +253,7 @@ impl Measured {
             p50_ms: latency(0.5),
             p99_ms: latency(0.99),
             cpu_micros: cpu::medians(turns.iter().map(|turn| &turn.cpu)),
+            peak_mb: cpu::medians(turns.iter().map(|turn| &turn.peak_mb)),
         }
     }
 }
@@ -256,6 +270,7 @@ impl report::Measured for Measured {
             format!("{:.0}", self.p50_ms),
             format!("{:.0}", self.p99_ms),
             cpu::cell(&self.cpu_micros),
+            cpu::cell(&self.peak_mb),
         ]
     }
 

@@ -111,14 +111,9 @@ fn compare(what: &str, arguments: &[String]) -> anyhow::Result<()> {
         "Release build",
         &mut profile::release_build(&["bench", "sitectl"])?,
     )?;
-    let mut bench = program(profile::released("bench"), &[what]);
-    if what == "growth" {
-        // A million events are more than production's limit holds: docs/capacity.md
-        bench.env("GOMEMLIMIT", "4GiB");
-    }
     run(
         &format!("Comparing: {what}"),
-        bench.args(arguments),
+        program(profile::released("bench"), &[what]).args(arguments),
         "A bar is missed, or a contender failed: see above.",
     )
 }

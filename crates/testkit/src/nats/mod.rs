@@ -124,6 +124,15 @@ impl Nats {
         Ok(())
     }
 
+    /// Starts it anew with another limit of memory (`GOMEMLIMIT`), for whoever stores more than production's holds.
+    pub async fn restart_with_memory_limit(&mut self, limit: &str) -> anyhow::Result<()> {
+        self.stop().await?;
+        for server in &mut self.servers {
+            server.env.push(("GOMEMLIMIT".to_owned(), limit.to_owned()));
+        }
+        self.resume_from_disk().await
+    }
+
     /// Creates what `sitectl setup` creates.
     pub async fn provision(&self) -> anyhow::Result<()> {
         self.provision_for("[]").await

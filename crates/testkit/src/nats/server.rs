@@ -53,8 +53,6 @@ impl Server {
             .arg(self.folder.join("nats.conf"))
             .env("POD_NAME", &self.name)
             .envs(garbage_collection()?)
-            // Whoever stores more than production's limit holds has a larger one in the environment.
-            .envs(env::var("GOMEMLIMIT").map(|limit| ("GOMEMLIMIT", limit)))
             .envs(self.env.iter().cloned())
             .envs(passwords.env());
         self.running = Some(ChildProcess::start(&self.name, &self.folder, command)?);
