@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 use testkit::{
     Hosting, Keep, Mail, Ports, Shape, Stack, User, eventually,
-    measure::{median, resident_bytes},
+    measure::{WITHOUT_LIMITS, median, resident_bytes},
 };
 use tokio::{
     process::Command,
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     fill,
     report::{self, Bar, Report},
-    stacks::{STORAGE_MB, WITHOUT_LIMITS, send_form},
+    stacks::{STORAGE_MB, send_form},
     turns::middle,
     wrk::{self, Form, Load},
 };
@@ -191,7 +191,7 @@ impl Measured {
     }
 }
 
-/// How many mails a notifier sends that works off a backlog, once each channel has passed over what lies before its first event.
+/// How many mails a second a notifier sends that works off a backlog, from a while after the first on: once each channel has passed over what lies before its first event.
 async fn mails_per_second(stack: &mut Stack) -> anyhow::Result<f64> {
     let before = stack.mail_server()?.begun();
     stack.start_service("notifier")?;

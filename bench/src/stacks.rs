@@ -1,12 +1,13 @@
 //! Ours, started as they are compared.
 
 use serde_json::{Value, json};
-use testkit::{Discard, Fsync, Hosting, Keep, Mail, Ports, Shape, Stack, Tls, measure::observing};
+use testkit::{
+    Discard, Fsync, Hosting, Keep, Mail, Ports, Shape, Stack, Tls,
+    measure::{WITHOUT_LIMITS, observing},
+};
 
 use crate::contender::Setting;
 
-/// So that what is measured is more than the limits of one visitor.
-pub const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
 /// Megabytes of the broker: a few minutes of load.
 pub const STORAGE_MB: &str = "8000";
 

@@ -5,13 +5,12 @@ use std::{net::Ipv4Addr, time::Duration};
 use bytes::Bytes;
 use testkit::{
     Discard, Keep, Mail, Ports, Shape, Stack, Tls,
-    measure::{observing, pdf, upload, upload_client},
+    measure::{WITHOUT_LIMITS, observing, pdf, upload, upload_client},
 };
 
 use crate::{
     h2load::{self, Http},
     pages,
-    stacks::WITHOUT_LIMITS,
     wrk::{self, Form},
 };
 

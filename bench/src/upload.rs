@@ -1,4 +1,4 @@
-//! `bench upload`: résumés of 10 MB through the gateway and the careers service into the store, beside a direct PUT.
+//! `bench upload`: résumés through the gateway and the careers service into the store, beside a direct PUT.
 
 use std::{fs, net::Ipv4Addr, path::Path, time::Duration};
 
@@ -23,7 +23,7 @@ const SHARED: &str = "Load, gateway, careers service, store and broker share thi
 figures are medians of the turns. The store is an S3 server over a folder, in the same process as the load. A direct PUT is what \
 careers does itself at the end: aws-sdk-s3, of a file with known length. The gateway reads ten uploads at once, as shipped, and \
 has others wait. Latency is from the first byte to the answer, waiting included. Peak MB is the most of a process's memory that was resident in a turn.";
-const RESUME_BYTES: usize = 10_000_000;
+const BYTES_PER_MB: usize = 1_000_000;
 /// How many are sent in a turn: at least, and for each of those at once.
 const LEAST_UPLOADS: u32 = 20;
 const UPLOADS_EACH: u32 = 3;
@@ -49,6 +49,9 @@ pub struct UploadArgs {
     /// How many are sent at once
     #[arg(long, value_delimiter = ',', default_value = "1,8,64")]
     at_once: Vec<u32>,
+    /// How many megabytes a résumé has
+    #[arg(long, default_value_t = 10)]
+    megabytes: usize,
     /// How often each way has its turn
     #[arg(long, default_value_t = 3)]
     turns: u32,
@@ -69,7 +72,7 @@ pub async fn upload(args: &UploadArgs) -> anyhow::Result<Report> {
     let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
     // It would read what was stored while the next turn goes on.
     stack.stop_service("notifier").await?;
-    let mut sender = Sender::new(&stack)?;
+    let mut sender = Sender::new(&stack, args.megabytes)?;
     let mut rows = Vec::new();
     for at_once in &args.at_once {
         let (mut puts, mut applications) = (Vec::new(), Vec::new());
@@ -77,8 +80,8 @@ pub async fn upload(args: &UploadArgs) -> anyhow::Result<Report> {
             puts.push(sender.turn(&stack, Way::Put, *at_once).await?);
             applications.push(sender.turn(&stack, Way::Site, *at_once).await?);
         }
-        let put = Measured::of(*at_once, Way::Put, &puts, None);
-        let site = Measured::of(*at_once, Way::Site, &applications, Some(&put));
+        let put = Measured::of(args, *at_once, Way::Put, &puts, None);
+        let site = Measured::of(args, *at_once, Way::Site, &applications, Some(&put));
         rows.extend([put, site]);
     }
     drop(sender);
@@ -126,8 +129,8 @@ struct Turn {
 }
 
 impl Sender {
-    fn new(stack: &Stack) -> anyhow::Result<Self> {
-        let resume = Bytes::from(pdf(RESUME_BYTES));
+    fn new(stack: &Stack, megabytes: usize) -> anyhow::Result<Self> {
+        let resume = Bytes::from(pdf(megabytes * BYTES_PER_MB));
         let file = stack.logs().with_file_name("resume.pdf");
         fs::write(&file, &resume)?;
         Ok(Self {
@@ -228,6 +231,7 @@ fn empty(store: &Path) -> anyhow::Result<()> {
 #[serde(rename_all = "camelCase")]
 struct Measured {
     at_once: u32,
+    megabytes: usize,
     way: &'static str,
     uploads_per_second: f64,
     share: Option<f64>,
@@ -238,7 +242,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(at_once: u32, way: Way, turns: &[Turn], base: Option<&Self>) -> Self {
+    fn of(args: &UploadArgs, at_once: u32, way: Way, turns: &[Turn], base: Option<&Self>) -> Self {
         let uploads_per_second = middle(turns, |turn| turn.uploads_per_second);
         let latency = |share| {
             middle(turns, |turn| {
@@ -247,6 +251,7 @@ impl Measured {
         };
         Self {
             at_once,
+            megabytes: args.megabytes,
             way: way.name(),
             uploads_per_second,
             share: base.map(|base| uploads_per_second / base.uploads_per_second),
@@ -260,7 +265,7 @@ impl Measured {
 
 impl report::Measured for Measured {
     fn cells(&self) -> Vec<String> {
-        let megabytes = self.uploads_per_second * RESUME_BYTES as f64 / 1e6;
+        let megabytes = self.uploads_per_second * self.megabytes as f64;
         vec![
             self.at_once.to_string(),
             self.way.to_owned(),

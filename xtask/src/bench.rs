@@ -19,7 +19,7 @@ pub enum What {
     Pages,
     /// Résumés of 10 MB, 1, 8 and 64 at once, beside a direct PUT to the store
     Upload,
-    /// Forms, sign-ups, mails, `sitectl person export` and `dead-letters list` with 10^3, 10^5 and 10^6 events stored
+    /// Forms, sign-ups, mails, `sitectl person export`, `person erase` and `dead-letters list` with 10^3, 10^5 and 10^6 events stored
     Growth,
     /// A backlog of 10,000 events becoming mails, against a bare loop that sends as many
     Deliver,
