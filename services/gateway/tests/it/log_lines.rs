@@ -1,11 +1,14 @@
 //! Log lines as whoever collects them reads them.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, ensure};
 use regex_lite::Regex;
 use serde_json::Value as Json;
+use testkit::eventually;
 
+/// Far longer than that takes on a busy machine.
+const WRITTEN: Duration = Duration::from_secs(30);
 const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
 /// In UTC (RFC 3339, 5.6).
 const TIMESTAMP: &str = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$";
@@ -32,8 +35,12 @@ pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
         .collect()
 }
 
-/// The lines of one request.
-pub fn of_request<'a>(lines: &'a [Json], request_id: &str) -> Vec<&'a Json> {
-    let is_of_request = |line: &&Json| line["request_id"] == request_id;
-    lines.iter().filter(is_of_request).collect()
+/// Those of the lines that are meant, once there are so many: a thread of its own writes them, a moment after they are logged.
+pub async fn found(file: &Path, count: usize, is_meant: impl Fn(&Json) -> bool) -> anyhow::Result<Vec<Json>> {
+    eventually("the lines in the log", WRITTEN, async || {
+        let mut lines = read(file).ok()?;
+        lines.retain(|line| is_meant(line));
+        (lines.len() >= count).then_some(lines)
+    })
+    .await
 }

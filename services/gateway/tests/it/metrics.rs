@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Context;
 use async_nats::jetstream;
 use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::{
@@ -280,14 +279,10 @@ async fn forms_without_scripts_are_counted_and_logged_like_all_others() -> anyho
         })
         .await?;
     }
-    // A line is written a moment after it is logged.
-    let outcomes = eventually("both are logged", EXPORT, async || {
-        let lines = log_lines::read(&stack.logs().join("gateway.log")).ok()?;
-        let answered = lines.iter().filter(|line| line["http.route"] == "/api/contact");
-        let outcomes: Vec<Json> = answered.map(|line| line["outcome"].clone()).collect();
-        (outcomes.len() >= 2).then_some(outcomes)
-    });
-    assert_eq!(outcomes.await?, ["accepted", "invalid"]);
+    let answered = |line: &Json| line["http.route"] == "/api/contact";
+    let answered = log_lines::found(&stack.logs().join("gateway.log"), 2, answered).await?;
+    let outcomes: Vec<&Json> = answered.iter().map(|line| &line["outcome"]).collect();
+    assert_eq!(outcomes, ["accepted", "invalid"]);
     Ok(())
 }
 
@@ -321,14 +316,12 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     assert_eq!(contact(&stack).await?, StatusCode::TOO_MANY_REQUESTS);
     counted("rate", 1).await?;
-    let lines = log_lines::read(&stack.logs().join("gateway.log"))?;
-    let mut refused = lines
-        .iter()
-        .filter(|line| line["message"] == "a request was refused by a limit");
-    let line = refused.next().context("the refusal is not logged")?;
+    let refused = |line: &Json| line["message"] == "a request was refused by a limit";
+    let refused = log_lines::found(&stack.logs().join("gateway.log"), 1, refused).await?;
+    let line = &refused[0];
     assert_eq!((&line["level"], &line["limit"]), (&json!("INFO"), &json!("rate")));
     assert!(line["request_id"].is_string(), "{line}");
-    assert_eq!(refused.count(), 0);
+    assert_eq!(refused.len(), 1);
     Ok(())
 }
 

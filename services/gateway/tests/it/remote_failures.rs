@@ -93,13 +93,13 @@ async fn what_the_policy_refuses_is_counted_by_directive_and_kind() -> anyhow::R
         async || (collector.count_of("site.policy.violations", &inline) == Some(2)).then_some(()),
     )
     .await?;
-    let lines = log_lines::read(&stack.logs().join("gateway.log"))?;
-    let logged = lines.iter().filter(|line| {
+    let log = stack.logs().join("gateway.log");
+    let logged = log_lines::found(&log, 2, |line| {
         line["message"] == "the content security policy kept something from a page"
             && line["level"] == "WARN"
             && (&line["directive"], &line["blocked"]) == (&json!("style-src"), &json!("inline"))
     });
-    assert_eq!(logged.count(), 2);
+    assert_eq!(logged.await?.len(), 2);
     Ok(())
 }
 

@@ -220,8 +220,8 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
         ("careers", "event stored", 1),
         ("notifier", "sent", 3),
     ] {
-        let logged = log_lines::read(&stack.logs().join(format!("{service}.log")))?;
-        let logged = log_lines::of_request(&logged, request_id);
+        let log = stack.logs().join(format!("{service}.log"));
+        let logged = log_lines::found(&log, lines, |line| line["request_id"] == request_id).await?;
         assert_eq!(logged.len(), lines, "{service}: {logged:?}");
         for line in logged {
             assert_eq!(
@@ -230,8 +230,8 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
             );
         }
     }
-    let logged = log_lines::read(&stack.logs().join("gateway.log"))?;
-    let line = log_lines::of_request(&logged, request_id)[0];
+    let log = stack.logs().join("gateway.log");
+    let line = &log_lines::found(&log, 1, |line| line["request_id"] == request_id).await?[0];
     for (field, value) in [
         ("http.request.method", json!("POST")),
         ("http.route", json!("/api/career-application")),

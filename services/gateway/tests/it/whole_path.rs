@@ -317,7 +317,12 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
     );
     site.ensure_nothing_is_left().await?;
     counted(&collector, "infected").await?;
-    let log = std::fs::read_to_string(site.stack.logs().join("careers.log"))?;
+    // It is written by a thread of its own, a moment later.
+    let log = eventually("the virus in the log", MAIL, async || {
+        let log = std::fs::read_to_string(site.stack.logs().join("careers.log")).ok()?;
+        log.contains(Clamd::SIGNATURE).then_some(log)
+    })
+    .await?;
     let line = log.lines().find(|line| line.contains(Clamd::SIGNATURE));
     assert!(line.is_some_and(|line| line.contains("\"WARN\"")), "{log}");
     for personal in ["Zoë", "zoe@", "Résumé"] {
