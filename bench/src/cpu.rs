@@ -79,10 +79,10 @@ pub fn medians<'a>(turns: impl Iterator<Item = &'a PerProcess> + Clone) -> PerPr
 }
 
 /// As it stands in a table.
-pub fn cell(cpu: &PerProcess) -> String {
-    let parts: Vec<String> = cpu
+pub fn cell(figures: &PerProcess) -> String {
+    let parts: Vec<String> = figures
         .iter()
-        .map(|(name, micros)| format!("{name} {micros:.0}"))
+        .map(|(name, figure)| format!("{name} {figure:.0}"))
         .collect();
     parts.join(", ")
 }

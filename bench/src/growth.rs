@@ -191,7 +191,8 @@ impl Measured {
     }
 }
 
-/// How many mails a second a notifier sends that works off a backlog, from a while after the first on: once each channel has passed over what lies before its first event.
+/// How many mails a second a notifier sends that works off a backlog, from a while after the first on, when each channel has passed over
+/// what lies before its first event.
 async fn mails_per_second(stack: &mut Stack) -> anyhow::Result<f64> {
     let before = stack.mail_server()?.begun();
     stack.start_service("notifier")?;

@@ -144,7 +144,7 @@ fn line(event: &Event<'_>) -> serde_json::Result<Vec<u8>> {
 /// Says that lines are missing, to whoever reads the log and no metrics.
 fn line_of_dropped(lines: u64) -> serde_json::Result<Vec<u8>> {
     line_of(Level::WARN, module_path!(), |fields| {
-        fields.add("message", "lines were dropped, as the log is read too slowly");
+        fields.add("message", "lines were dropped, as the log did not take them");
         fields.add("lines", lines);
     })
 }

@@ -28,6 +28,8 @@ const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(20);
 const BYTES_PER_KB: u64 = 1024;
+/// Settings by which what is measured is more than the limits of one visitor: where many thousands come, those of a network share a limit.
+pub const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
 /// The first address of a visitor who sends forms.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 /// How many visitors send forms at the same time, each the next as soon as the last is answered.
@@ -35,8 +37,6 @@ const SENDERS: u32 = 16;
 /// How long they do, and how often, in turns with and without telemetry.
 const TURN: Duration = Duration::from_secs(5);
 const TURNS: u32 = 5;
-/// Settings by which what is measured is more than the limits of one visitor: where many thousands come, those of a network share a limit.
-pub const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
 /// Share of the traces that is recorded meanwhile.
 const TRACE_SHARE: &str = "0.1";
 

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use testkit::{Clamd, Ports, Stack, TcpProxy, eventually, measure::pdf};
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 
-use crate::collector::Collector;
+use crate::{collector::Collector, log_lines};
 
 const MAIL: Duration = Duration::from_secs(45);
 /// Twice the budget of docs/performance.md: other tests run beside this one.
@@ -317,14 +317,10 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
     );
     site.ensure_nothing_is_left().await?;
     counted(&collector, "infected").await?;
-    // It is written by a thread of its own, a moment later.
-    let log = eventually("the virus in the log", MAIL, async || {
-        let log = std::fs::read_to_string(site.stack.logs().join("careers.log")).ok()?;
-        log.contains(Clamd::SIGNATURE).then_some(log)
-    })
-    .await?;
-    let line = log.lines().find(|line| line.contains(Clamd::SIGNATURE));
-    assert!(line.is_some_and(|line| line.contains("\"WARN\"")), "{log}");
+    let log = site.stack.logs().join("careers.log");
+    let told = log_lines::found(&log, 1, |line| line.to_string().contains(Clamd::SIGNATURE)).await?;
+    assert_eq!(told[0]["level"], "WARN");
+    let log = std::fs::read_to_string(log)?;
     for personal in ["Zoë", "zoe@", "Résumé"] {
         assert!(!log.contains(personal), "{personal} in:\n{log}");
     }

@@ -87,11 +87,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
-    eventually("it says why", SOON, async || {
-        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
-        log.contains(because).then_some(())
-    })
-    .await?;
+    until_logged(&logs, |line| line.contains(because)).await?;
 
     drop(server);
     let proven = || -> anyhow::Result<Encryption> {
@@ -133,16 +129,21 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
     let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
     let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
-    eventually("it tried", SOON, async || {
-        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
-        log.contains("not valid for name").then_some(())
-    })
-    .await?;
+    until_logged(&logs, |line| line.contains("not valid for name")).await?;
     assert_eq!((server.logins(), server.plaintext_commands()), (0, 0));
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
     Ok(())
+}
+
+/// Waits for a line in the notifier's log, which a thread of its own writes a moment after it is logged.
+async fn until_logged(logs: &tempfile::TempDir, is_it: impl Fn(&str) -> bool) -> anyhow::Result<()> {
+    eventually("the line in the log", SOON, async || {
+        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
+        log.lines().any(&is_it).then_some(())
+    })
+    .await
 }
 
 /// The log of a notifier whose endpoint shows this certificate, once it says `said`; and what the endpoint got.
@@ -163,12 +164,7 @@ async fn webhooks_to(
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, mail_server.port(), &flags, logs.path())?;
     Site::on(&nats).await?.contact(VISITOR).await?;
-    eventually("it says so", SOON, async || {
-        let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
-        let of_webhooks = |line: &&str| line.contains("webhook-crm") && line.contains(said);
-        log.lines().find(of_webhooks).map(drop)
-    })
-    .await?;
+    until_logged(&logs, |line| line.contains("webhook-crm") && line.contains(said)).await?;
     assert!(nats.dead_letters().await?.is_empty());
     assert!(notifier.stop().await?.success());
     Ok(receiver.received().len())
