@@ -6,12 +6,11 @@ use std::time::Duration;
 use async_nats::jetstream::{
     Context, ErrorCode,
     consumer::{self, PullConsumer},
-    context::{CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind},
-    stream::{Config, DiscardPolicy, Info, RetentionPolicy, StorageType, Stream},
+    context::GetStreamErrorKind,
+    stream::{Config, ConsumerErrorKind, DiscardPolicy, RetentionPolicy, StorageType, Stream},
 };
-use backon::{ConstantBuilder, Retryable};
 use clap::Args;
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
 
 use site_events::{
     Channel, DEAD_LETTERS_STREAM, EventType, FAN_OUT_CONSUMER, SENDINGS_CONSUMER, SENDINGS_STREAM,
@@ -20,7 +19,7 @@ use site_events::{
 
 use crate::{
     DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET,
-    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET, elections::administer,
 };
 
 /// Deduplication window: how long a repeated submission is recognised.
@@ -29,17 +28,6 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
 /// How many events of one channel may be delivered and not acknowledged yet.
 const MAX_ACK_PENDING: i64 = 100_000;
-/// How long servers of a cluster that start together may take until they know each other.
-const CLUSTER_START: ConstantBuilder = ConstantBuilder::new()
-    .with_delay(Duration::from_millis(500))
-    .with_max_times(60);
-/// How long a cluster that has lost its leader may take until another one answers: requests that time out in the meantime are
-/// not counted.
-const ELECTION: ConstantBuilder = ConstantBuilder::new()
-    .with_delay(Duration::from_millis(500))
-    .with_max_times(10);
-/// What a cluster answers meanwhile.
-const CLUSTER_STARTS: [ErrorCode; 2] = [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE];
 /// TTL of delivery records (idempotency): longer than any retry.
 const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -160,6 +148,10 @@ pub fn described(config: &Config) -> String {
     }
 }
 
+fn consumer_described(config: &consumer::pull::Config) -> String {
+    format!("consumer {}", config.durable_name.as_deref().unwrap_or_default())
+}
+
 /// Result of provisioning.
 pub struct Provisioned {
     /// The names of all that must exist.
@@ -187,17 +179,19 @@ pub async fn provision(
     }
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         let what = described(config);
-        map_error(&what, create_stream(context, config).await)?;
+        let created = administer(|| context.create_or_update_stream(config.clone())).await;
+        map_error(&what, created)?;
         ready.push(what);
     }
     let mut consumers = Vec::new();
     for config in &wanted.consumers {
-        let config = as_known(context, installation, config.clone()).await;
+        let config = as_known(context, installation, config.clone()).await?;
         consumers.push((SITE_STREAM, config));
     }
     for (stream, config) in consumers.into_iter().chain(wanted.others) {
-        let what = format!("consumer {}", config.durable_name.as_deref().unwrap_or_default());
-        map_error(&what, context.create_consumer_on_stream(config, stream).await)?;
+        let what = consumer_described(&config);
+        let created = administer(|| context.create_consumer_on_stream(config.clone(), stream)).await;
+        map_error(&what, created)?;
         ready.push(what);
     }
     let orphaned_consumers = if settings.webhooks.is_some() {
@@ -209,18 +203,6 @@ pub async fn provision(
         ready,
         orphaned_consumers,
     })
-}
-
-/// Creates a stream or updates it, once the servers of a cluster that has just started know each other.
-async fn create_stream(context: &Context, config: &Config) -> Result<Info, CreateStreamError> {
-    let is_starting = |error: &CreateStreamError| match error.kind() {
-        CreateStreamErrorKind::JetStream(error) => CLUSTER_STARTS.contains(&error.error_code()),
-        _ => false,
-    };
-    (|| context.create_or_update_stream(config.clone()))
-        .retry(CLUSTER_START)
-        .when(is_starting)
-        .await
 }
 
 /// A stream whose limit is below what it holds would refuse every event from then on.
@@ -252,14 +234,7 @@ async fn ensure_share_is_enough(
 }
 
 async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>, ProvisionError> {
-    let is_starting = |error: &GetStreamError| match error.kind() {
-        // Whoever would answer is not elected yet.
-        GetStreamErrorKind::Request => true,
-        GetStreamErrorKind::JetStream(error) => CLUSTER_STARTS.contains(&error.error_code()),
-        _ => false,
-    };
-    let found = (|| context.get_stream(name)).retry(ELECTION).when(is_starting);
-    match found.await {
+    match administer(|| context.get_stream(name)).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) => {
             Ok(None)
@@ -278,12 +253,12 @@ enum Installation {
 /// A site runs once a consumer of its events is there: where a set-up ended before that, what was taken meanwhile
 /// must still be told of.
 async fn installation(context: &Context) -> Result<Installation, ProvisionError> {
-    let Some(stream) = existing_stream(context, SITE_STREAM).await? else {
-        return Ok(Installation::New);
-    };
-    let what = format!("stream {SITE_STREAM}");
-    let known = map_error(&what, stream.consumer_names().next().await.transpose())?;
-    Ok(known.map_or(Installation::New, |_| Installation::Existing))
+    let is_new = consumer_names(context).await?.is_empty();
+    Ok(if is_new {
+        Installation::New
+    } else {
+        Installation::Existing
+    })
 }
 
 /// A consumer's config with what is not for the settings to say: where it begins, and whether it is paused. One that exists keeps
@@ -293,21 +268,34 @@ async fn as_known(
     context: &Context,
     installation: Installation,
     config: consumer::pull::Config,
-) -> consumer::pull::Config {
-    let name = config.durable_name.as_deref().unwrap_or_default();
-    let known: Result<PullConsumer, _> = context.get_consumer_from_stream(name, SITE_STREAM).await;
+) -> Result<consumer::pull::Config, ProvisionError> {
+    let known = existing_consumer(context, &config).await?;
     let (deliver_policy, pause_until) = match (known, installation) {
-        (Ok(known), _) => {
+        (Some(known), _) => {
             let known = &known.cached_info().config;
             (known.deliver_policy, known.pause_until)
         }
-        (Err(_), Installation::Existing) => (consumer::DeliverPolicy::New, None),
-        (Err(_), Installation::New) => (consumer::DeliverPolicy::All, None),
+        (None, Installation::Existing) => (consumer::DeliverPolicy::New, None),
+        (None, Installation::New) => (consumer::DeliverPolicy::All, None),
     };
-    consumer::pull::Config {
+    Ok(consumer::pull::Config {
         deliver_policy,
         pause_until,
         ..config
+    })
+}
+
+async fn existing_consumer(
+    context: &Context,
+    config: &consumer::pull::Config,
+) -> Result<Option<PullConsumer>, ProvisionError> {
+    let name = config.durable_name.as_deref().unwrap_or_default();
+    match administer(|| context.get_consumer_from_stream(name, SITE_STREAM)).await {
+        Ok(consumer) => Ok(Some(consumer)),
+        Err(error) if matches!(error.kind(), ConsumerErrorKind::JetStream(answer) if answer.error_code() == ErrorCode::CONSUMER_NOT_FOUND) => {
+            Ok(None)
+        }
+        Err(error) => map_error(&consumer_described(config), Err(error)),
     }
 }
 
@@ -316,19 +304,23 @@ async fn orphaned_consumers(
     context: &Context,
     wanted: &[consumer::pull::Config],
 ) -> Result<Vec<String>, ProvisionError> {
-    let stream = map_error("stream SITE", context.get_stream(SITE_STREAM).await)?;
-    let mut names = stream.consumer_names();
-    let mut orphaned_consumers = Vec::new();
-    while let Some(name) = names.next().await {
-        let name = map_error("the consumers of SITE", name)?;
+    let mut names = consumer_names(context).await?;
+    names.retain(|name| {
         let is_wanted = wanted
             .iter()
-            .any(|config| config.durable_name.as_deref() == Some(&name));
-        if name.starts_with(Endpoint::CONSUMER_PREFIX) && !is_wanted {
-            orphaned_consumers.push(name);
-        }
-    }
-    Ok(orphaned_consumers)
+            .any(|config| config.durable_name.as_deref() == Some(name));
+        name.starts_with(Endpoint::CONSUMER_PREFIX) && !is_wanted
+    });
+    Ok(names)
+}
+
+/// The names of all consumers of `SITE`; none where it is not there yet.
+async fn consumer_names(context: &Context) -> Result<Vec<String>, ProvisionError> {
+    let Some(stream) = existing_stream(context, SITE_STREAM).await? else {
+        return Ok(Vec::new());
+    };
+    let names = administer(|| stream.consumer_names().try_collect()).await;
+    map_error("the consumers of SITE", names)
 }
 
 fn map_error<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {

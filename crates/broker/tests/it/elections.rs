@@ -1,14 +1,18 @@
 //! A stream that nobody leads for a moment, as while its servers elect another leader.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use anyhow::Context;
-use async_nats::jetstream;
+use async_nats::{
+    Client, Subscriber,
+    jetstream::{self, context::ContextBuilder},
+};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use site_broker::{
-    PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
+    Endpoints, ProvisionSettings, PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
     buckets::{claim_key, open_bucket},
+    provision,
 };
 use site_events::SITE_STREAM;
 use testkit::{Nats, User};
@@ -91,5 +95,58 @@ async fn an_entry_of_a_bucket_waits_a_moment_for_a_leader() -> anyhow::Result<()
     let (led, claimed) = join!(without_leader(&nats, &stream), claimed);
     led?;
     assert_eq!(claimed?, Some(1));
+    Ok(())
+}
+
+/// Where a set-up asks, instead of JetStream itself.
+const FAULTY_API: &str = "faulty-api";
+
+/// How long a set-up waits for an answer.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(200);
+
+/// Passes requests on to JetStream, of each kind only from the third on: the first is not answered, the second refused as by a
+/// cluster that has no leader.
+async fn answer_from_the_third_on(operator: &Client, mut requests: Subscriber) -> anyhow::Result<()> {
+    const LEADERLESS: &str = r#"{ "error": { "code": 503, "err_code": 10008, "description": "JetStream system temporarily unavailable" } }"#;
+    let mut times: HashMap<String, u32> = HashMap::new();
+    while let Some(request) = requests.next().await {
+        let reply = request.reply.context("an answer is wanted")?;
+        let asked = request.subject.strip_prefix(FAULTY_API).context("the prefix")?;
+        let kind = asked.split('.').take(3).collect();
+        let time = times.entry(kind).and_modify(|time| *time += 1).or_insert(1);
+        match time {
+            1 => {}
+            2 => operator.publish(reply, LEADERLESS.into()).await?,
+            _ => {
+                let subject = format!("$JS.API{asked}");
+                operator
+                    .publish_with_reply(subject, reply, request.payload)
+                    .await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_setup_waits_for_a_leader_whatever_it_asks() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let operator = nats.client(User::Operator).await?;
+    let context = ContextBuilder::new()
+        .timeout(ANSWERED_WITHIN)
+        .api_prefix(FAULTY_API)
+        .build(operator.clone());
+    let settings = ProvisionSettings {
+        replicas: 1,
+        max_age: Duration::from_secs(60 * 60),
+        storage_mb: 100,
+        webhooks: Some(Endpoints::default()),
+    };
+    let requests = operator.subscribe(format!("{FAULTY_API}.>")).await?;
+    operator.flush().await?;
+    tokio::select! {
+        provisioned = provision(&context, &settings) => assert!(!provisioned?.ready.is_empty()),
+        answered = answer_from_the_third_on(&operator, requests) => answered?,
+    }
     Ok(())
 }
