@@ -57,6 +57,9 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
+/// The consumer of `SITE` that is made last: where it is there, a set-up was through with all of them once.
+const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
+
 /// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
 /// and for what was delivered: of the shortest form, too, with two mails and a webhook, it is the stream of events that fills
 /// first. A little is left to what the broker keeps beside them. The newsletter's mails wait in turns where there is no room for
@@ -250,14 +253,14 @@ enum Installation {
     Existing,
 }
 
-/// A site runs once a consumer of its events is there: where a set-up ended before that, what was taken meanwhile
-/// must still be told of.
+/// A site runs once the last consumer of its events is there: where a set-up ended before that, every channel must still be told
+/// what was taken meanwhile.
 async fn installation(context: &Context) -> Result<Installation, ProvisionError> {
-    let is_new = consumer_names(context).await?.is_empty();
-    Ok(if is_new {
-        Installation::New
-    } else {
+    let names = consumer_names(context).await?;
+    Ok(if names.iter().any(|name| name == LAST_CONSUMER) {
         Installation::Existing
+    } else {
+        Installation::New
     })
 }
 
@@ -404,7 +407,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
     ]
 }
 
-/// One for each mail channel, one for each endpoint, and the newsletter service's two.
+/// One for each mail channel, one for each endpoint, and the newsletter service's two; [`LAST_CONSUMER`] is the last.
 fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(channel.name(), &[channel.event_type()]),
@@ -423,7 +426,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,
-        ..durable(FAN_OUT_CONSUMER.to_owned())
+        ..durable(LAST_CONSUMER.to_owned())
     };
     mails.chain(webhooks).chain([suppression, fan_out]).collect()
 }
