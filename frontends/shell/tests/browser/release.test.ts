@@ -103,8 +103,8 @@ test('a release renders the remote’s pages, too: a new file is a new post ever
 
 test('a post whose file is deleted is gone after the next release', async ({ request }) => {
   putInPlace('blog-without-post');
-  const answer = await request.get(`${served.site}/blog/dusty`);
-  expect(answer.status()).toBe(404);
+  const status = async () => (await request.get(`${served.site}/blog/dusty`)).status();
+  await expect.poll(status).toBe(404);
   const list = async () => (await request.get(`${served.site}/blog`)).text();
   await expect.poll(list).not.toContain(TITLE);
 });
