@@ -57,7 +57,8 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// The consumer of `SITE` that is made last: where it is there, a set-up was through with all of them once.
+/// The consumer of `SITE` that is made last: where it is there, a set-up was through with all of them once. It stays the last for
+/// good: another one would be missing on each site that a release with it is put on, whose new channels told all that is kept.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
 /// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
@@ -426,7 +427,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,
-        ..durable(LAST_CONSUMER.to_owned())
+        ..durable(FAN_OUT_CONSUMER.to_owned())
     };
     mails.chain(webhooks).chain([suppression, fan_out]).collect()
 }

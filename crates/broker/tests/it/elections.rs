@@ -12,7 +12,7 @@ use futures_util::StreamExt;
 use site_broker::{
     Endpoints, ProvisionSettings, PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
     buckets::{claim_key, open_bucket},
-    provision,
+    provision::{provision, stream_names},
 };
 use site_events::SITE_STREAM;
 use testkit::{Nats, User};
@@ -113,7 +113,8 @@ async fn answer_from_the_third_on(operator: &Client, mut requests: Subscriber) -
         let reply = request.reply.context("an answer is wanted")?;
         let asked = request.subject.strip_prefix(FAULTY_API).context("the prefix")?;
         let kind = asked.split('.').take(3).collect();
-        let time = times.entry(kind).and_modify(|time| *time += 1).or_insert(1);
+        let time: &mut u32 = times.entry(kind).or_default();
+        *time += 1;
         match time {
             1 => {}
             2 => operator.publish(reply, LEADERLESS.into()).await?,
@@ -125,13 +126,17 @@ async fn answer_from_the_third_on(operator: &Client, mut requests: Subscriber) -
             }
         }
     }
-    Ok(())
+    anyhow::bail!("the requests ended")
 }
 
 #[tokio::test]
 async fn a_setup_waits_for_a_leader_whatever_it_asks() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let operator = nats.client(User::Operator).await?;
+    let jetstream = jetstream::new(operator.clone());
+    for name in stream_names() {
+        jetstream.delete_stream(name).await?;
+    }
     let context = ContextBuilder::new()
         .timeout(ANSWERED_WITHIN)
         .api_prefix(FAULTY_API)
