@@ -282,10 +282,12 @@ where
             }
             Outcome::NotYet(reason, pause) => {
                 tracing::debug!(%reason, "not begun; will be looked at again");
-                message.ack_with(AckKind::Nak(Some(pause.after(backoff)))).await
+                message
+                    .ack_with(AckKind::Nak(Some(pause.after(backoff, self.retries))))
+                    .await
             }
             Outcome::Retry(reason, pause) => {
-                let pause = pause.after(backoff);
+                let pause = pause.after(backoff, self.retries);
                 tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
                 // Told once: a late one would call the event back from who has it by then.
                 let pause = Some(pause).filter(|pause| !pause.is_zero());

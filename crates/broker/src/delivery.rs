@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::retries::MAX_ASKED_PAUSE;
+use crate::{RetryPolicy, retries::MAX_ASKED_PAUSE};
 
 /// What came of one attempt to deliver.
 #[derive(Debug)]
@@ -37,15 +37,26 @@ pub enum Pause {
     AtLeast(Duration),
     /// For just this long, however often it was tried: until its dependency is asked again.
     Just(Duration),
+    /// For the backoff after so many failures, and for at least as long as its receiver said: where the event was handed out far more often
+    /// than it was tried.
+    AfterFailures {
+        /// From 1.
+        failures: u32,
+        /// What its receiver said.
+        at_least: Duration,
+    },
 }
 
 impl Pause {
     /// How long that is, by the backoff of the attempt.
-    pub(crate) fn after(self, backoff: Duration) -> Duration {
+    pub(crate) fn after(self, backoff: Duration, retries: RetryPolicy) -> Duration {
         match self {
             Self::Backoff => backoff,
             Self::AtLeast(asked) => backoff.max(asked.min(MAX_ASKED_PAUSE)),
             Self::Just(pause) => pause,
+            Self::AfterFailures { failures, at_least } => {
+                Self::AtLeast(at_least).after(retries.backoff_after(failures), retries)
+            }
         }
     }
 }
@@ -115,5 +126,24 @@ impl Delivery {
     /// If the payload is not what the event's type says.
     pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
         serde_json::from_slice(&self.payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_by_failures_is_their_backoff_however_often_the_event_was_handed_out() {
+        let retries = RetryPolicy::DEFAULT;
+        let pause = |failures, at_least| {
+            let pause = Pause::AfterFailures { failures, at_least };
+            pause.after(retries.backoff_after(1000), retries)
+        };
+        let third = pause(3, Duration::ZERO);
+        assert!((20..=24).contains(&third.as_secs()), "{third:?}");
+        let asked = Duration::from_secs(60);
+        assert_eq!(pause(3, asked), asked);
+        assert_eq!(pause(3, Duration::MAX), MAX_ASKED_PAUSE);
     }
 }

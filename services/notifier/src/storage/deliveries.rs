@@ -17,7 +17,8 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, GIVEN_UP_SUFFIX, WITHHELD,
+    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
+    WITHHELD,
     buckets::{open_expiring_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -339,6 +340,22 @@ impl Deliveries {
         let noted = self.bucket.put(given_up_key(&delivery.key()), time.into()).await;
         noted
             .map(drop)
+            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+    }
+
+    /// Counts one more failure of a delivery, and says how many those are now. Of an attempt at which it only waited nothing is counted.
+    ///
+    /// # Errors
+    ///
+    /// If the count cannot be read or stored.
+    pub async fn count_failure(&self, delivery: &Delivery) -> Result<u32, Unavailable> {
+        let key = format!("{}{FAILURES_SUFFIX}", delivery.key());
+        let record = self.find(&key, delivery).await?;
+        let counted = record.and_then(|record| str::from_utf8(&record).ok()?.parse().ok());
+        let failures = counted.unwrap_or(0_u32).saturating_add(1);
+        let noted = self.bucket.put(key, failures.to_string().into()).await;
+        noted
+            .map(|_revision| failures)
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 

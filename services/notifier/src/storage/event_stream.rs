@@ -74,7 +74,7 @@ impl EventStream {
                 tracing::info!("the event was erased meanwhile; nothing is kept of it");
                 Outcome::Delivered
             }
-            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
+            Err(away) => away.not_yet(),
         }
     }
 

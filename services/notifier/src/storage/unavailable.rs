@@ -7,6 +7,9 @@ use site_broker::{CallError, DELIVERIES_BUCKET, Outcome, Pause};
 /// How often a delivery that another notifier has claimed is looked at while a claim lasts.
 const CLAIM_LOOKS: u32 = 4;
 
+/// How long a store that did not say what comes next is left alone.
+const ANSWER_PAUSE: Duration = Duration::from_secs(5);
+
 /// A KV bucket or stream is unavailable.
 #[derive(Debug, thiserror::Error)]
 #[error("{store} is unavailable: {reason}")]
@@ -49,9 +52,14 @@ impl Unavailable {
         }
     }
 
-    /// How long until the delivery is tried again.
-    pub fn pause(&self) -> Pause {
-        self.pause
+    /// The outcome where what comes next depends on the store's answer, and nothing was tried: it is asked again soon, however often the
+    /// event was handed out until now.
+    pub fn not_yet(self) -> Outcome {
+        let pause = match self.pause {
+            Pause::Just(pause) => pause,
+            _ => ANSWER_PAUSE,
+        };
+        Outcome::NotYet(self.to_string(), Pause::Just(pause))
     }
 }
 
@@ -78,5 +86,19 @@ mod tests {
         );
         let away = Outcome::from(Unavailable::new(DELIVERIES_BUCKET, &"nobody answers"));
         assert!(matches!(away, Outcome::Retry(_, Pause::Backoff)), "{away:?}");
+    }
+
+    #[test]
+    fn a_store_that_does_not_say_what_comes_next_is_asked_again_soon() {
+        let next = |away: Unavailable| match away.not_yet() {
+            Outcome::NotYet(_, Pause::Just(pause)) => Some(pause),
+            _ => None,
+        };
+        assert_eq!(
+            next(Unavailable::new(DELIVERIES_BUCKET, &"nobody answers")),
+            Some(ANSWER_PAUSE)
+        );
+        let lifetime = Duration::from_secs(60);
+        assert_eq!(next(Unavailable::claimed(lifetime)), Some(lifetime / CLAIM_LOOKS));
     }
 }

@@ -398,6 +398,52 @@ async fn a_lead_behind_one_that_is_given_up_by_age_is_tried_again_itself() -> an
     .await
 }
 
+/// While it waits it is looked at twice a second, and each time counts as an attempt at the broker.
+#[tokio::test]
+async fn a_lead_that_waited_for_its_turn_is_tried_again_as_soon_as_one_that_did_not() -> anyhow::Result<()> {
+    /// So often the first is put off: for 15 s by the backoffs of a test in a hurry.
+    const FIRST_FAILS: usize = 4;
+    let tried = Arc::new(Mutex::new((0, 0)));
+    let tries = tried.clone();
+    let crm = HttpStandIn::start(move |asked| {
+        let has = |word: &str| asked.json()["properties"].to_string().contains(word);
+        let mut tries = tries.lock().unwrap_or_else(PoisonError::into_inner);
+        let fails = match asked.path.as_str() {
+            "/crm/v3/objects/notes" if has("first") => {
+                tries.0 += 1;
+                tries.0 <= FIRST_FAILS
+            }
+            "/crm/v3/objects/notes" if has("second") => {
+                tries.1 += 1;
+                tries.1 == 1
+            }
+            _ => false,
+        };
+        if fails {
+            return Reply::Answer(408, Value::Null);
+        }
+        Reply::Answer(200, json!({ "id": "1", "results": [{ "id": "1" }], "total": 0 }))
+    })
+    .await?;
+    let sales = Sales::with(&crm, &["contact.received"]).await?;
+    let started = Instant::now();
+    sales.write(ZOE, "first").await?;
+    sales.write(ZOE, "second").await?;
+    let second_tries = |at_least: usize| {
+        let tried = tried.clone();
+        async move || {
+            let second = tried.lock().unwrap_or_else(PoisonError::into_inner).1;
+            (second >= at_least).then_some(())
+        }
+    };
+    eventually("the second is tried", SOON, second_tries(1)).await?;
+    assert!(
+        started.elapsed() > 15 * HURRY,
+        "each backoff of the first is twice as long as the one before"
+    );
+    eventually("it is tried again", 10 * HURRY, second_tries(2)).await
+}
+
 /// In a cluster any copy of the stream answers a direct read, and one that lags behind does not know the lead before.
 #[tokio::test]
 async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow::Result<()> {
@@ -445,6 +491,7 @@ async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> a
     sales.write("zoe@example.org", "Two cameras.").await?;
     let first = eventually("the contact", SOON, async || crm.asked().into_iter().next()).await?;
     let known = first.json()["inputs"][0]["properties"]["site_person_id"].clone();
+    let erased = Instant::now();
     sales.site.publish("zoe@example.org", PersonErased {}).await?;
     let erasure = eventually("the erasure", SOON, async || {
         let mut asked = crm.asked().into_iter();
@@ -452,6 +499,8 @@ async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> a
     })
     .await?;
     assert_eq!(erasure.json(), json!({ "objectId": "512" }));
+    // It waits for four backoffs, of which each is twice as long as the one before.
+    assert!(erased.elapsed() > 15 * HURRY, "{:?}", erased.elapsed());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let asked = crm.asked().into_iter();
     let searches = asked.filter(|asked| asked.path.ends_with("contacts/search"));

@@ -141,7 +141,8 @@ impl Webhook {
         let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
             Err(error) => {
-                let outcome = self.unless_it_waited(&delivery, error.into()).await;
+                let outcome = self.by_failures(&delivery, error.into()).await;
+                let outcome = self.unless_it_waited(&delivery, outcome).await;
                 self.stores.events.unless_erased(&delivery, outcome).await
             }
         };
@@ -161,8 +162,26 @@ impl Webhook {
                 let reason = "an earlier event of the same person is under way".to_owned();
                 Some(Outcome::NotYet(reason, Pause::Just(ORDER_PAUSE)))
             }
-            Err(away) => Some(Outcome::NotYet(away.to_string(), away.pause())),
+            Err(away) => Some(away.not_yet()),
         }
+    }
+
+    /// The outcome, with a backoff by the event's failures where it may have waited for its turn: the broker counts each look at it as an
+    /// attempt.
+    async fn by_failures(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        let (reason, at_least) = match outcome {
+            Outcome::Retry(reason, Pause::Backoff) if self.order.is_some() => (reason, Duration::ZERO),
+            Outcome::Retry(reason, Pause::AtLeast(asked)) if self.order.is_some() => (reason, asked),
+            outcome => return outcome,
+        };
+        let failures = match self.stores.deliveries.count_failure(delivery).await {
+            Ok(failures) => failures,
+            Err(error) => {
+                tracing::warn!(%error, "a failure was not counted");
+                1
+            }
+        };
+        Outcome::Retry(reason, Pause::AfterFailures { failures, at_least })
     }
 
     /// The outcome, unless the event would be given up by its age, which it spent waiting for its turn.
@@ -179,7 +198,7 @@ impl Webhook {
                 Outcome::NotYet(reason, pause)
             }
             Ok(false) => Outcome::Retry(reason, pause),
-            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
+            Err(away) => away.not_yet(),
         }
     }
 
@@ -190,7 +209,7 @@ impl Webhook {
         }
         match self.stores.deliveries.record_given_up(delivery).await {
             Ok(()) => outcome,
-            Err(away) => Outcome::NotYet(away.to_string(), away.pause()),
+            Err(away) => away.not_yet(),
         }
     }
 
