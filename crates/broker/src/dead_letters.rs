@@ -81,7 +81,7 @@ pub struct DeadLetterSummary {
     pub event_type: Option<&'static str>,
     /// The event's id.
     pub event_id: Option<Uuid>,
-    /// How often delivery was tried, as the header has it, or `unknown`.
+    /// How often the event was handed out, to be tried or to wait for its turn, as the header has it, or `unknown`.
     pub attempts: String,
     /// Why the last attempt failed, or `unknown`.
     pub reason: String,

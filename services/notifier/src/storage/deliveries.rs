@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use site_broker::{
     BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
     WITHHELD,
-    buckets::{open_expiring_bucket, read_value},
+    buckets::{BucketEntry, open_expiring_bucket, read_entry, read_value, write_entry},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
@@ -32,12 +32,15 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
+/// How long failures are remembered after the last one: longer than the longest pause, which is an hour.
+const FAILURES_LIFETIME: Duration = Duration::from_secs(2 * 60 * 60);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The bucket of delivery records.
 #[derive(Clone)]
 pub struct Deliveries {
+    context: Context,
     bucket: Store,
     claims: Arc<Claims>,
     breaker: Arc<CircuitBreaker>,
@@ -207,6 +210,7 @@ impl Deliveries {
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         let bucket = open_expiring_bucket(context, DELIVERIES_BUCKET).await?;
         Ok(Self {
+            context: context.clone(),
             claims: Arc::new(Claims::new(context, bucket.clone())),
             bucket,
             breaker: Arc::new(CircuitBreaker::new("deliveries-bucket")),
@@ -343,20 +347,28 @@ impl Deliveries {
             .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
     }
 
-    /// Counts one more failure of a delivery, and says how many those are now. Of an attempt at which it only waited nothing is counted.
+    /// Counts one more failure of a delivery, and says how many those are now. An attempt at which it waited is none; a replay has none.
     ///
     /// # Errors
     ///
     /// If the count cannot be read or stored.
     pub async fn count_failure(&self, delivery: &Delivery) -> Result<u32, Unavailable> {
         let key = format!("{}{FAILURES_SUFFIX}", delivery.key());
-        let record = self.find(&key, delivery).await?;
-        let counted = record.and_then(|record| str::from_utf8(&record).ok()?.parse().ok());
-        let failures = counted.unwrap_or(0_u32).saturating_add(1);
-        let noted = self.bucket.put(key, failures.to_string().into()).await;
-        noted
-            .map(|_revision| failures)
-            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+        let entry = self.entry(&key, delivery).await?;
+        let failures = failures_in(entry.value.as_deref(), delivery.sequence).saturating_add(1);
+        let value = format!("{} {failures}", delivery.sequence).into();
+        let lifetime = Some(FAILURES_LIFETIME);
+        write_entry(
+            &self.context,
+            &self.bucket,
+            &key,
+            &value,
+            entry.revision,
+            lifetime,
+        )
+        .await
+        .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))?;
+        Ok(failures)
     }
 
     /// Claims the delivery for this notifier; says whether it has, or another one.
@@ -368,9 +380,13 @@ impl Deliveries {
 
     /// The delivery record, where there is one.
     async fn find(&self, key: &str, delivery: &Delivery) -> Result<Option<Bytes>, Unavailable> {
-        let reading = read_value(&self.bucket, key);
-        let record = self.breaker.call(delivery, reading, |_| true).await;
-        record.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
+        Ok(self.entry(key, delivery).await?.value)
+    }
+
+    async fn entry(&self, key: &str, delivery: &Delivery) -> Result<BucketEntry, Unavailable> {
+        let reading = read_entry(&self.bucket, key);
+        let entry = self.breaker.call(delivery, reading, |_| true).await;
+        entry.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
     /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.
@@ -407,7 +423,35 @@ fn time_of_record(record: &[u8]) -> OffsetDateTime {
     time.unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
+/// How many failures a count tells of; those under another sequence are of the event before it was replayed.
+fn failures_in(count: Option<&[u8]>, sequence: u64) -> u32 {
+    let words = count.and_then(|count| str::from_utf8(count).ok()?.split_once(' '));
+    let of_this = words.filter(|(of, _)| of.parse() == Ok(sequence));
+    of_this
+        .and_then(|(_, failures)| failures.parse().ok())
+        .unwrap_or_default()
+}
+
 /// Under which key it is recorded that a delivery is given up. No consumer's name ends so.
 fn given_up_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_counted_for_one_message_of_an_event() {
+        assert_eq!(failures_in(Some(b"17 3"), 17), 3);
+        for none in [
+            None,
+            Some(&b"16 3"[..]),
+            Some(b"17"),
+            Some(b"17 many"),
+            Some(b"\xff 3"),
+        ] {
+            assert_eq!(failures_in(none, 17), 0, "{none:?}");
+        }
+    }
 }

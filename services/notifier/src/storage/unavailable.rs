@@ -52,8 +52,8 @@ impl Unavailable {
         }
     }
 
-    /// The outcome where what comes next depends on the store's answer, and nothing was tried: it is asked again soon, however often the
-    /// event was handed out until now.
+    /// The outcome where what becomes of an event depends on the store's answer: it is asked again soon, however often the event was handed
+    /// out until now, and the event is not given up for that.
     pub fn not_yet(self) -> Outcome {
         let pause = match self.pause {
             Pause::Just(pause) => pause,

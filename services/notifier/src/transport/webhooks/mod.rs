@@ -140,10 +140,12 @@ impl Webhook {
         let send = |unsent| self.send(&delivery, unsent);
         let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
+            // It is not the event that failed.
+            Err(WebhookError::Store(away)) if self.order.is_some() => away.not_yet(),
             Err(error) => {
-                let outcome = self.by_failures(&delivery, error.into()).await;
-                let outcome = self.unless_it_waited(&delivery, outcome).await;
-                self.stores.events.unless_erased(&delivery, outcome).await
+                let outcome = self.unless_it_waited(&delivery, error.into()).await;
+                let outcome = self.stores.events.unless_erased(&delivery, outcome).await;
+                self.by_failures(&delivery, outcome).await
             }
         };
         self.note_given_up(&delivery, outcome).await
@@ -166,24 +168,6 @@ impl Webhook {
         }
     }
 
-    /// The outcome, with a backoff by the event's failures where it may have waited for its turn: the broker counts each look at it as an
-    /// attempt.
-    async fn by_failures(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let (reason, at_least) = match outcome {
-            Outcome::Retry(reason, Pause::Backoff) if self.order.is_some() => (reason, Duration::ZERO),
-            Outcome::Retry(reason, Pause::AtLeast(asked)) if self.order.is_some() => (reason, asked),
-            outcome => return outcome,
-        };
-        let failures = match self.stores.deliveries.count_failure(delivery).await {
-            Ok(failures) => failures,
-            Err(error) => {
-                tracing::warn!(%error, "a failure was not counted");
-                1
-            }
-        };
-        Outcome::Retry(reason, Pause::AfterFailures { failures, at_least })
-    }
-
     /// The outcome, unless the event would be given up by its age, which it spent waiting for its turn.
     async fn unless_it_waited(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
         let Some(order) = self.order.as_ref().filter(|_| delivery.is_last) else {
@@ -200,6 +184,37 @@ impl Webhook {
             Ok(false) => Outcome::Retry(reason, pause),
             Err(away) => away.not_yet(),
         }
+    }
+
+    /// The outcome, with a pause by the event's failures where it may have waited for its turn: the broker counts each look at it as an
+    /// attempt.
+    async fn by_failures(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        if self.order.is_none() {
+            return outcome;
+        }
+        match outcome {
+            Outcome::Retry(reason, pause) => {
+                Outcome::Retry(reason, self.after_failures(delivery, pause).await)
+            }
+            Outcome::NotYet(reason, pause) => {
+                Outcome::NotYet(reason, self.after_failures(delivery, pause).await)
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn after_failures(&self, delivery: &Delivery, pause: Pause) -> Pause {
+        let at_least = match pause {
+            Pause::Backoff => Duration::ZERO,
+            Pause::AtLeast(asked) => asked,
+            other => return other,
+        };
+        let failures = self.stores.deliveries.count_failure(delivery).await;
+        let failures = failures.unwrap_or_else(|error| {
+            tracing::debug!(%error, "a failure was not counted");
+            1
+        });
+        Pause::AfterFailures { failures, at_least }
     }
 
     /// Later events of the person wait no longer for one that is given up.
