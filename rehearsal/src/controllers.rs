@@ -17,7 +17,7 @@ use crate::{
     images::short_name,
     kubelet::{Ended, PodHandle, Shared},
     manifests::{name_of, pod_of},
-    pods::RunningPod,
+    pods::{RunningPod, last_logged},
 };
 
 /// The broker's workload, and its secret.
@@ -317,6 +317,7 @@ pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
     let namespace = job.metadata.namespace.as_deref().unwrap_or_default();
     let mut pause = JOB_BACK_OFF;
     let limit = spec.backoff_limit.unwrap_or(6);
+    let mut said = String::new();
     for attempt in 0..=limit {
         let mut pod = pod_of(&spec.template, &format!("{name}-{attempt}"), namespace);
         let labels = pod.metadata.labels.get_or_insert_default();
@@ -328,10 +329,11 @@ pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
         if status.success() {
             return Ok(attempt + 1);
         }
+        said = last_logged(&shared.node, name_of(&pod.metadata))?;
         if attempt < limit {
             sleep(pause).await;
             pause *= 2;
         }
     }
-    bail!("the job {name} failed {} times", limit + 1)
+    bail!("the job {name} failed {} times, and said last: {said}", limit + 1)
 }

@@ -2,7 +2,7 @@
 //! (bubblewrap) that has the files of the image and the pod's volumes, and in the pod's own network.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -50,6 +50,25 @@ pub struct RunningPod {
     rights: Vec<String>,
 }
 
+fn log_file(node: &Node, pod: &str) -> PathBuf {
+    node.folder.join(format!("{pod}.log"))
+}
+
+/// What a pod of this name logged last.
+///
+/// # Errors
+///
+/// If it logged nothing that can be read.
+pub fn last_logged(node: &Node, pod: &str) -> anyhow::Result<String> {
+    let logged = fs::read_to_string(log_file(node, pod))?;
+    Ok(logged
+        .trim_end()
+        .lines()
+        .next_back()
+        .unwrap_or_default()
+        .to_owned())
+}
+
 impl RunningPod {
     /// Starts the container of a pod, whose network is there.
     ///
@@ -75,8 +94,10 @@ impl RunningPod {
         command.args(sandbox(node, &image, name)?);
         command.args(volumes(spec, container, manifests, &node.folder, name)?);
         command.args(&rights).args(words(container, &image, &env));
-        let log = node.folder.join(format!("{name}.log"));
-        let log = File::options().create(true).append(true).open(log)?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(log_file(node, name))?;
         command
             .env_clear()
             .envs(&env)
