@@ -50,25 +50,6 @@ pub struct RunningPod {
     rights: Vec<String>,
 }
 
-fn log_file(node: &Node, pod: &str) -> PathBuf {
-    node.folder.join(format!("{pod}.log"))
-}
-
-/// What a pod of this name logged last.
-///
-/// # Errors
-///
-/// If it logged nothing that can be read.
-pub fn last_logged(node: &Node, pod: &str) -> anyhow::Result<String> {
-    let logged = fs::read_to_string(log_file(node, pod))?;
-    Ok(logged
-        .trim_end()
-        .lines()
-        .next_back()
-        .unwrap_or_default()
-        .to_owned())
-}
-
 impl RunningPod {
     /// Starts the container of a pod, whose network is there.
     ///
@@ -233,6 +214,25 @@ impl RunningPod {
         self.sandbox.wait().await?;
         Ok(())
     }
+}
+
+fn log_file(node: &Node, pod: &str) -> PathBuf {
+    node.folder.join(format!("{pod}.log"))
+}
+
+/// What a pod of this name logged last.
+///
+/// # Errors
+///
+/// If it logged nothing that can be read.
+pub fn last_logged(node: &Node, pod: &str) -> anyhow::Result<String> {
+    let logged = fs::read_to_string(log_file(node, pod))?;
+    Ok(logged
+        .trim_end()
+        .lines()
+        .next_back()
+        .unwrap_or_default()
+        .to_owned())
 }
 
 /// The process that a sandbox holds; its own, where that has ended already, which whoever looks after it sees.
