@@ -17,7 +17,7 @@ use crate::{
     images::short_name,
     kubelet::{Ended, PodHandle, Shared},
     manifests::{name_of, pod_of},
-    pods::{RunningPod, last_logged},
+    pods::{RunningPod, logged},
 };
 
 /// The broker's workload, and its secret.
@@ -329,11 +329,12 @@ pub async fn run_job(shared: &Arc<Shared>, job: &Job) -> anyhow::Result<i32> {
         if status.success() {
             return Ok(attempt + 1);
         }
-        said = last_logged(&shared.node, name_of(&pod.metadata))?;
+        said = logged(&shared.node, name_of(&pod.metadata))?;
         if attempt < limit {
             sleep(pause).await;
             pause *= 2;
         }
     }
-    bail!("the job {name} failed {} times, and said last: {said}", limit + 1)
+    let last = said.lines().next_back().unwrap_or_default();
+    bail!("the job {name} failed {} times, and said last: {last}", limit + 1)
 }

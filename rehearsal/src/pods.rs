@@ -3,6 +3,7 @@
 
 use std::{
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -220,19 +221,13 @@ fn log_file(node: &Node, pod: &str) -> PathBuf {
     node.folder.join(format!("{pod}.log"))
 }
 
-/// What a pod of this name logged last.
+/// What a pod of this name logged.
 ///
 /// # Errors
 ///
 /// If it logged nothing that can be read.
-pub fn last_logged(node: &Node, pod: &str) -> anyhow::Result<String> {
-    let logged = fs::read_to_string(log_file(node, pod))?;
-    Ok(logged
-        .trim_end()
-        .lines()
-        .next_back()
-        .unwrap_or_default()
-        .to_owned())
+pub fn logged(node: &Node, pod: &str) -> io::Result<String> {
+    fs::read_to_string(log_file(node, pod))
 }
 
 /// The process that a sandbox holds; its own, where that has ended already, which whoever looks after it sees.

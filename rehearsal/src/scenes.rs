@@ -18,6 +18,7 @@ use crate::{
     manifests::name_of,
     outside::Outside,
     pages::{self, Fetched},
+    pods::logged,
     reach,
     secrets::SecretStore,
     story::say,
@@ -240,10 +241,9 @@ async fn renew_certificates(
             .filter(|workload| workload.name == BROKER)
             .flat_map(Workload::pods)
         {
-            let log = shared.node.folder.join(format!("{}.log", server.name()));
             let what = format!("{} reads its certificates again", server.name());
             eventually(&what, RENEWAL, async || {
-                fs::read_to_string(&log)
+                logged(&shared.node, server.name())
                     .ok()?
                     .contains("Reloaded server configuration")
                     .then_some(())

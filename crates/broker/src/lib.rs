@@ -21,7 +21,7 @@ pub use endpoints::{Endpoint, Endpoints};
 pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
 pub use pull::PULL_EXPIRES;
-pub use retries::RetryPolicy;
+pub use retries::{MAX_ASKED_PAUSE, RetryPolicy};
 pub use stream_reader::{Messages, ReadError, StreamReader};
 
 /// The durable consumer of dead letters that the operator is told of.

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 const MAX_BACKOFF: Duration = Duration::from_secs(15 * 60);
 /// The longest pause that a receiver is granted.
-pub(crate) const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
+pub const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// Retry policy: exponential backoff with jitter, until an event is too old.
 #[derive(Debug, Clone, Copy)]

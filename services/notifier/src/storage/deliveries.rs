@@ -18,7 +18,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
     BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
-    WITHHELD,
+    MAX_ASKED_PAUSE, WITHHELD,
     buckets::{BucketEntry, open_expiring_bucket, read_entry, read_value, write_entry},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -32,8 +32,8 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
-/// How long failures are remembered after the last one: longer than the longest pause, which is an hour.
-const FAILURES_LIFETIME: Duration = Duration::from_secs(2 * 60 * 60);
+/// How long failures are remembered after the last one: longer than the longest pause.
+const FAILURES_LIFETIME: Duration = MAX_ASKED_PAUSE.saturating_mul(2);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 

@@ -188,19 +188,13 @@ impl Webhook {
 
     /// The outcome, with a pause by the event's failures where it may have waited for its turn: the broker counts each look at it as an
     /// attempt.
-    async fn by_failures(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        if self.order.is_none() {
-            return outcome;
+    async fn by_failures(&self, delivery: &Delivery, mut outcome: Outcome) -> Outcome {
+        if self.order.is_some()
+            && let Outcome::Retry(_, pause) | Outcome::NotYet(_, pause) = &mut outcome
+        {
+            *pause = self.after_failures(delivery, *pause).await;
         }
-        match outcome {
-            Outcome::Retry(reason, pause) => {
-                Outcome::Retry(reason, self.after_failures(delivery, pause).await)
-            }
-            Outcome::NotYet(reason, pause) => {
-                Outcome::NotYet(reason, self.after_failures(delivery, pause).await)
-            }
-            outcome => outcome,
-        }
+        outcome
     }
 
     async fn after_failures(&self, delivery: &Delivery, pause: Pause) -> Pause {
