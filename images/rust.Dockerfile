@@ -53,7 +53,7 @@ RUN rustup target add "$CARGO_BUILD_TARGET"
 FROM for-$TARGETARCH AS build
 WORKDIR /src
 COPY --from=recipe /recipe.json /recipe.json
-COPY bench/services.profdata services.profdata
+COPY tools/bench/services.profdata services.profdata
 COPY .cargo .cargo
 # Of the whole workspace, as they are tested: the names in the profile hold the features that crates have.
 RUN cargo chef cook --release --locked --recipe-path /recipe.json --workspace \

@@ -20,7 +20,7 @@ import { ACCEPTED, SAMPLE_PATHS } from './sample-paths.ts';
 
 /** Score of a page below which the measurement fails. */
 const LEAST_SCORE = 125;
-/** Where `cargo xtask` has put the package; `tools/observatory` locks it. */
+/** Where `cargo xtask` has put the package; `tools/pins/observatory` locks it. */
 const observatory = join(root, 'target/tools/observatory/node_modules/@mdn/mdn-http-observatory');
 
 /** What of the package is used. */

@@ -287,7 +287,7 @@ def test_whoever_takes_an_upload_goes_after_those_who_send_it(folder):
 
 
 def test_a_local_stack_waits_for_the_longest_drain():
-    [waited] = source(r"const STOP_TIMEOUT: Duration = Duration::from_secs\((\d+)\)", "crates/testkit/src/child_process.rs")
+    [waited] = source(r"const STOP_TIMEOUT: Duration = Duration::from_secs\((\d+)\)", "tools/testkit/src/child_process.rs")
     assert int(waited) >= max(grace(pod) for pod in servers("overlays/local")) + FLUSH_SECONDS
 
 
@@ -358,7 +358,7 @@ def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
 @pytest.mark.parametrize("folder", RENDERED)
 def test_each_path_leads_where_it_leads_locally(folder):
     """The router that tests and `up` have is to say of the cluster's what is true."""
-    [rules] = source(r"let rules: \[Rule; \d+\] = \[(.*?)\];", "crates/testkit/src/hosting.rs")
+    [rules] = source(r"let rules: \[Rule; \d+\] = \[(.*?)\];", "tools/testkit/src/hosting.rs")
     local = dict(re.findall(r'\("(/[^"]*)", (\w+)\)', rules))
     cluster = routes(render(folder))
     # Kept from visitors by a component.

@@ -165,6 +165,6 @@ def test_the_cluster_stays_where_that_is_wanted(tmp_path):
 
 
 def test_the_chore_runs_the_script_and_a_workflow_runs_the_chore():
-    assert 'program("bash", &["k8s/kind.sh"])' in (ROOT / "xtask/src/kind.rs").read_text()
+    assert 'program("bash", &["k8s/kind.sh"])' in (ROOT / "tools/xtask/src/kind.rs").read_text()
     nightly = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
     assert "cargo xtask kind" in [step.get("run") for step in nightly["kind"]["steps"]]

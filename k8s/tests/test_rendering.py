@@ -190,7 +190,7 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
     assert tested.returncode == 0, tested.stderr
     assert "\n  sync_interval: always\n" in texts["nats.conf"]
     if folder == "overlays/production":
-        # What crates/testkit runs a cluster of, by these very files.
+        # What tools/testkit runs a cluster of, by these very files.
         for path in ["k8s/components/nats/nats.conf", "k8s/components/nats/cluster.conf", "crates/broker/nats/users.conf"]:
             file = ROOT / path
             assert texts[file.name] == file.read_text()

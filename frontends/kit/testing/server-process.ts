@@ -39,7 +39,7 @@ export async function waitUntilReady(
 }
 
 /**
- * A port that nothing listens on, and that no test in Rust has reserved (`crates/testkit/src/ports.rs`). It is below those
+ * A port that nothing listens on, and that no test in Rust has reserved (`tools/testkit/src/ports.rs`). It is below those
  * that the system gives to outgoing connections: any of these could be taken again before the program listens.
  */
 export async function freePort(): Promise<number> {

@@ -364,7 +364,7 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     Ok(())
 }
 
-/// Found by the model of the path (`reliability/tests/model`): whoever signed up within half a minute of somebody, whose
+/// Found by the model of the path (`tools/reliability/tests/model`): whoever signed up within half a minute of somebody, whose
 /// service died before it had asked for the mail, was told to look for a mail that nobody would send.
 #[tokio::test]
 async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> anyhow::Result<()> {

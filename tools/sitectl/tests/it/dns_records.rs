@@ -1,0 +1,139 @@
+//! `sitectl dns-records`: what it prints is a zone by which receivers verify what the notifier signs.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use clap::Parser;
+use notifier::{MailContext, Settings, samples};
+use serde_json::{Value, json};
+use testkit::{external_program, root};
+use tokio::process::Command;
+
+use crate::tool::{command, refused, sitectl, told, told_json};
+
+/// The seed of RFC 8463, A.2.
+const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
+
+async fn rsa(bits: &str) -> anyhow::Result<String> {
+    let mut make = Command::new("openssl");
+    make.args(["genrsa", "-traditional", bits]);
+    external_program::run(make, b"").await
+}
+
+/// What notifier and tool are both told.
+fn settings(key: &str) -> Vec<String> {
+    [
+        "--mail-from=Oculant <hello@oculant.example>",
+        "--dkim-selector=site",
+        "--dkim-domain=oculant.example",
+        &format!("--dkim-key={key}"),
+    ]
+    .map(str::to_owned)
+    .into()
+}
+
+/// Mails as a notifier with these settings sends them, in base64.
+async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
+    let needed = [
+        "notifier".to_owned(),
+        format!("--brand-file={}", root().join("brand.json").display()),
+        "--token-key=a token key of thirty-two bytes or more".to_owned(),
+        "--s3-access-key-id=nobody".to_owned(),
+        "--s3-secret-access-key=nothing".to_owned(),
+    ];
+    let flags = needed.into_iter().chain(settings.iter().cloned());
+    let context = MailContext::new(&Settings::try_parse_from(flags)?)?;
+    let mut encoded = Vec::new();
+    for (_, mail) in samples::mails(&context).await? {
+        let message = mail.into_message(&context, samples::TIME)?;
+        encoded.push(STANDARD.encode(message.formatted()));
+    }
+    Ok(encoded)
+}
+
+/// What a receiver reads of the zone, and finds of the mails.
+async fn received(zone: &str, mails: &[String]) -> anyhow::Result<Value> {
+    let asked = json!({ "domain": "oculant.example", "zone": zone, "mails": mails });
+    let script = external_program::python("tools/sitectl/tests/foreign/verify_by_zone.py")?;
+    let answer = external_program::run(script, asked.to_string().as_bytes()).await?;
+    Ok(serde_json::from_str(&answer)?)
+}
+
+fn printed(settings: &[String], more: &[&str]) -> anyhow::Result<String> {
+    let words = [&["dns-records", "--spf-include=_spf.provider.example"][..], more].concat();
+    told(&words, settings)
+}
+
+#[tokio::test]
+async fn a_mail_that_the_notifier_signs_is_verified_by_the_printed_record() -> anyhow::Result<()> {
+    for key in [rsa("2048").await?, rsa("4096").await?, SEED.to_owned()] {
+        let settings = settings(&key);
+        let zone = printed(&settings, &[])?;
+        let mails = mails(&settings).await?;
+        assert!(mails.len() > 5);
+        let received = received(&zone, &mails).await?;
+        assert_eq!(received["verified"], json!(vec![true; mails.len()]), "{zone}");
+    }
+    let others = printed(&settings(&rsa("2048").await?), &[])?;
+    let received = received(&others, &mails(&settings(SEED)).await?[..1]).await?;
+    assert_eq!(received["verified"], json!([false]), "{others}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn who_may_send_and_what_becomes_of_other_mails_is_in_it() -> anyhow::Result<()> {
+    let more = [
+        "--spf-host=mail.oculant.example",
+        "--dmarc-policy=reject",
+        "--dmarc-reports=dmarc@oculant.example",
+    ];
+    let zone = printed(&settings(SEED), &more)?;
+    let texts = received(&zone, &[]).await?["texts"].clone();
+    assert_eq!(
+        texts["oculant.example"],
+        "v=spf1 include:_spf.provider.example a:mail.oculant.example ~all"
+    );
+    assert_eq!(
+        texts["_dmarc.oculant.example"],
+        "v=DMARC1; p=reject; rua=mailto:dmarc@oculant.example"
+    );
+    assert_eq!(texts.as_object().map(serde_json::Map::len), Some(3), "{texts}");
+    let json = told_json(
+        &["dns-records", "--spf-host=mail.oculant.example"],
+        &settings(SEED),
+    )?;
+    assert_eq!(json["records"][1]["name"], "site._domainkey.oculant.example");
+    assert_eq!(json["records"][2]["value"], "v=DMARC1; p=none");
+    Ok(())
+}
+
+#[test]
+fn what_receivers_would_not_count_is_told() -> anyhow::Result<()> {
+    let from = |address: &str| vec![format!("--mail-from={address}")];
+    let unsigned = printed(&from("hello@oculant.example"), &[])?;
+    assert!(
+        unsigned.contains("; There is no DKIM record") && !unsigned.contains("DKIM1"),
+        "{unsigned}"
+    );
+    let mut of_another = settings(SEED);
+    of_another[0] = "--mail-from=hello@company.example".to_owned();
+    let told = printed(&of_another, &[])?;
+    assert!(
+        told.contains("; Signatures of oculant.example do not count for mails from company.example"),
+        "{told}"
+    );
+    let refusal = refused(
+        &["dns-records", "--spf-host=mail.company.example"],
+        &from("hello@größe.example"),
+    )?;
+    assert!(
+        refusal.contains("MAIL_FROM") && refusal.contains("no DNS name"),
+        "{refusal}"
+    );
+    let nobody_sends = sitectl(&command(&["dns-records"], &settings(SEED)))?;
+    let said = String::from_utf8(nobody_sends.stderr)?;
+    assert_eq!(nobody_sends.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--spf-include") && said.lines().count() == 1,
+        "{said}"
+    );
+    Ok(())
+}
