@@ -1,4 +1,4 @@
-//! What comes from the Python package index, locked by version and hash in `tools/`.
+//! What comes from the Python package index, locked by version and hash in `tools/pins/`.
 
 use std::{
     env, fs, iter,
@@ -80,9 +80,9 @@ pub fn require() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether `target/tools/<name>` holds what `tools/<name>.txt` locks.
+/// Whether `target/tools/<name>` holds what `tools/pins/<name>.txt` locks.
 fn has_environment(name: &str) -> bool {
-    let wanted = fs::read(root().join(format!("tools/{name}.txt"))).ok();
+    let wanted = fs::read(root().join(format!("tools/pins/{name}.txt"))).ok();
     wanted.is_some() && fs::read(stamp(name)).ok() == wanted
 }
 
@@ -101,7 +101,7 @@ fn environment(
     }
 }
 
-/// Installs what `tools/<name>.txt` locks, with these options; first what that is built by, where there is a list of it.
+/// Installs what `tools/pins/<name>.txt` locks, with these options; first what that is built by, where there is a list of it.
 fn create_environment(name: &str, options: &[&str]) -> anyhow::Result<()> {
     let environment = folder().join(name);
     let mut create = program("python3", &["-m", "venv", "--clear"]);
@@ -111,8 +111,8 @@ fn create_environment(name: &str, options: &[&str]) -> anyhow::Result<()> {
         &format!("Remove target/tools/{name} and try again."),
     )?;
     let lists = [
-        (format!("tools/{name}-build.txt"), &[][..]),
-        (format!("tools/{name}.txt"), options),
+        (format!("tools/pins/{name}-build.txt"), &[][..]),
+        (format!("tools/pins/{name}.txt"), options),
     ];
     for (list, options) in lists.iter().filter(|(list, _)| root().join(list).exists()) {
         let mut pip = program(environment.join("bin/python"), &["-m", "pip", "install"]);
@@ -127,7 +127,7 @@ fn create_environment(name: &str, options: &[&str]) -> anyhow::Result<()> {
         )?;
     }
     // Written last, so that an environment that was cut short is made anew.
-    Ok(fs::copy(root().join(format!("tools/{name}.txt")), stamp(name)).map(drop)?)
+    Ok(fs::copy(root().join(format!("tools/pins/{name}.txt")), stamp(name)).map(drop)?)
 }
 
 fn stamp(name: &str) -> PathBuf {
