@@ -62,6 +62,8 @@ pub(crate) async fn store_by_id(
         return acknowledged;
     }
     tokio::select! {
+        // A broker that stood still answers both: the second is a duplicate of the first.
+        biased;
         acknowledged = first => acknowledged,
         // Refused, as while the first one is being stored, it changes nothing.
         Ok(acknowledged) = store(context, subject, &message) => Ok(acknowledged),

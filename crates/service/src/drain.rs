@@ -116,7 +116,7 @@ mod tests {
     const GRACE: Duration = Duration::from_millis(400);
     const SHORTER: Duration = Duration::from_millis(100);
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn work_goes_on_for_the_grace_period_and_no_longer() {
         let drain = Drain::new(CancellationToken::new(), GRACE);
         let working = |time| drain.within_grace(tokio::time::sleep(time));
@@ -132,7 +132,7 @@ mod tests {
         );
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_is_left_is_counted_from_the_stop_for_those_who_come_later_too() {
         let drain = Drain::new(CancellationToken::new(), GRACE);
         drain.stop().cancel();

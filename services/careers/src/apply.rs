@@ -1,5 +1,5 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
-//! What is not committed leaves nothing behind.
+//! What is not committed leaves nothing behind; a résumé that was stored and has no event is left to the sweep.
 
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
@@ -24,7 +24,7 @@ use crate::{
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
     spool::{SpoolError, SpoolFolder, Spooled},
-    upload::{Upload, UploadError, Uploads},
+    upload::{UploadError, Uploads},
     upload_metrics::UploadMetrics,
 };
 
@@ -156,20 +156,11 @@ pub async fn apply(
         .publisher
         .publish_submission(request_id, event_id, &person, applied, KeyBinding::of(key))
         .await;
-    if let Some(upload) = upload {
-        finish(&careers.uploads, upload, &published).await;
+    // Whatever else came of it, the event that is stored may name this attempt's résumé or another's.
+    if let (Some(upload), Ok(Stored::New)) = (upload, &published) {
+        careers.uploads.commit(upload).await;
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
-}
-
-/// Keeps the résumé of an event that was stored. One that was stored before has the résumé of that attempt.
-async fn finish(uploads: &Uploads, upload: Upload, published: &Result<Stored, PublishError>) {
-    match published {
-        Ok(Stored::New) => uploads.commit(upload).await,
-        // The event may be stored, although the visitor is told to try again: the sweep can tell, and does.
-        Err(error) if !error.is_not_stored() => {}
-        Ok(Stored::Duplicate) | Err(_) => uploads.roll_back(upload).await,
-    }
 }
 
 /// A résumé that is what its name says.

@@ -1,4 +1,7 @@
 //! The résumé on its way out: an upload is provisional, by a record that is written before it, until its event is stored.
+//!
+//! Nothing here removes a résumé. Whether an event names it, only the sweep can tell: an event that was sent twice is told to be a
+//! duplicate of itself, and one that was refused may be stored.
 
 use std::time::Duration;
 
@@ -69,13 +72,8 @@ impl Uploads {
             },
             spooled,
         };
-        match self.put(&upload).await {
-            Ok(()) => Ok(upload),
-            Err(error) => {
-                self.delete(&upload).await;
-                Err(error.into())
-            }
-        }
+        self.put(&upload).await?;
+        Ok(upload)
     }
 
     async fn put(&self, upload: &Upload) -> Result<(), ResumeStoreError> {
@@ -113,23 +111,5 @@ impl Uploads {
         if let Err(error) = self.put(upload).await {
             tracing::error!(%error, key = %upload.record.key, "a swept résumé could not be stored again");
         }
-    }
-
-    /// There is no event: nothing is left behind.
-    pub async fn roll_back(&self, upload: Upload) {
-        if self.delete(&upload).await
-            && let Err(error) = self.records.end(&upload.record).await
-        {
-            tracing::warn!(%error, "the record of an unused résumé is left to the sweep");
-        }
-    }
-
-    /// Whether the résumé is gone. After a put that failed that is not known: a store may still be at it.
-    async fn delete(&self, upload: &Upload) -> bool {
-        let deleted = self.store.delete(&upload.record.key).await;
-        if let Err(error) = &deleted {
-            tracing::warn!(%error, key = %upload.record.key, "an unused résumé is left to the sweep");
-        }
-        deleted.is_ok()
     }
 }

@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(waiting.patience(), LONGEST_PATIENCE);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_stands_still_is_given_up_soon_where_many_wait_for_its_place() {
         let waiting = Waiting::default();
         let _many: Vec<Waits> = (0..20).map(|_| waiting.begin()).collect();
@@ -242,7 +242,7 @@ mod tests {
         assert!(begun.elapsed() < 2 * SHORTEST_PATIENCE, "{:?}", begun.elapsed());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn drops_that_come_more_often_than_anybody_looks_are_too_slow_like_nothing() {
         let waiting = Waiting::default();
         let _many: Vec<Waits> = (0..20).map(|_| waiting.begin()).collect();
@@ -258,7 +258,7 @@ mod tests {
         assert!(refused.is_ok_and(|dripped| dripped.is_err()));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn time_in_which_nothing_is_read_does_not_count() {
         let mut pace = pace();
         pace.arriving(std::future::ready(())).await.expect("it is there");

@@ -138,8 +138,8 @@ async fn one_address_has_its_share_of_the_connections_and_another_is_served() ->
         held.push(stream);
     }
     let mut refused = connect_from(Ipv4Addr::LOCALHOST, server.address).await?;
-    let (read, took) = read_to_end(&mut refused).await?;
-    assert!(read.is_empty() && took < Duration::from_secs(5), "{took:?}");
+    let (read, _) = read_to_end(&mut refused).await?;
+    assert!(read.is_empty(), "{read:?}");
 
     let mut other = connect_from(OTHER, server.address).await?;
     other.write_all(GET).await?;

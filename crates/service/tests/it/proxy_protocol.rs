@@ -168,9 +168,8 @@ async fn who_does_not_begin_with_a_header_that_tells_an_address_is_cut_off() -> 
         let mut stream = say(&[], server.address).await?;
         // It may be cut off before all is sent.
         let _sent = stream.write_all(&[&words, GET].concat()).await;
-        let (answer, took) = read_to_end(&mut stream).await?;
+        let (answer, _) = read_to_end(&mut stream).await?;
         assert!(answer.is_empty(), "{why}: {}", String::from_utf8_lossy(&answer));
-        assert!(took < DEADLINES.head * 5, "{why}: {took:?}");
     }
     assert_eq!(client_after(&of_visitor(9), &server).await?, VISITOR);
     Ok(())
@@ -198,7 +197,7 @@ async fn a_header_that_does_not_end_in_time_is_cut_off() -> anyhow::Result<()> {
     };
     let mut read = Vec::new();
     tokio::select! {
-        ended = timeout(DEADLINES.head * 10, reading.read_to_end(&mut read)) => drop(ended?),
+        ended = timeout(SOON, reading.read_to_end(&mut read)) => drop(ended?),
         () = dawdling => {}
     }
     assert!(read.is_empty());
@@ -211,9 +210,8 @@ async fn who_is_no_proxy_is_cut_off_whatever_it_says() -> anyhow::Result<()> {
     let mut stream = connect_from(Ipv4Addr::new(127, 0, 0, 2), server.address).await?;
     // It may be cut off before all is sent.
     let _sent = stream.write_all(&[&of_visitor(9), GET].concat()).await;
-    let (answer, took) = read_to_end(&mut stream).await?;
+    let (answer, _) = read_to_end(&mut stream).await?;
     assert!(answer.is_empty());
-    assert!(took < DEADLINES.head * 5, "{took:?}");
     Ok(())
 }
 

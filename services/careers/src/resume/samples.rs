@@ -1,9 +1,6 @@
 //! Files for the tests of this module, and the look into them.
 
-use std::{
-    io::{self, Cursor, Read, Seek, SeekFrom, Write},
-    time::{Duration, Instant},
-};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
@@ -131,9 +128,6 @@ pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive(document.iter().chain(files).copied())
 }
 
-/// What no look into a file may take, on a machine that has much else to do.
-const LONG: Duration = Duration::from_secs(5);
-
 /// Counts what is read of it.
 struct Counted<'a> {
     file: Cursor<&'a [u8]>,
@@ -160,9 +154,7 @@ pub fn looked(kind: ResumeKind, content: &[u8]) -> (Verdict, u64) {
         file: Cursor::new(content),
         read_bytes: 0,
     };
-    let started = Instant::now();
     let verdict = verification::verify(kind, &mut file).expect("reading memory works");
-    assert!(started.elapsed() < LONG, "{:?}", started.elapsed());
     (verdict, file.read_bytes)
 }
 

@@ -1,6 +1,6 @@
 //! What becomes of applications when the service is told to stop.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use site_proto::careers::v1::{ApplyRequest, careers_service_client::CareersServiceClient};
@@ -98,7 +98,6 @@ async fn what_arrives_soon_after_the_stop_is_stored_and_what_does_not_is_told_to
     let (quick, stored) = arriving(&running).await?;
     let (_slow, refused) = arriving(&running).await?;
     careers.signal(Signal::SIGTERM)?;
-    let stopped = Instant::now();
     takes_no_more(port).await?;
     for part in commit(Uuid::new_v4()) {
         quick.send(ApplyRequest { part: Some(part) }).await?;
@@ -107,11 +106,6 @@ async fn what_arrives_soon_after_the_stop_is_stored_and_what_does_not_is_told_to
     let status = refused.await?.expect_err("it is not whole");
     assert_eq!(status.code(), Code::Unavailable, "{status:?}");
     assert!(status.get_details_retry_info().is_some(), "{status:?}");
-    assert!(
-        stopped.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        stopped.elapsed()
-    );
     assert!(careers.stop().await?.success());
     assert_eq!(
         (running.nats.events().await?.len(), running.s3.objects()?.len()),

@@ -1,24 +1,73 @@
 //! What becomes of a résumé where it is not clear whether its event is stored, or a sweep came between.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use resumes::{ResumeStore, UploadRecords};
+use site_proto::careers::v1::ApplyRequest;
 use site_service::nats;
 use testkit::{S3Fault, User, eventually, measure::pdf};
-use tonic::Code;
+use tokio::task::JoinHandle;
+use tonic::{Code, Status};
 use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, application, running};
 
 const SOON: Duration = Duration::from_secs(45);
+/// Longer than an event waits for its acknowledgement before it is sent once more, and shorter than it waits in all.
+const SENT_TWICE: Duration = Duration::from_secs(3);
 
 impl Running {
     async fn resume_is_stored(&self) -> anyhow::Result<()> {
-        eventually("a résumé is stored", SOON, async || {
-            (!self.s3.objects().ok()?.is_empty()).then_some(())
+        self.resumes_are_stored(1).await
+    }
+
+    async fn resumes_are_stored(&self, count: usize) -> anyhow::Result<()> {
+        eventually("résumés are stored", SOON, async || {
+            (self.s3.objects().ok()?.len() == count).then_some(())
         })
         .await
     }
+
+    /// An application that goes on by itself, and what it is answered.
+    fn applying(&self, file: &[u8], key: Uuid) -> JoinHandle<Result<(), Status>> {
+        let mut careers = self.careers.clone();
+        let parts = application(file, key).into_iter();
+        let parts = tokio_stream::iter(parts.map(|part| ApplyRequest { part: Some(part) }));
+        tokio::spawn(async move { careers.apply(parts).await.map(drop) })
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_was_sent_twice_and_stored_once_keeps_its_resume() -> anyhow::Result<()> {
+    const APPLICATIONS: usize = 8;
+    let running = running().await?;
+    running.s3.fault(S3Fault::HoldAnswers);
+    let file = pdf(10_000);
+    let applying: Vec<_> = (0..APPLICATIONS)
+        .map(|_| running.applying(&file, Uuid::new_v4()))
+        .collect();
+    running.resumes_are_stored(APPLICATIONS).await?;
+    running.nats.freeze().await?;
+    running.s3.fault(S3Fault::None);
+    tokio::time::sleep(SENT_TWICE).await;
+    running.nats.thaw()?;
+    let mut answers = Vec::new();
+    for applying in applying {
+        answers.push(applying.await?);
+    }
+    let objects = running.s3.objects()?;
+    let keys: BTreeSet<&str> = objects.iter().map(|(key, _)| key.as_str()).collect();
+    let events = running.nats.events().await?;
+    let named = events
+        .iter()
+        .map(|event| event["data"]["resume"]["key"].as_str().unwrap_or_default());
+    let lost: Vec<_> = named.filter(|key| !keys.contains(key)).collect();
+    assert!(
+        lost.is_empty(),
+        "{lost:?} of {} events: {answers:?}",
+        events.len()
+    );
+    Ok(())
 }
 
 #[tokio::test]
@@ -26,12 +75,7 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
 -> anyhow::Result<()> {
     let mut running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
-    let mut careers = running.careers.clone();
-    let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
-    let parts = parts
-        .into_iter()
-        .map(|part| site_proto::careers::v1::ApplyRequest { part: Some(part) });
-    let applying = tokio::spawn(async move { careers.apply(tokio_stream::iter(parts)).await.map(drop) });
+    let applying = running.applying(&pdf(MEGABYTE), Uuid::new_v4());
     running.resume_is_stored().await?;
     running.nats.freeze().await?;
     running.s3.fault(S3Fault::None);
@@ -67,13 +111,8 @@ enum Sweep {
 async fn is_stored_again_after(sweep: Sweep) -> anyhow::Result<()> {
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
-    let mut applicant = running.careers.clone();
     let file = pdf(MEGABYTE);
-    let parts = application(&file, Uuid::new_v4());
-    let parts = parts
-        .into_iter()
-        .map(|part| site_proto::careers::v1::ApplyRequest { part: Some(part) });
-    let applying = tokio::spawn(async move { applicant.apply(tokio_stream::iter(parts)).await.map(drop) });
+    let applying = running.applying(&file, Uuid::new_v4());
     running.resume_is_stored().await?;
 
     // As a sweep does that takes it for one that was cut off.

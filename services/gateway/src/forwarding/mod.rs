@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(before, after);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn all_attempts_together_have_the_time_of_one_and_each_is_told_what_is_left() {
         let (service, times) = (nobody(), RefCell::new(Vec::new()));
         let limit = Duration::from_millis(500);

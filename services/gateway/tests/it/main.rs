@@ -27,7 +27,6 @@ mod tls;
 mod traces;
 mod visits;
 mod visits_day;
-mod visits_flood;
 mod whole_path;
 mod without_scripts;
 mod without_services;

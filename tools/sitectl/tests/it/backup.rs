@@ -533,8 +533,9 @@ pub async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
             to_client.write_all(&buffer[..length]).await?;
             sent += length;
         }
-        there.abort();
-        std::io::Result::Ok(())
+        // A socket that is dropped with acknowledgements unread takes what the client has not read yet with it.
+        to_client.shutdown().await?;
+        there.await?
     });
     Ok(port)
 }
