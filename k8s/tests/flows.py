@@ -21,8 +21,8 @@ OTHERS = ["synthetic-check", "mailbox-bounces", "ses-reports"]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 
-Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask k8s --write`
-renews it, and a test compares it with the manifests and with what was designed (`k8s/tests/test_flows.py`).
+Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask generate`
+writes it. A test compares the manifests with the design (`k8s/tests/test_flows.py`).
 """
 COMPONENTS_HEAD = """
 ## What components change of production

@@ -303,30 +303,6 @@ def test_what_two_must_share_comes_from_one_place(folder):
             assert kept[pod.name, "nats-password"] == there["nats"][f"{user}-password"], pod.name
 
 
-@pytest.mark.parametrize("folder", OVERLAYS)
-def test_the_operator_finds_what_the_page_tells_to_read(folder):
-    page = (ROOT / "docs/operations.md").read_text()
-    told = set(re.findall(r"\$\(secret ([a-z]+) ([a-z0-9-]+)\)", page))
-    assert ("operator", "nats-password") in told
-    assert {(secret, key) for secret, key in told if key not in secrets(render(folder)).get(secret, {})} == set()
-
-
-def test_a_local_demo_has_what_the_page_forwards_ports_to():
-    page = (ROOT / "docs/operations.md").read_text()
-    told = {(name, int(port)) for name, port in re.findall(r"-n site port-forward svc/(\w+) (\d+)", page)}
-    there = {(name, port["port"]) for name, found in services("overlays/local").items() for port in found["spec"]["ports"]}
-    assert told
-    assert told - there == set()
-
-
-def test_each_file_of_ours_that_the_page_names_is_there():
-    named_there = re.findall(r"k8s/[\w./-]+\w", (ROOT / "docs/operations.md").read_text())
-    assert "k8s/components/backup-on-volume/volume-access.yaml" in named_there
-    # What whoever restores writes (test_operations_page.py).
-    by_hand = re.compile(r"k8s/overlays/restore(/kustomization\.yaml)?")
-    assert [path for path in named_there if not by_hand.fullmatch(path) and not (ROOT / path).exists()] == []
-
-
 def services(folder):
     return named(render(folder), "Service")
 

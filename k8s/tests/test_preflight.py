@@ -3,6 +3,7 @@ upstream's do."""
 
 import copy
 import json
+import re
 import subprocess
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -11,8 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from test_binaries import BINARIES
-from test_operations_page import PAGE, room, room_of_a_rollout
-from tree import K8S, render, render_with, tool
+from tree import K8S, Workload, copies, of_kind, render, render_with, tool
 
 PRODUCTION = "overlays/production"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -20,6 +20,33 @@ GATEWAY = "/apis/gateway.networking.k8s.io/v1/namespaces/gateways/gateways/publi
 STORE = "/apis/external-secrets.io/v1/clustersecretstores/site"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 METRICS = "/apis/metrics.k8s.io/v1beta1"
+
+
+def milli(cpu):
+    return int(cpu.removesuffix("m")) if cpu.endswith("m") else 1000 * int(cpu)
+
+
+def mebi(memory):
+    number, unit = re.fullmatch(r"(\d+)(Mi|Gi)", memory).groups()
+    return int(number) * {"Mi": 1, "Gi": 1024}[unit]
+
+
+def requests(objects, number_of, *kinds):
+    """CPU and memory that so many copies of each workload ask for."""
+    total = [0, 0]
+    for found in of_kind(objects, *kinds):
+        written = found["spec"].get("replicas")
+        least, most = copies(objects).get(found["metadata"]["name"], (written, written))
+        asked = Workload(found, objects).container["resources"]["requests"]
+        number = number_of(found, least, most)
+        total = [total[0] + number * milli(asked["cpu"]), total[1] + number * mebi(asked["memory"])]
+    return tuple(total)
+
+
+def surge(found, least, _most):
+    """Pods of a new release that start beside the former ones."""
+    value = found["spec"].get("strategy", {}).get("rollingUpdate", {}).get("maxSurge", "25%")
+    return value if isinstance(value, int) else -(-least * int(value.removesuffix("%")) // 100)
 
 
 def condition(name, status="True"):
@@ -144,11 +171,11 @@ def preflight(answers, folder, overlay=K8S / PRODUCTION):
 def test_a_cluster_that_has_everything_is_told_so(tmp_path):
     code, findings = preflight(good_cluster(), tmp_path)
     assert (code, {finding["verdict"] for finding in findings.values()}) == (0, {"ok"}), findings
-    for row, most in (("at the least number of copies", False), ("at the most", True)):
-        cpu, memory, _ = room(render(PRODUCTION), most)
-        assert f"| room, {row} | requests {cpu}m CPU and {memory}Mi" in PAGE
+    workloads = ("Deployment", "StatefulSet")
+    for number_of in (lambda _, least, most: least, lambda _, least, most: most):
+        cpu, memory = requests(render(PRODUCTION), number_of, *workloads)
         assert f"{cpu}m CPU and {memory}Mi" in findings["room"]["says"]
-    cpu, memory = room_of_a_rollout(render(PRODUCTION))
+    cpu, memory = requests(render(PRODUCTION), surge, "Deployment")
     assert f"{cpu}m CPU and {memory}Mi more while all are rolled out" in findings["room"]["says"]
     versions = {found["apiVersion"] for found in render(PRODUCTION)}
     assert versions | {"metrics.k8s.io/v1beta1"} <= set(findings)

@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase
 import pytest
 import yaml
 from flows import flows
-from tree import K8S, ROOT, changed_production, documented_metrics, named, of_kind, released, render, render_with, tool, workloads
+from tree import K8S, ROOT, changed_production, named, of_kind, released, render, render_with, tool, workloads
 
 PRODUCTION = "overlays/production"
 RELEASE = ROOT / ".github/workflows/release.yml"
-PAGE = ROOT / "docs/releases.md"
 HOOK = "argocd.argoproj.io/hook"
 OPTIONS = "argocd.argoproj.io/sync-options"
 FORCE = "kustomize.toolkit.fluxcd.io/force"
@@ -211,28 +210,6 @@ def test_the_network_is_open_to_the_canary_as_to_the_gateway():
         tuple("gateway-canary" if part == "gateway" else part for part in flow) for flow in before if "gateway" in flow[:2]
     }
     assert after - before == mine
-
-
-def queries():
-    return re.findall(r"```promql\n(.*?)```", PAGE.read_text(), re.DOTALL)
-
-
-def test_the_canary_is_judged_by_metrics_that_there_are():
-    known = {name: {label.strip("` ").replace(".", "_") for label in labels.split(",")} for _, name, _, _, labels in documented_metrics()}
-    assert len(queries()) >= 4
-    for query in queries():
-        selectors = re.findall(r"([a-z_]+)\{([^}]*)\}", query)
-        assert selectors, query
-        for metric, matchers in selectors:
-            name = re.sub(r"_(bucket|count|sum)$", "", metric)
-            assert name in known or metric in known, metric
-            # The collector gives the last two to every series, and a histogram's buckets have `le`.
-            labels = known.get(metric, known.get(name)) | {"job", "instance"}
-            assert set(re.findall(r"([a-z_]+)(?:=~|!~|!=|=)", matchers)) <= labels, query
-        assert 'instance=~"gateway-canary-.+"' in query or "by (instance)" in query, query
-    # A pod is named after its deployment, and its series after the pod.
-    [canary] = [pod for pod in workloads(render_with(["canary"])) if pod.name == "gateway-canary"]
-    assert canary.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)"
 
 
 @pytest.fixture(scope="module")

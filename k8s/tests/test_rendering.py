@@ -86,11 +86,6 @@ def render_combination(without, with_more):
         return changed_production(Path(copy), put_together)
 
 
-def test_validation_knows_the_oldest_version_that_is_promised():
-    [oldest] = re.findall(r"^\| Kubernetes \| (1\.\d+) or newer \|", (ROOT / "docs/operations.md").read_text(), re.MULTILINE)
-    assert VERSIONS[0] == f"{oldest}.0"
-
-
 def unknown_kinds(objects, versions=VERSIONS[-1:]):
     """The kinds that there is no schema of. An object of any other must be valid."""
     unknown = set()

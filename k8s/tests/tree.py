@@ -121,14 +121,6 @@ def released():
     ]
 
 
-def documented_metrics():
-    """The rows of the table of metrics in docs/telemetry.md: name, name at Prometheus, kind, unit, labels."""
-    lines = (ROOT / "docs/telemetry.md").read_text().splitlines()
-    rows = [[cell.strip().strip("`") for cell in line.split("|")[1:6]] for line in lines if line.startswith("| `")]
-    assert rows
-    return rows
-
-
 def free_ports(count):
     """Ports that nobody uses now."""
     with ExitStack() as stack:

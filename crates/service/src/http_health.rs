@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Whoever probes opens a connection or two.
-pub(crate) const MAX_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// For an answer that is under way at the end.
 const GRACE: Duration = Duration::from_secs(1);
 

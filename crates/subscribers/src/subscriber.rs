@@ -17,10 +17,11 @@ const MAIL_INTERVAL: Duration = Duration::minutes(15);
 /// Lease of a sign-up on its confirmation mail: meanwhile another asks for that mail, under the same key, and for none of
 /// its own.
 const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
-/// TTL of the suppression of an address that never confirmed and whose mail bounced.
+/// TTL of the suppression of an address that never confirmed and whose mail bounced. The privacy policy names it.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
-/// The longest that a sign-up may await its confirmation: nobody's address is kept for longer on a guess.
+/// The longest that a sign-up may await its confirmation: nobody's address is kept for longer on a guess. The privacy
+/// policy names it.
 pub const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
 /// So many mails that came back are those of a mailbox that nobody empties.
 const MAX_CAME_BACK: u32 = 3;

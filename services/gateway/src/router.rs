@@ -223,16 +223,3 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
         ])
         .expose_headers([header::RETRY_AFTER, request_id::HEADER])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_operators_page_says_how_long_a_form_may_take() {
-        let page = include_str!("../../../docs/operations.md");
-        let seconds = FORM_REQUEST_TIMEOUT.as_secs();
-        let row = format!("| a form's body | {seconds} s with its answer; an upload `UPLOAD_SECONDS` |");
-        assert!(page.contains(&row), "docs/operations.md lacks: {row}");
-    }
-}

@@ -10,6 +10,7 @@ mod clamd;
 pub mod client_hello;
 pub mod crafted_resumes;
 pub mod external_program;
+pub mod generated;
 mod hosting;
 pub mod http_stand_in;
 mod imap_server;

@@ -1,8 +1,7 @@
 //! What other programs read about our events, made from the types themselves: a JSON Schema for each type, an AsyncAPI
 //! document of where they are found, and the channels in the files of the cluster.
 //!
-//! `RENEW=1 cargo test -p site-events documents` writes them. They are made by tests alone, so that no service carries
-//! what makes them.
+//! `cargo xtask generate` writes them. They are made by tests alone, so that no service carries what makes them.
 
 mod asyncapi;
 mod cluster;
@@ -28,16 +27,15 @@ fn all() -> Vec<(String, Value)> {
     schemas.into_iter().chain([asyncapi]).collect()
 }
 
-/// Compares a golden file with what is made, or writes it where the variable `RENEW` is set.
-fn assert_golden(file: &Path, made: &str) {
-    if env::var_os("RENEW").is_some() {
+/// Fails where a committed file is stale. With the variable `GENERATE`, writes it.
+fn assert_current(file: &Path, made: &str) {
+    if env::var_os("GENERATE").is_some() {
         fs::write(file, made).expect("the checkout can be written to");
     }
     let committed = fs::read_to_string(file).unwrap_or_default();
-    assert_eq!(
-        committed,
-        made,
-        "{} is stale; run: RENEW=1 cargo test -p site-events documents",
+    assert!(
+        committed == made,
+        "{} is stale; run: cargo xtask generate",
         file.display()
     );
 }
@@ -47,26 +45,51 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn what_is_published_is_what_the_types_make() {
+fn the_generated_schemas_and_channels_are_current() {
     let folder = root().join("docs/events");
     for (name, document) in all() {
-        assert_golden(&folder.join(name), &format!("{document:#}\n"));
+        assert_current(&folder.join(name), &format!("{document:#}\n"));
     }
     let found = fs::read_dir(&folder).map_or(0, Iterator::count);
-    assert_eq!(
-        found,
-        all().len(),
-        "{} holds what no type makes",
-        folder.display()
-    );
-}
-
-#[test]
-fn the_cluster_knows_every_channel() {
+    assert_eq!(found, all().len(), "a type is gone, its schema is not");
     for (file, renewed) in CLUSTER_FILES {
         let path = root().join(file);
         let committed = fs::read_to_string(&path).expect("the file is there");
-        assert_golden(&path, &renewed(&committed));
+        assert_current(&path, &renewed(&committed));
+    }
+}
+
+#[test]
+fn schemas_describe_every_field_of_an_event() {
+    for event_type in EventType::ALL {
+        let mut schema = schema(event_type);
+        forbid_other_fields(&mut schema);
+        let name = event_type.short_name().replace(['.', '-'], "_");
+        let file = format!("src/snapshots/site_events__event__tests__{name}_looks_like_this.snap");
+        let snapshot = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
+        let snapshot = snapshot.expect("there is a snapshot of each type");
+        let (_, event) = snapshot.rsplit_once("---\n").expect("it has a head");
+        let event: Value = serde_json::from_str(event).expect("an event is JSON");
+        let validator = jsonschema::options().should_validate_formats(true).build(&schema);
+        let validator = validator.expect("a schema is valid");
+        let mistakes: Vec<String> = validator
+            .iter_errors(&event)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(mistakes.is_empty(), "{name}: {mistakes:?}");
+    }
+}
+
+fn forbid_other_fields(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(forbid_other_fields);
+            if fields.get("properties").is_some_and(Value::is_object) {
+                fields.insert("additionalProperties".into(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(forbid_other_fields),
+        _ => {}
     }
 }
 

@@ -1,15 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import {
-  BACKUPS_KEPT_DAYS,
-  collectedFields,
-  countedOfVisits,
-  FORMER_READERS_DAYS,
-  NEVER_CONFIRMED_DAYS,
-  recipients,
-  retention,
-} from './personal-data.ts';
+import { collectedFields, countedOfVisits, recipients, retention } from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -81,11 +73,6 @@ test('every field of what is told of a visit is told of, and no other', () => {
   expect(Object.keys(countedOfVisits).sort()).toEqual(fields.sort());
 });
 
-test('what objects in the browser is what the gateway heeds', () => {
-  const gateway = readFileSync('services/gateway/src/visits/mod.rs', 'utf8');
-  expect(gateway).toContain('["sec-gpc", "dnt"]');
-});
-
 /** Events that tell nothing that was sent: an issue is the operator's, and an erasure has no more than a code. */
 const NOT_SENT = ['newsletter.issue-requested', 'person.erased'];
 
@@ -93,10 +80,6 @@ test('who reads it is told of every type of event that is handed on, and of no o
   const types = readdirSync('docs/events').map(name => /^site\.(.+)\.v\d+\./.exec(name)?.[1]);
   const known = [...Object.keys(recipients), ...NOT_SENT].sort();
   expect(known).toEqual(Array.from(new Set(types.filter(Boolean))).sort());
-  const webhooks = readFileSync('docs/webhooks.md', 'utf8');
-  for (const type of Object.keys(recipients)) {
-    expect(webhooks).toContain(`\`${type}\``);
-  }
 });
 
 const operations = readFileSync('docs/operations.md', 'utf8');
@@ -108,23 +91,3 @@ test.each(Object.entries(retention))(
     expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
   },
 );
-
-test('backups are removed when the policy says so', () => {
-  expect(operations).toContain(`/backups -mindepth 1 -maxdepth 1 -mtime +${BACKUPS_KEPT_DAYS} `);
-  const job = readFileSync('k8s/components/backup/backup.yaml', 'utf8');
-  expect(job).toMatch(new RegExp(`name: BACKUP_KEEP_DAYS\\n +value: "${BACKUPS_KEPT_DAYS}"`));
-});
-
-test('an address that nobody confirmed is kept as long as the policy says', () => {
-  const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
-  expect(rules).toContain(
-    `UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(${NEVER_CONFIRMED_DAYS} * 24 * 60 * 60)`,
-  );
-});
-
-test('the address of somebody who had left is kept unconfirmed as long as the policy says', () => {
-  const rules = readFileSync('crates/subscribers/src/subscriber.rs', 'utf8');
-  expect(rules).toContain(
-    `MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(${FORMER_READERS_DAYS} * 24 * 60 * 60)`,
-  );
-});

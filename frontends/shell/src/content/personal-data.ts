@@ -51,8 +51,7 @@ export const countedOfVisits = {
 const NEWSLETTER = 'newsletter addresses by those who send the newsletter';
 
 /**
- * Recipients of what was sent, by the types of events that mails and webhooks hand on (`docs/webhooks.md`). A test holds it
- * against them, too.
+ * Recipients of what was sent, by the types of events that mails and webhooks hand on. A test holds it against `docs/events`.
  */
 export const recipients = {
   'contact.received': 'contact messages by our sales staff',
@@ -70,7 +69,7 @@ export const retention = {
   RESUME_LINK_HOURS: 168,
 } as const;
 
-/** Retention period of a backup, by the job's setting, and on a volume by the command of `docs/operations.md` that removes older ones. */
+/** Retention period of a backup: `BACKUP_KEEP_DAYS` of the job, and the command of `docs/operations.md` for a volume. */
 export const BACKUPS_KEPT_DAYS = 30;
 
 /** Retention period of an address that does not exist and that nobody confirmed (`crates/subscribers`). */

@@ -1,10 +1,10 @@
 //! Whether a receiver takes our mails for spam: SpamAssassin judges each by its local rules.
 
-use std::{collections::BTreeMap, fs};
+use std::collections::BTreeMap;
 
 use anyhow::Context;
 use notifier::samples;
-use testkit::{external_program, root};
+use testkit::external_program;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::process::Command;
 
@@ -80,22 +80,13 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
     Ok(judgements.into_values().collect())
 }
 
-async fn version() -> anyhow::Result<String> {
-    let mut command = Command::new("spamassassin");
-    command.arg("--version");
-    let said = external_program::run(command, b"").await?;
-    let version = said.split_whitespace().nth(2).context("no version")?;
-    Ok(version.to_owned())
-}
-
 /// GTUBE: what every SpamAssassin must call spam.
 const SPAM: &str = "From: hello@oculant.example\r\nSubject: Hello\r\n\r\n\
     XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X\r\n";
 
 /// All in one run: reading its rules takes SpamAssassin longer than the mails do.
 #[tokio::test]
-async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it_and_the_table_says_so()
--> anyhow::Result<()> {
+async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it() -> anyhow::Result<()> {
     let context = context(&[])?;
     let (mut names, mut mails) = (Vec::new(), vec![(SPAM.to_owned(), samples::TIME)]);
     for (name, mail) in samples::mails(&context).await? {
@@ -112,34 +103,10 @@ async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it_and_th
         "an advertisement of the worst kind has {}",
         spam.score
     );
-
-    let (as_written, as_sent) = ours.split_at(names.len());
-    assert_eq!(as_sent.len(), KINDS);
-    for judgement in as_sent {
-        let (score, reasons) = (judgement.score, judgement.reasons.join(", "));
-        assert!(score < LIMIT, "{score} points ({reasons})");
-    }
-    ensure_the_table_says_so(&names, as_written).await
-}
-
-async fn ensure_the_table_says_so(names: &[&str], judgements: &[Judgement]) -> anyhow::Result<()> {
-    let mut table = "| mail | points | reasons |\n|---|---|---|\n".to_owned();
-    let mut above = Vec::new();
-    for (name, judgement) in names.iter().zip(judgements) {
-        let (score, reasons) = (judgement.score, judgement.reasons.join(", "));
-        table += &format!("| {name} | {score:.1} | {reasons} |\n");
-        if score >= LIMIT {
-            above.push(format!("{name}: {score} points ({reasons})"));
-        }
-    }
-    assert_eq!(above, [""; 0]);
-    let page = fs::read_to_string(root().join("docs/mails.md"))?;
-    // Another version has other rules; then only the limit counts.
-    if page.contains(&format!("SpamAssassin {}", version().await?)) {
-        assert!(
-            page.contains(&table),
-            "the table in docs/mails.md is stale; it is now:\n{table}"
-        );
+    assert_eq!(ours.len(), names.len() + KINDS);
+    for (number, Judgement { score, reasons }) in ours.iter().enumerate() {
+        let name = names.get(number).unwrap_or(&"a mail as it is sent");
+        assert!(*score < LIMIT, "{name}: {score} points ({})", reasons.join(", "));
     }
     Ok(())
 }

@@ -143,7 +143,7 @@ fn largest_pod(needs: &Needs, free: &[Room]) -> Finding {
     )
 }
 
-/// As `docs/operations.md` writes it.
+/// Room as Kubernetes writes it.
 fn shown(room: Room) -> String {
     format!("{}m CPU and {}Mi", room.cpu, room.memory / 1000 / 1024 / 1024)
 }

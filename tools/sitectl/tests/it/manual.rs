@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use sitectl::Cli;
 use tempfile::TempDir;
 
-use crate::{table::leaves, tool::told};
+use crate::{settings_table::leaves, tool::told};
 
 /// What bash offers for the last of these words.
 fn offered(script: &str, words: &[&str]) -> anyhow::Result<Vec<String>> {

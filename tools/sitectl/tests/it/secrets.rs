@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use testkit::root;
 use uuid::Uuid;
 
-use crate::table;
+use crate::settings_table;
 
 /// Stands in every secret that is given, and nowhere else.
 const MARK: &str = "marked";
@@ -51,8 +51,8 @@ fn reads() -> [Read; 7] {
 
 /// Calls this for every command of every program.
 fn for_each_command(mut look: impl FnMut(&str, &Command, Read)) {
-    for (program, read) in table::programs().iter().zip(reads()) {
-        for (name, command) in table::leaves(program, program.get_name()) {
+    for (program, read) in settings_table::programs().iter().zip(reads()) {
+        for (name, command) in settings_table::leaves(program, program.get_name()) {
             look(&name, command, read);
         }
     }

@@ -2,21 +2,10 @@
 
 use std::{collections::BTreeMap, iter};
 
-use anyhow::Context;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-const BEGIN: &str = "<!-- The table is written by `cargo xtask settings`. -->\n";
-const END: &str = "<!-- The end of the table. -->";
 const HEAD: &str = "| setting | flag | without it | what it says | who takes it |\n|---|---|---|---|---|\n";
 const TOOL: &str = "sitectl";
-
-/// The page with the table as it should be.
-pub fn within(page: &str) -> anyhow::Result<String> {
-    let marked = "the page has no place for the table";
-    let (before, rest) = page.split_once(BEGIN).context(marked)?;
-    let (_, after) = rest.split_once(END).context(marked)?;
-    Ok(format!("{before}{BEGIN}\n{}\n{END}{after}", table()))
-}
 
 /// What a line says of a setting. Programs that say the same of it share the line.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -27,7 +16,7 @@ struct Setting {
     says: String,
 }
 
-fn table() -> String {
+pub fn table() -> String {
     let mut settings: BTreeMap<Setting, Vec<String>> = BTreeMap::new();
     let mut commands = Vec::new();
     for program in programs() {
