@@ -1,53 +1,46 @@
-//! What `up`, the suite and the nightly jobs run: programs and the site.
+//! What `up`, the suite and the jobs run: programs and the site.
 
-use std::{fs, process::Command, time::SystemTime};
+use std::{fs, time::SystemTime};
 
 use anyhow::Context;
 
-use crate::step::{cargo, linting, npm, output_of, program, root, run};
+use crate::step::{linting, output_of, root, run, script};
 
-/// What `up` starts, and the operator's tool.
-const PROGRAMS: [&str; 8] = [
-    "gateway",
-    "contact",
-    "newsletter",
-    "careers",
-    "notifier",
-    "web",
-    "sitectl",
-    "stack",
-];
+/// Debug programs. With the example, cargo selects features as it does for tests, which then compile no dependency anew.
+pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
 /// The first and the last file that a build of the site writes.
 const BUILT: &str = "frontends/dist/_routes.json";
 const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
-const SITE_SOURCES: [&str; 4] = ["frontends", "brand.json", "package.json", "package-lock.json"];
+const SITE_SOURCES: &str = "git ls-files --cached --others --exclude-standard -- frontends brand.json package.json package-lock.json";
 
-/// Builds debug programs: those of a site, and others by name.
-///
-/// # Errors
-///
-/// If something does not compile, or Clippy warns.
-pub fn programs(others: &[&str]) -> anyhow::Result<()> {
-    run("Building programs", &mut of_programs(others))
+/// What a chore runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    Nothing,
+    /// Debug programs.
+    Programs,
+    /// Debug programs, and the site.
+    Site,
+    /// Release programs as the images have them, and the site.
+    Release,
 }
 
-/// The command of [`programs`].
-pub fn of_programs(others: &[&str]) -> Command {
-    // With this example, cargo selects features as it does for tests.
-    let mut build = linting(cargo(&["build", "--example", "test_features"]));
-    build.args(PROGRAMS.iter().chain(others).map(|name| format!("--bin={name}")));
-    build
-}
-
-/// Builds release programs as the images do: those of a site, and others by name.
-///
-/// # Errors
-///
-/// If something does not compile.
-pub fn release(others: &[&str]) -> anyhow::Result<()> {
-    let mut build = cargo(&["build", "--release", "--locked"]);
-    build.args(PROGRAMS.iter().chain(others).map(|name| format!("--bin={name}")));
-    run("Release build", &mut build)
+impl Build {
+    /// # Errors
+    ///
+    /// If something does not compile, or Clippy warns about a debug build.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Programs => run("Building programs", &mut linting(PROGRAMS, &[])),
+            Self::Site => Self::Programs.run().and_then(|()| site()),
+            Self::Release => run(
+                "Release build",
+                &mut script("cargo build --release --locked $PROGRAMS", &[]),
+            )
+            .and_then(|()| site()),
+        }
+    }
 }
 
 /// Builds the site unless it is newer than its sources, and splits it by front end unless that was done since.
@@ -56,16 +49,13 @@ pub fn release(others: &[&str]) -> anyhow::Result<()> {
 ///
 /// If git does not list the sources, or the site cannot be built or split.
 pub fn site() -> anyhow::Result<()> {
-    let mut list = program(
-        "git",
-        &["ls-files", "--cached", "--others", "--exclude-standard", "--"],
-    );
-    let sources = output_of(list.args(SITE_SOURCES)).context("git does not list the site's sources")?;
+    let sources =
+        output_of(&mut script(SITE_SOURCES, &[])).context("git does not list the site's sources")?;
     if modified(BUILT) < sources.lines().filter_map(modified).max() {
-        run("Building the site", &mut npm("build", &[]))?;
+        run("Building the site", &mut script("npm run --silent build", &[]))?;
     }
     if modified(SPLIT) < modified(BUILT) {
-        run("Splitting the site", &mut npm("split", &[]))?;
+        run("Splitting the site", &mut script("npm run --silent split", &[]))?;
     }
     Ok(())
 }

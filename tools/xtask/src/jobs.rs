@@ -1,440 +1,298 @@
-//! What is too slow, too rare or too much of a measurement for the suite: chores of their own, and all of them by `cargo xtask nightly`.
+//! Chores that are a command with its tools: what is too slow or too rare for the suite. `cargo xtask nightly` runs most of them.
 
-use std::{
-    fs::{self, File},
-    time::Instant,
-};
+use std::time::Instant;
 
 use anyhow::Context;
 
 use crate::{
-    build, lint,
-    step::{cargo, linting, npm, on_stack, output_of, program, root, run},
-    test::{self, Part, kubernetes_python, nextest},
+    build::Build,
+    step::{linting, run, script},
+    test::Part,
     tools::{self, *},
 };
 
-/// A job of the night: its name, and what it does.
-type Job = (&'static str, fn() -> anyhow::Result<()>);
+/// A chore, called by its name.
+pub struct Job {
+    pub name: &'static str,
+    about: &'static str,
+    tools: &'static [Tool],
+    build: Build,
+    script: &'static str,
+    is_nightly: bool,
+}
 
-const NIGHTLY: [Job; 21] = [
-    ("lint", || lint::lint(false)),
-    ("advisories", advisories),
-    ("sbom", sbom),
-    ("images", images),
-    ("engines", || test::test(Some(Part::Engines), &[])),
-    ("slow-tests", slow_tests),
-    ("model", || model(1_000)),
-    ("chaos", || chaos(&[])),
-    ("soak", || chaos(&["soak".to_owned()])),
-    ("rehearse", || rehearse(&[])),
-    ("browser-cluster", browser_in_cluster),
-    ("front-ends", front_ends),
-    ("api", api),
-    ("fuzz", || fuzz(None, 60)),
-    ("mutants", mutants),
-    ("measure-build", || measure("build")),
-    ("measure-memory", || measure("memory")),
-    ("measure-web", || measure("web")),
-    ("bench-accept", || bench("accept")),
-    ("bench-upload", || bench("upload")),
-    ("bench-pages", || bench("pages")),
+const NIGHTLY: Job = Job {
+    name: "",
+    about: "",
+    tools: &[],
+    build: Build::Nothing,
+    script: "",
+    is_nightly: true,
+};
+const BY_HAND: Job = Job {
+    is_nightly: false,
+    ..NIGHTLY
+};
+
+pub const JOBS: [Job; 20] = [
+    Job {
+        name: "generate",
+        about: "Writes every committed file that is made from code, and all mails to target/mail-preview",
+        tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
+        build: Build::Programs,
+        script: "cargo run --quiet --package site-proto --example generate -- crates/proto/src/generated
+            GENERATE=1 cargo nextest run --bins --tests generated
+            npm run generate --workspace=frontends/kit
+            target/tools/k8s/bin/python k8s/tests/flows.py
+            cargo run --quiet --package notifier --example mail-preview -- target/mail-preview",
+        ..BY_HAND
+    },
+    Job {
+        name: "changelog",
+        about: "Writes CHANGELOG.md from the commits, for a tag that is to come",
+        tools: &[GIT_CLIFF],
+        script: r#"target/tools/changelog/bin/git-cliff --offline --output CHANGELOG.md ${1:+--tag "$1"}"#,
+        ..BY_HAND
+    },
+    Job {
+        name: "lint",
+        script: r#""$XTASK" lint"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "advisories",
+        about: "Checks what is publicly known of the dependencies",
+        tools: &[CARGO_DENY],
+        script: "cargo deny --workspace --all-features check --deny warnings advisories",
+        ..NIGHTLY
+    },
+    // Every package of the workspace gets a bill, whatever is asked for. Both platforms have the same dependencies.
+    Job {
+        name: "sbom",
+        about: "Writes what the images are made of to target/sbom, as CycloneDX",
+        tools: &[SITE_PACKAGES, LINTERS, CARGO_CYCLONEDX],
+        script: r#"mkdir -p target/sbom
+            cargo cyclonedx --quiet --format json --spec-version 1.5 --no-build-deps --target x86_64-unknown-linux-gnu
+            mv services/*/*.cdx.json tools/sitectl/sitectl.cdx.json target/sbom/
+            find crates tools -name '*.cdx.json' -delete
+            for name in shell blog careers; do
+                npm sbom --silent --package-lock-only --sbom-format cyclonedx --workspace "frontends/$name" \
+                    > "target/sbom/web-$name.cdx.json"
+            done
+            target/tools/ci/bin/python images/check_sbom.py target/sbom"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "images",
+        about: "Puts release builds into images without an engine, starts and weighs them",
+        tools: Part::Images.tools(),
+        build: Build::Release,
+        script: "target/tools/images/bin/python images/contents_test.py target/release --weigh",
+        ..NIGHTLY
+    },
+    Job {
+        name: "engines",
+        script: r#""$XTASK" test engines"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "slow-tests",
+        about: "Runs the Rust tests that .config/nextest.toml leaves to the night",
+        tools: Part::Rust.tools(),
+        build: Build::Site,
+        script: "cargo nextest run --bins --tests --ignore-default-filter -E 'not default()' --test-threads 1",
+        ..NIGHTLY
+    },
+    Job {
+        name: "model",
+        about: "Tries 1,000 sequences on the model of the path",
+        tools: Part::Rust.tools(),
+        build: Build::Programs,
+        script: "MODEL_SEQUENCES=${1:-1000} cargo nextest run --bins --tests -E 'binary(model)'",
+        ..NIGHTLY
+    },
+    Job {
+        name: "chaos",
+        about: "Attacks the promise that nothing is lost, by faults under load: rows of its table, --seed, --list",
+        tools: &[NATS_SERVER, SITE_PACKAGES, FAKETIME],
+        build: Build::Programs,
+        script: r#"cargo build --example test_features --bin chaos
+            target/debug/chaos "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "rehearse",
+        about: "Rehearses a cluster: starts what an overlay says, restarts, loses and closes what a cluster does",
+        tools: &[
+            NATS_SERVER,
+            SITE_PACKAGES,
+            KUBERNETES_CHECKERS,
+            CLAMD,
+            CLAMD_LIBRARY,
+            POD_SANDBOX,
+        ],
+        build: Build::Site,
+        script: r#"cargo run --quiet --package rehearsal -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "browser-cluster",
+        about: "Runs the browser tests that hosting can change, hosted as in the cluster",
+        tools: Part::Browser.tools(),
+        build: Build::Site,
+        script: r#"target/debug/stack run --hosting cluster npm run --silent test:browser -- \
+            --project=site --project=outages --grep=@hosting "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "front-ends",
+        about: "Runs the nightly tests of the front ends, and validates their HTML",
+        tools: &[NATS_SERVER, ALL_PACKAGES, CHROMIUM, JAVA],
+        build: Build::Site,
+        script: r#"npm run --silent validate
+            target/debug/stack run npm run --silent test:nightly -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "api",
+        about: "Has Schemathesis send what docs/openapi.json allows, and what it does not",
+        tools: &[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS],
+        build: Build::Programs,
+        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000 VISITS_PER_SECOND=1000000
+            target/debug/stack run target/tools/schemathesis/bin/python services/gateway/tests/api/openapi_requests.py \
+            --max-examples 1000 "$@""#,
+        ..NIGHTLY
+    },
+    // Without a sanitizer, which would need a nightly compiler: our code has no `unsafe`.
+    Job {
+        name: "fuzz",
+        about: "Runs fuzz targets by libFuzzer: [part of a name] [seconds for each]",
+        tools: &[CARGO_BOLERO, CPP_COMPILER],
+        script: r#"cargo bolero list | sed -n 's/.*"package":"\([^"]*\)","test":"\([^"]*\)".*/\1 \2/p' | grep -F -- "${1:-}" | {
+                while read -r package test; do
+                    cargo bolero test --sanitizer NONE --profile fuzz --package "$package" --time "${2:-60}s" "$test" < /dev/null ||
+                        failed=1
+                done
+                exit "${failed:-0}"
+            }"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "mutants",
+        about: "Changes one place of a package at a time: its own tests must notice (.cargo/mutants.toml)",
+        tools: &[CARGO_MUTANTS],
+        script: r#"for package in ${*:-visitor subscribers site-events}; do
+                cargo mutants --output target --package "$package" -- --lib
+            done"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure build",
+        about: "Release build of all services from nothing",
+        script: "rm -rf target/cold; time cargo build --release --locked $PROGRAMS --target-dir target/cold; rm -rf target/cold",
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure memory",
+        about: "Memory of each service, idle and during uploads",
+        tools: &[NATS_SERVER, SITE_PACKAGES],
+        build: Build::Release,
+        script: "target/release/stack measure memory",
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure web",
+        about: "Lighthouse and axe of each kind of page",
+        tools: Part::Browser.tools(),
+        build: Build::Site,
+        script: r#"target/debug/stack run npm run --silent measure -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "bench",
+        about: "Compares release builds with peers that do the same work: accept, upload, pages or deliver",
+        tools: &[NATS_SERVER, SITE_PACKAGES, FASTIFY, NGINX, LOAD],
+        build: Build::Release,
+        script: r#"[ $# -gt 0 ] || set -- accept upload pages deliver
+            for what in "$@"; do cargo run --quiet --release --package bench -- "$what"; done"#,
+        ..NIGHTLY
+    },
 ];
 
-/// Tools of all jobs, for `cargo xtask system-packages --nightly`.
-pub const TOOLS: [Tool; 8] = [
-    CLAMD_LIBRARY,
-    MAIL_TOOLS,
-    CHROMIUM,
-    ENGINES,
-    POD_SANDBOX,
-    LOAD,
-    JAVA,
-    CPP_COMPILER,
-];
+/// Runs the job that these words name, with the words behind its name.
+///
+/// # Errors
+///
+/// If there is none, a tool is missing, a build fails, or the job itself.
+pub fn run_named(words: &[String]) -> anyhow::Result<()> {
+    let given = words.join(" ") + " ";
+    let job = JOBS
+        .iter()
+        .find(|job| given.starts_with(&format!("{} ", job.name)));
+    let job = job.with_context(|| format!("There is no chore {given}; see cargo xtask help."))?;
+    job.run(&words[job.name.split(' ').count()..])
+}
 
-/// Runs the jobs of these names, or all of them, even if one fails.
+/// Runs the nightly jobs whose names hold one of these words, or all, even if one fails.
 ///
 /// # Errors
 ///
 /// Names the jobs that failed.
-pub fn nightly(names: &[String]) -> anyhow::Result<()> {
-    let chosen = |name: &str| names.is_empty() || names.iter().any(|chosen| chosen == name);
-    let mut lines = Vec::new();
-    let mut failed = Vec::new();
-    for (name, job) in NIGHTLY.iter().filter(|(name, _)| chosen(name)) {
-        println!("\n▸ nightly: {name}");
+pub fn nightly(words: &[String]) -> anyhow::Result<()> {
+    let is_chosen = |job: &&Job| words.is_empty() || words.iter().any(|word| job.name.contains(word));
+    let (mut lines, mut failed) = (Vec::new(), Vec::new());
+    for job in JOBS.iter().filter(|job| job.is_nightly).filter(is_chosen) {
+        println!("\n▸ nightly: {}", job.name);
         let started = Instant::now();
-        let outcome = match job() {
-            Ok(()) => "passed".to_owned(),
-            Err(error) => {
-                failed.push(*name);
-                format!("FAILED: {error:#}")
-            }
-        };
+        let outcome = job
+            .run(&[])
+            .map_or_else(|error| format!("FAILED: {error:#}"), |()| "passed".to_owned());
+        if outcome != "passed" {
+            failed.push(job.name);
+        }
         lines.push(format!(
-            "{name:<16} {:>8.1} s  {outcome}",
+            "{:<16} {:>8.1} s  {outcome}",
+            job.name,
             started.elapsed().as_secs_f64()
         ));
     }
-    anyhow::ensure!(!lines.is_empty(), "There is no such job: {}.", names.join(", "));
     println!(
         "\n{}\n\n{} passed, {} failed",
         lines.join("\n"),
         lines.len() - failed.len(),
         failed.len()
     );
+    anyhow::ensure!(!lines.is_empty(), "No nightly job has such a name.");
     anyhow::ensure!(failed.is_empty(), "These jobs failed: {}.", failed.join(", "));
     Ok(())
 }
 
-/// Faults under load, by rows of the table in `tools/reliability`.
-///
-/// # Errors
-///
-/// If a tool is missing, something does not compile, or the promise does not hold.
-pub fn chaos(arguments: &[String]) -> anyhow::Result<()> {
-    tools::ensure(&[NATS_SERVER, SITE_PACKAGES, FAKETIME])?;
-    build::programs(&["chaos"])?;
-    run(
-        "Faults under load",
-        program(root().join("target/debug/chaos"), &[]).args(arguments),
+/// Tools of all jobs.
+pub fn tools_of_all() -> Vec<Tool> {
+    let jobs = JOBS.iter().map(|job| job.tools);
+    jobs.chain([Part::Engines.tools()]).flatten().copied().collect()
+}
+
+/// The names of all jobs, and what they do.
+pub fn help() -> String {
+    let lines = JOBS.iter().filter(|job| !job.about.is_empty());
+    let lines: Vec<String> = lines
+        .map(|job| format!("  {:<16} {}", job.name, job.about))
+        .collect();
+    format!(
+        "More chores, with options of what they run:\n{}",
+        lines.join("\n")
     )
 }
 
-/// Starts what the manifests say, and then restarts, loses and closes what a cluster does.
-///
-/// # Errors
-///
-/// If a tool is missing, something does not compile, or the rehearsal does not go as it must.
-pub fn rehearse(arguments: &[String]) -> anyhow::Result<()> {
-    tools::ensure(&[
-        NATS_SERVER,
-        SITE_PACKAGES,
-        KUBERNETES_CHECKERS,
-        CLAMD,
-        CLAMD_LIBRARY,
-        POD_SANDBOX,
-    ])?;
-    build::programs(&[])?;
-    build::site()?;
-    let mut rehearsal = linting(cargo(&["run", "--quiet", "--package", "rehearsal", "--"]));
-    run("Rehearsing a cluster", rehearsal.args(arguments))
-}
-
-/// Compares release builds with peers that do the same work.
-///
-/// # Errors
-///
-/// If a tool is missing, a build fails, or a bar is missed.
-pub fn bench(what: &str) -> anyhow::Result<()> {
-    tools::ensure(&[NATS_SERVER, SITE_PACKAGES, FASTIFY, NGINX, LOAD])?;
-    build::site()?;
-    build::release(&[])?;
-    let mut bench = cargo(&[
-        "run",
-        "--release",
-        "--package",
-        "bench",
-        "--bin",
-        "bench",
-        "--",
-        what,
-    ]);
-    run(&format!("Comparing: {what}"), &mut bench)
-}
-
-/// Measures what docs/performance.md states.
-///
-/// # Errors
-///
-/// If a tool is missing, a build fails, or a budget is exceeded.
-pub fn measure(what: &str) -> anyhow::Result<()> {
-    match what {
-        "build" => {
-            let cold = root().join("target/cold");
-            let mut build = cargo(&[
-                "build",
-                "--release",
-                "--locked",
-                "--workspace",
-                "--bins",
-                "--target-dir",
-            ]);
-            run("Release build from nothing", build.arg(&cold))?;
-            Ok(fs::remove_dir_all(cold)?)
-        }
-        "memory" => {
-            tools::ensure(&[NATS_SERVER, SITE_PACKAGES])?;
-            build::release(&[])?;
-            run(
-                "Measuring memory",
-                &mut program(root().join("target/release/stack"), &["measure", "memory"]),
-            )
-        }
-        "web" => {
-            tools::ensure(&[NATS_SERVER, ALL_PACKAGES, CHROMIUM])?;
-            build::programs(&[])?;
-            build::site()?;
-            run(
-                "Measuring the site",
-                &mut on_stack(&[], &["npm", "run", "--silent", "measure"]),
-            )
-        }
-        _ => anyhow::bail!("build, memory and web can be measured."),
+impl Job {
+    fn run(&self, arguments: &[String]) -> anyhow::Result<()> {
+        tools::ensure(self.tools)?;
+        self.build.run()?;
+        let mut command = match self.build {
+            Build::Programs | Build::Site => linting(self.script, arguments),
+            Build::Nothing | Build::Release => script(self.script, arguments),
+        };
+        run(self.name, &mut command)
     }
-}
-
-/// Fuzz targets by libFuzzer, for some seconds each: all of them, or one that `cargo bolero list` names.
-///
-/// # Errors
-///
-/// If cargo-bolero cannot be fetched, a target does not compile, or an input shows a fault.
-pub fn fuzz(target: Option<&str>, seconds: u32) -> anyhow::Result<()> {
-    tools::ensure(&[CARGO_BOLERO, CPP_COMPILER])?;
-    let bolero =
-        |arguments: &[&str]| CARGO_BOLERO.program("cargo-bolero", &[&["bolero"], arguments].concat());
-    let listed = output_of(&mut bolero(&["list"])).context("cargo-bolero lists no targets")?;
-    let targets = listed.lines().filter_map(|line| {
-        // {"package":"visitor","test":"fuzz::…"}
-        let value = |key: &str| line.split_once(&format!("\"{key}\":\""))?.1.split('"').next();
-        Some((value("package")?, value("test")?))
-    });
-    let mut has_run = false;
-    for (package, test) in targets.filter(|(_, test)| target.is_none_or(|target| test.contains(target))) {
-        has_run = true;
-        let time = format!("{seconds}s");
-        // Without a sanitizer, which would need a nightly compiler: our code has no `unsafe`.
-        let options = [
-            "--sanitizer",
-            "NONE",
-            "--profile",
-            "fuzz",
-            "--time",
-            &time,
-            "--package",
-            package,
-        ];
-        run(
-            &format!("{package} {test}"),
-            bolero(&["test", test]).args(options),
-        )?;
-    }
-    anyhow::ensure!(has_run, "There is no such target; see: cargo bolero list");
-    Ok(())
-}
-
-/// Checks what is publicly known of the dependencies.
-///
-/// # Errors
-///
-/// If the database cannot be fetched, or something is known.
-pub fn advisories() -> anyhow::Result<()> {
-    tools::ensure(&[CARGO_DENY])?;
-    let arguments = [
-        "--workspace",
-        "--all-features",
-        "check",
-        "--deny",
-        "warnings",
-        "advisories",
-    ];
-    run(
-        "Checking advisories",
-        &mut CARGO_DENY.program("cargo-deny", &arguments),
-    )
-}
-
-/// Writes bills of materials (CycloneDX) of the images' programs and front ends to `target/sbom`, and checks them.
-///
-/// # Errors
-///
-/// If a tool is missing, or a bill cannot be written or lacks something.
-pub fn sbom() -> anyhow::Result<()> {
-    /// Every package of the workspace gets a bill, whatever is asked for.
-    const COLLECT: &str = "mv services/*/*.cdx.json tools/sitectl/sitectl.cdx.json target/sbom/ && \
-                           find crates tools -name '*.cdx.json' -delete";
-    tools::ensure(&[SITE_PACKAGES, LINTERS, CARGO_CYCLONEDX])?;
-    let folder = root().join("target/sbom");
-    fs::create_dir_all(&folder)?;
-    // Both platforms of the images have the same dependencies.
-    let options = [
-        "cyclonedx",
-        "--quiet",
-        "--format=json",
-        "--spec-version=1.5",
-        "--no-build-deps",
-    ];
-    let mut programs = CARGO_CYCLONEDX.program("cargo-cyclonedx", &options);
-    run(
-        "Bills of the programs",
-        programs.arg("--target=x86_64-unknown-linux-gnu"),
-    )?;
-    run("Collecting them", &mut program("sh", &["-c", COLLECT]))?;
-    for name in ["shell", "blog", "careers"] {
-        let mut bill = program(
-            "npm",
-            &[
-                "sbom",
-                "--silent",
-                "--package-lock-only",
-                "--sbom-format=cyclonedx",
-            ],
-        );
-        bill.arg(format!("--workspace=frontends/{name}"));
-        bill.stdout(File::create(folder.join(format!("web-{name}.cdx.json")))?);
-        run(&format!("Bill of {name}"), &mut bill)?;
-    }
-    run(
-        "Checking bills",
-        &mut LINTERS.program("python", &["images/check_sbom.py", "target/sbom"]),
-    )
-}
-
-/// Release programs in the images' root file systems, started and weighed.
-///
-/// # Errors
-///
-/// If a build fails, or an image does not start or exceeds its budget.
-pub fn images() -> anyhow::Result<()> {
-    tools::ensure(Part::Images.tools())?;
-    build::release(&[])?;
-    build::site()?;
-    let arguments = ["images/contents_test.py", "target/release", "--weigh"];
-    run("Images", &mut DOCKERFILE_READER.program("python", &arguments))
-}
-
-/// Writes every committed file that is made from code, and the mails to `target/mail-preview`.
-///
-/// # Errors
-///
-/// If a tool is missing, something does not compile, or cannot be written.
-pub fn generate() -> anyhow::Result<()> {
-    tools::ensure(&[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS])?;
-    let example = |package: &str, example: &str, folder: &str| {
-        let mut write = cargo(&["run", "--quiet", "--package", package, "--example", example]);
-        write.args(["--", folder]);
-        run(example, &mut write)
-    };
-    example("site-proto", "generate", "crates/proto/src/generated")?;
-    // Their tests write what they would call stale.
-    let mut documents = nextest(&["run", "--bins", "--tests", "generated"]);
-    run(
-        "Tables, schemas and API documents",
-        documents.env("GENERATE", "1"),
-    )?;
-    run(
-        "Types of the API",
-        &mut program("npm", &["run", "generate", "--workspace=frontends/kit"]),
-    )?;
-    run("Network flows", &mut kubernetes_python(&["k8s/tests/flows.py"]))?;
-    example("notifier", "mail-preview", "target/mail-preview")
-}
-
-/// Writes CHANGELOG.md from the commits, for a tag that is to come.
-///
-/// # Errors
-///
-/// If git-cliff cannot be fetched, or does not understand cliff.toml.
-pub fn changelog(tag: Option<&str>) -> anyhow::Result<()> {
-    tools::ensure(&[GIT_CLIFF])?;
-    let mut write = GIT_CLIFF.program("git-cliff", &["--offline", "--output", "CHANGELOG.md"]);
-    run(
-        "Writing CHANGELOG.md",
-        write.args(tag.map(|tag| format!("--tag={tag}"))),
-    )
-}
-
-/// Tests that `.config/nextest.toml` leaves to the night.
-fn slow_tests() -> anyhow::Result<()> {
-    tools::ensure(Part::Rust.tools())?;
-    build::programs(&[])?;
-    build::site()?;
-    let slow = [
-        "run",
-        "--bins",
-        "--tests",
-        "--ignore-default-filter",
-        "-E",
-        "not default()",
-        "--test-threads=1",
-    ];
-    run("Slow tests", &mut nextest(&slow))
-}
-
-fn model(sequences: u32) -> anyhow::Result<()> {
-    tools::ensure(Part::Rust.tools())?;
-    let mut model = nextest(&["run", "--package", "reliability", "--test", "model"]);
-    run(
-        "Model of the path",
-        model.env("MODEL_SEQUENCES", sequences.to_string()),
-    )
-}
-
-fn browser_in_cluster() -> anyhow::Result<()> {
-    tools::ensure(Part::Browser.tools())?;
-    build::programs(&[])?;
-    build::site()?;
-    let command = [
-        "npm",
-        "run",
-        "--silent",
-        "test:browser",
-        "--",
-        "--project=site",
-        "--project=outages",
-        "--grep=@hosting",
-    ];
-    run(
-        "Browser, hosted as in the cluster",
-        &mut on_stack(&["--hosting", "cluster"], &command),
-    )
-}
-
-fn front_ends() -> anyhow::Result<()> {
-    tools::ensure(&[NATS_SERVER, ALL_PACKAGES, CHROMIUM, JAVA])?;
-    build::programs(&[])?;
-    build::site()?;
-    run("HTML of the built pages", &mut npm("validate", &[]))?;
-    run(
-        "Nightly tests of the front ends",
-        &mut on_stack(&[], &["npm", "run", "--silent", "test:nightly"]),
-    )
-}
-
-/// Schemathesis against the OpenAPI document.
-fn api() -> anyhow::Result<()> {
-    const WITHOUT_RATE_LIMITS: [(&str, &str); 4] = [
-        ("RATE_PER_MINUTE", "1000000"),
-        ("RATE_BURST", "1000000"),
-        ("LINK_RATE_PER_MINUTE", "1000000"),
-        ("VISITS_PER_SECOND", "1000000"),
-    ];
-    tools::ensure(&[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS])?;
-    build::programs(&[])?;
-    let python = SCHEMATHESIS
-        .program("python", &[])
-        .get_program()
-        .to_string_lossy()
-        .into_owned();
-    let script = "services/gateway/tests/api/openapi_requests.py";
-    let mut requests = on_stack(&[], &[&python, script, "--max-examples", "1000"]);
-    run(
-        "Requests by the OpenAPI document",
-        requests.envs(WITHOUT_RATE_LIMITS),
-    )
-}
-
-/// Changes one place of the code at a time: the tests of the same package must notice (.cargo/mutants.toml).
-fn mutants() -> anyhow::Result<()> {
-    tools::ensure(&[CARGO_MUTANTS, NATS_SERVER])?;
-    let modules = ["visitor", "subscribers", "site-events"];
-    modules.iter().try_for_each(|package| {
-        let mut mutants =
-            CARGO_MUTANTS.program("cargo-mutants", &["mutants", "--output", "target", "--package"]);
-        run(
-            &format!("Mutants of {package}"),
-            mutants.args([package, "--", "--lib"]),
-        )
-    })
 }

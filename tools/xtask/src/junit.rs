@@ -1,5 +1,7 @@
 //! JUnit reports, as nextest, Vitest, pytest and Playwright write them.
 
+use std::{fs, path::Path};
+
 /// A test that ran.
 pub struct Test {
     pub name: String,
@@ -7,8 +9,23 @@ pub struct Test {
     pub has_failed: bool,
 }
 
-/// The tests of a report, without those that were skipped.
-pub fn tests(report: &str) -> Vec<Test> {
+impl Test {
+    /// All tests of a runner that writes no report, as one.
+    pub fn of_all(seconds: f64, has_failed: bool) -> Self {
+        Self {
+            name: "all".to_owned(),
+            seconds,
+            has_failed,
+        }
+    }
+}
+
+/// The tests of a report, without those that were skipped. A report that is not there has none.
+pub fn tests(report: &Path) -> Vec<Test> {
+    tests_in(&fs::read_to_string(report).unwrap_or_default())
+}
+
+fn tests_in(report: &str) -> Vec<Test> {
     let cases = report.split("<testcase ").skip(1);
     cases
         .filter(|case| !case.contains("<skipped"))
@@ -29,7 +46,7 @@ fn test(case: &str) -> Test {
         .split_once("name=\"")
         .and_then(|(_, rest)| rest.split_once('"'));
     Test {
-        name: format!("{class} {}", name.map_or("", |(name, _)| name)),
+        name: format!("{class} {}", name.map_or("", |(name, _)| name)).replace("&gt;", ">"),
         seconds: attribute("time")
             .and_then(|time| time.parse().ok())
             .unwrap_or_default(),
@@ -46,14 +63,11 @@ mod tests {
         let report = r#"<testsuite name="it"><testcase name="a" classname="gateway::it" time="1.5"/>
             <testcase classname="k8s" name="b &gt; c" time="0.25"><failure message="no"/></testcase>
             <testcase classname="k8s" name="d" time="0"><skipped/></testcase></testsuite>"#;
-        let tests = tests(report);
+        let tests = tests_in(report);
         let read: Vec<_> = tests
             .iter()
             .map(|test| (test.name.as_str(), test.seconds, test.has_failed))
             .collect();
-        assert_eq!(
-            read,
-            [("gateway::it a", 1.5, false), ("k8s b &gt; c", 0.25, true)]
-        );
+        assert_eq!(read, [("gateway::it a", 1.5, false), ("k8s b > c", 0.25, true)]);
     }
 }

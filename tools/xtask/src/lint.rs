@@ -1,38 +1,43 @@
-//! `cargo xtask check`, `cargo xtask lint`, and the lints of the suite. The programs and tests themselves are linted as they are compiled.
+//! `cargo xtask check`, `cargo xtask lint`, and the lints of the suite, which compiles programs and tests by a linting compiler.
 
 use std::{fs, panic::resume_unwind, thread};
 
 use anyhow::Context;
 
 use crate::{
-    step::{cargo, npm, output_of, program, root, run},
-    test::nextest,
+    step::{linting, output_of, root, run, script},
     tools::{self, ALL_PACKAGES, CARGO_DENY, CARGO_NEXTEST, LINTERS, SHELLCHECK, Tool},
 };
 
+const CLIPPY: &str = "cargo clippy --quiet --workspace --all-targets -- --deny warnings";
 /// Which files each of the slow lints last passed with.
 const PASSED: &str = "tools/pins/passed-lints.txt";
 
 /// A lint whose tools take long to fetch: the suite runs it only if its files are others than those that it last passed with.
 struct SlowLint {
     name: &'static str,
-    files: &'static [&'static str],
+    files: &'static str,
     tools: &'static [Tool],
-    run: fn() -> anyhow::Result<()>,
+    script: &'static str,
 }
 
 const SLOW_LINTS: [SlowLint; 2] = [
     SlowLint {
         name: "dependencies",
-        files: &["Cargo.lock", "deny.toml"],
+        files: "Cargo.lock deny.toml",
         tools: &[CARGO_DENY],
-        run: dependencies,
+        script: "cargo deny --workspace --all-features check --hide-inclusion-graph --deny warnings bans licenses sources",
     },
     SlowLint {
         name: "images-scripts-workflows",
-        files: &["*.Dockerfile", "*.sh", ".ci", ".github"],
+        files: "*.Dockerfile *.sh .ci .github",
         tools: &[LINTERS, SHELLCHECK],
-        run: images_scripts_workflows,
+        script: r#"PATH="$PWD/target/tools/ci/bin:$PATH"
+            shellcheck .ci/run $(git ls-files '*.sh')
+            hadolint images/*.Dockerfile
+            zizmor --offline --quiet --persona=auditor .github
+            actionlint
+            check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml"#,
     },
 ];
 
@@ -48,18 +53,23 @@ pub fn check() -> anyhow::Result<()> {
             front_ends()?;
             run(
                 "Unit tests of the front ends",
-                &mut npm("test:unit", &["--reporter=dot"]),
+                &mut script("npm run --silent test:unit -- --reporter=dot", &[]),
             )
         });
-        let rust =
-            format().and_then(|()| run("Unit tests of Rust", &mut nextest(&["run", "--lib", "--bins"])));
+        let unit_tests = || {
+            run(
+                "Unit tests of Rust",
+                &mut linting("cargo nextest run --lib --bins", &[]),
+            )
+        };
+        let rust = format().and_then(|()| unit_tests());
         let front_ends = front_ends.join().unwrap_or_else(|panic| resume_unwind(panic));
         rust.and(front_ends)
     })
 }
 
-/// All that can be checked without running our code, the benches and the rehearsal included. Fast is what the suite adds to compiling,
-/// which lints: without Clippy, and without slow lints whose files are those that they last passed with.
+/// All that can be checked without running our code, the benches and the rehearsal included. Fast is what the suite adds to compiling:
+/// without Clippy, and without slow lints whose files are those that they last passed with.
 ///
 /// # Errors
 ///
@@ -68,69 +78,33 @@ pub fn lint(is_fast: bool) -> anyhow::Result<()> {
     tools::ensure(&[ALL_PACKAGES])?;
     format()?;
     if !is_fast {
-        let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
-        run("Clippy", clippy.args(["--", "--deny", "warnings"]))?;
+        run("Clippy", &mut script(CLIPPY, &[]))?;
     }
     front_ends()?;
     let mut due = SLOW_LINTS.iter().filter(|lint| !is_fast || !lint.has_passed());
-    due.try_for_each(SlowLint::pass)
+    due.try_for_each(SlowLint::run)
 }
 
 fn format() -> anyhow::Result<()> {
     run(
-        "Format (mend it by cargo fmt)",
-        &mut cargo(&["fmt", "--all", "--check"]),
+        "Format (cargo fmt mends it)",
+        &mut script("cargo fmt --all --check", &[]),
     )
 }
 
 fn front_ends() -> anyhow::Result<()> {
+    let lints = "npm run --silent lint && npm run --silent typecheck";
     run(
-        "Lints of the front ends (npm run format mends many)",
-        &mut npm("lint", &[]),
-    )?;
-    run("Types of the front ends", &mut npm("typecheck", &[]))
-}
-
-fn dependencies() -> anyhow::Result<()> {
-    let arguments = ["--workspace", "--all-features", "check", "--hide-inclusion-graph"];
-    let mut deny = CARGO_DENY.program("cargo-deny", &arguments);
-    // An exception that nothing needs is a warning.
-    run(
-        "cargo-deny",
-        deny.args(["--deny", "warnings", "bans", "licenses", "sources"]),
+        "Lints and types of the front ends (npm run format mends many)",
+        &mut script(lints, &[]),
     )
-}
-
-fn images_scripts_workflows() -> anyhow::Result<()> {
-    let scripts = output_of(&mut program("git", &["ls-files", "*.sh"])).context("git lists no files")?;
-    run("shellcheck", program("shellcheck", &[]).args(scripts.lines()))?;
-    let commands: [(&str, &[&str]); 4] = [
-        ("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]),
-        (
-            "zizmor",
-            &["--offline", "--quiet", "--persona=auditor", ".github"],
-        ),
-        ("actionlint", &[]),
-        (
-            "check-jsonschema",
-            &[
-                "--quiet",
-                "--builtin-schema",
-                "vendor.dependabot",
-                ".github/dependabot.yml",
-            ],
-        ),
-    ];
-    commands
-        .iter()
-        .try_for_each(|(name, arguments)| run(name, &mut LINTERS.program(name, arguments)))
 }
 
 impl SlowLint {
     /// Runs it, and writes down with which files it passed.
-    fn pass(&self) -> anyhow::Result<()> {
+    fn run(&self) -> anyhow::Result<()> {
         tools::ensure(self.tools)?;
-        (self.run)()?;
+        run(self.name, &mut script(self.script, &[]))?;
         let passed = passed();
         let others = passed.lines().filter(|line| !line.starts_with(self.name));
         let mut lines: Vec<String> = others.map(str::to_owned).chain([self.line()?]).collect();
@@ -145,9 +119,11 @@ impl SlowLint {
 
     /// Its name and a hash of its files.
     fn line(&self) -> anyhow::Result<String> {
-        let script = r#"git ls-files -z -- "$@" | xargs -0 cat | git hash-object --stdin"#;
-        let mut hash = program("sh", &["-c", script, "hash"]);
-        let hash = output_of(hash.args(self.files)).context("git does not hash files")?;
+        let hash = format!(
+            "set -f; git ls-files -z -- {} | xargs -0 cat | git hash-object --stdin",
+            self.files
+        );
+        let hash = output_of(&mut script(&hash, &[])).context("git does not hash files")?;
         Ok(format!("{} {hash}", self.name))
     }
 }

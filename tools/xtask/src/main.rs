@@ -13,11 +13,12 @@ use std::{os::unix::process::CommandExt, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
+use build::Build;
 use step::{program, root};
 
 /// Every chore of the project
 #[derive(Parser)]
-#[command(name = "cargo xtask")]
+#[command(name = "cargo xtask", after_help = jobs::help())]
 struct Cli {
     #[command(subcommand)]
     chore: Chore,
@@ -47,54 +48,16 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         filter: Vec<String>,
     },
-    /// Writes every committed file that is made from code, and all mails to target/mail-preview
-    Generate,
-    /// Runs what is too slow for the suite: all jobs, in hours, or some by name
-    Nightly {
-        /// Names of jobs, such as chaos, engines or bench-accept
-        jobs: Vec<String>,
-    },
-    /// Attacks the promise that nothing is lost, by faults under load
-    Chaos {
-        /// Options of `chaos`: rows of its table, --seed, --list
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
-    /// Rehearses a cluster: starts what an overlay says, restarts, loses and closes what a cluster does
-    Rehearse {
-        /// Options of `rehearsal`: an overlay, --short, --logs FOLDER
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
-    },
-    /// Compares release builds with peers that do the same work: accept, upload, pages or deliver
-    Bench { what: String },
-    /// Measures what docs/performance.md states: build, memory or web
-    Measure { what: String },
-    /// Runs fuzz targets by libFuzzer
-    Fuzz {
-        /// Part of a target's name; all targets without one
-        target: Option<String>,
-        /// For how long each
-        #[arg(long, default_value_t = 60)]
-        seconds: u32,
-    },
-    /// Puts release builds into images without an engine, starts and weighs them
-    Images,
-    /// Checks what is publicly known of the dependencies
-    Advisories,
-    /// Writes what the images are made of to target/sbom, as CycloneDX
-    Sbom,
-    /// Writes CHANGELOG.md from the commits, for a tag that is to come
-    Changelog {
-        /// The tag, such as v0.2.0
-        tag: Option<String>,
-    },
+    /// Runs what is too slow for the suite: all nightly jobs, in hours, or those whose names hold a word
+    Nightly { words: Vec<String> },
     /// Prints the Debian packages that the suite, one part, or all nightly jobs still need
     SystemPackages {
         part: Option<test::Part>,
         #[arg(long)]
         nightly: bool,
     },
+    #[command(external_subcommand)]
+    Job(Vec<String>),
 }
 
 fn main() -> ExitCode {
@@ -113,17 +76,8 @@ fn run(chore: Chore) -> anyhow::Result<()> {
         Chore::Check => lint::check(),
         Chore::Lint { fast } => lint::lint(fast),
         Chore::Test { part, filter } => test::test(part, &filter),
-        Chore::Generate => jobs::generate(),
-        Chore::Nightly { jobs } => jobs::nightly(&jobs),
-        Chore::Chaos { arguments } => jobs::chaos(&arguments),
-        Chore::Rehearse { arguments } => jobs::rehearse(&arguments),
-        Chore::Bench { what } => jobs::bench(&what),
-        Chore::Measure { what } => jobs::measure(&what),
-        Chore::Fuzz { target, seconds } => jobs::fuzz(target.as_deref(), seconds),
-        Chore::Images => jobs::images(),
-        Chore::Advisories => jobs::advisories(),
-        Chore::Sbom => jobs::sbom(),
-        Chore::Changelog { tag } => jobs::changelog(tag.as_deref()),
+        Chore::Nightly { words } => jobs::nightly(&words),
+        Chore::Job(words) => jobs::run_named(&words),
         Chore::SystemPackages { part, nightly } => {
             print_system_packages(part, nightly);
             Ok(())
@@ -142,7 +96,7 @@ fn up(arguments: &[String]) -> anyhow::Result<()> {
     );
     std::thread::scope(|scope| {
         let site = scope.spawn(|| tools::ensure(&needed).and_then(|()| build::site()));
-        let programs = build::programs(&[]);
+        let programs = Build::Programs.run();
         site.join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             .and(programs)
@@ -157,7 +111,7 @@ fn up(arguments: &[String]) -> anyhow::Result<()> {
 fn print_system_packages(part: Option<test::Part>, nightly: bool) {
     let tools = match part {
         Some(part) => part.tools().to_vec(),
-        None if nightly => jobs::TOOLS.to_vec(),
+        None if nightly => jobs::tools_of_all(),
         None => test::EVERY_CHANGE.map(test::Part::tools).concat(),
     };
     println!(

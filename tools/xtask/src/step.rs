@@ -1,8 +1,9 @@
-//! Running other programs, with a line for each step and the time it took.
+//! Running commands, with a line for each step and the time it took.
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
+    fs,
     path::{Path, PathBuf},
     process::{Command, Output},
     time::Instant,
@@ -21,12 +22,14 @@ const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MAKEFLAGS",
     "RUSTC_BOOTSTRAP",
 ];
-
 /// Compiler of the workspace's own crates, as `cargo clippy` sets it: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
 const LINTING_COMPILER: [(&str, &str); 2] = [
     ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
     ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
 ];
+
+/// What a script may build as `$PROGRAMS`: what `up` starts, and the operator's tool.
+const PROGRAMS: &str = "--bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin web --bin sitectl --bin stack";
 
 /// The root of the checkout.
 pub fn root() -> PathBuf {
@@ -34,10 +37,10 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// A program to run in the root of the checkout, in the environment that the chore was started in.
+/// A program to run in the root of the checkout, in the environment that the chore was started in. Tools from crates.io are on its `PATH`.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
-    command.args(arguments).current_dir(root());
+    command.args(arguments).current_dir(root()).env("PATH", path());
     for (variable, _) in env::vars_os() {
         let is_cargos = variable
             .to_str()
@@ -49,26 +52,34 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     command
 }
 
-/// The cargo that runs us.
-pub fn cargo(arguments: &[&str]) -> Command {
-    program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+/// A script of bash that ends at its first failure; `"$@"` are these arguments.
+pub fn script(text: &str, arguments: &[String]) -> Command {
+    let mut bash = program("bash", &["-euo", "pipefail", "-c", text, "xtask"]);
+    bash.args(arguments).env("PROGRAMS", PROGRAMS);
+    // Not through cargo, which would wait for what compiles.
+    bash.env("XTASK", env::current_exe().unwrap_or_default());
+    bash
 }
 
-/// A command that builds debug programs or tests through cargo. All chores use it, so that they share what is compiled.
-pub fn linting(mut cargo: Command) -> Command {
-    cargo.envs(LINTING_COMPILER);
-    cargo
+/// A script that compiles debug programs or tests. All of them use it, so that they share what is compiled.
+pub fn linting(text: &str, arguments: &[String]) -> Command {
+    let mut bash = script(text, arguments);
+    bash.envs(LINTING_COMPILER);
+    bash
 }
 
-/// A script of the root package.json.
-pub fn npm(script: &str, arguments: &[&str]) -> Command {
-    program("npm", &[&["run", "--silent", script, "--"], arguments].concat())
-}
-
-/// A command that runs while a stack of its own runs.
-pub fn on_stack(options: &[&str], command: &[&str]) -> Command {
-    let stack = root().join("target/debug/stack");
-    program(stack, &[&["run"], options, command].concat())
+fn path() -> OsString {
+    let tools = fs::read_dir(root().join("target/tools"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut folders: Vec<PathBuf> = tools
+        .filter(|tool| tool.file_name().to_string_lossy().starts_with("cargo-"))
+        .map(|tool| tool.path().join("bin"))
+        .collect();
+    let path = env::var_os("PATH").unwrap_or_default();
+    folders.extend(env::split_paths(&path));
+    env::join_paths(folders).unwrap_or(path)
 }
 
 /// Prints what is done, and runs it with its output shown.
@@ -90,14 +101,14 @@ pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// If it cannot be started or does not succeed.
-pub fn run_quietly(what: &str, command: &mut Command) -> anyhow::Result<()> {
+pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     let Output {
         status,
         stdout,
         stderr,
     } = command.output().with_context(|| not_found(command))?;
     let [stdout, stderr] = [&stdout, &stderr].map(|text| String::from_utf8_lossy(text));
-    anyhow::ensure!(status.success(), "{stdout}{stderr}\n{what} failed.");
+    anyhow::ensure!(status.success(), "{stdout}{stderr}");
     Ok(())
 }
 

@@ -1,11 +1,8 @@
 //! `cargo xtask test`: the suite in parts, each by a runner of its own.
 
 use std::{
-    env,
     fs::{self, File},
     panic::resume_unwind,
-    path::PathBuf,
-    process::Command,
     sync::mpsc::channel,
     thread,
     time::Instant,
@@ -15,16 +12,15 @@ use anyhow::Context;
 use clap::ValueEnum;
 
 use crate::{
-    build, junit,
-    step::{linting, npm, on_stack, program, root},
+    build::{self, Build},
+    junit,
+    step::{linting, root},
     tools::{self, *},
 };
 
 const SLOWEST: usize = 10;
 /// What each part writes: `<part>.xml`, and `<part>.log` if others run beside it.
 const REPORTS: &str = "target/test";
-/// Runs a command, and writes the processor time of all its processes to the file that is named first.
-const TIMED: &str = r#"file=$1; shift; "$@"; code=$?; times > "$file"; exit "$code""#;
 
 /// A part of the suite.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,18 +62,12 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     let rows = match part {
         Some(part) => {
             tools::ensure(part.tools())?;
-            build::programs(&[])?;
-            build::site()?;
+            Build::Site.run()?;
             vec![part.run(filter, true)?]
         }
         None => suite()?,
     };
     summarize(&rows)
-}
-
-/// A command of cargo-nextest, with what it compiles linted.
-pub fn nextest(arguments: &[&str]) -> Command {
-    linting(CARGO_NEXTEST.program("cargo-nextest", &[&["nextest"], arguments].concat()))
 }
 
 /// Rust on one thread: programs, tests compiled, tests run. Beside it all else, each part as soon as what it runs is built; the browser
@@ -90,11 +80,7 @@ fn suite() -> anyhow::Result<Vec<Row>> {
             tools::ensure(&EVERY_CHANGE.map(Part::tools).concat())?;
             // Nobody waits if the programs do not compile.
             let _: Result<(), _> = tools_are_there.send(());
-            let mut rows = vec![timed(
-                "lint",
-                program(env::current_exe()?, &["lint", "--fast"]),
-                false,
-            )?];
+            let mut rows = vec![timed("lint", r#""$XTASK" lint --fast"#, &[], false)?];
             build::site()?;
             rows.push(Part::Typescript.run(&[], false)?);
             wait_for_programs.recv().context("the programs do not compile")?;
@@ -103,13 +89,14 @@ fn suite() -> anyhow::Result<Vec<Row>> {
             anyhow::Ok(rows)
         });
         let rust = || {
-            let mut rows = vec![timed("programs", build::of_programs(&[]), true)?];
+            let mut rows = vec![timed("programs", build::PROGRAMS, &[], true)?];
             anyhow::ensure!(rows[0].is_green, "The programs do not compile.");
             let _: Result<(), _> = programs_are_built.send(());
             wait_for_tools.recv().context("the tools are not there")?;
             rows.push(timed(
                 "test-binaries",
-                nextest(&["run", "--bins", "--tests", "--no-run"]),
+                "cargo nextest run --bins --tests --no-run",
+                &[],
                 true,
             )?);
             rows.push(Part::Rust.run(&[], true)?);
@@ -140,7 +127,7 @@ impl Part {
     }
 
     /// What it needs beside the compiler.
-    pub fn tools(self) -> &'static [Tool] {
+    pub const fn tools(self) -> &'static [Tool] {
         match self {
             Self::Rust => &[
                 CARGO_NEXTEST,
@@ -171,103 +158,52 @@ impl Part {
 
     /// Runs its tests, and shows what they print at once, or only if they fail.
     fn run(self, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
-        let report = self.report();
-        let _: Result<(), _> = fs::remove_file(&report);
-        let mut row = timed(
-            self.name(),
-            self.command(filter, &report.display().to_string()),
-            is_shown,
-        )?;
+        let name = self.name();
+        let mut row = timed(name, self.script(), filter, is_shown)?;
         row.tests = match self {
-            Self::Images => vec![junit::Test {
-                name: "contents".to_owned(),
-                seconds: row.wall_seconds,
-                has_failed: !row.is_green,
-            }],
-            _ => junit::tests(&fs::read_to_string(&report).unwrap_or_default()),
+            Self::Images => vec![junit::Test::of_all(row.wall_seconds, !row.is_green)],
+            Self::Rust => junit::tests(&root().join("target/nextest/default/junit.xml")),
+            _ => junit::tests(&root().join(REPORTS).join(name).with_extension("xml")),
         };
         row.is_green &= !row.tests.is_empty();
         Ok(row)
     }
 
-    /// Where its JUnit report is.
-    fn report(self) -> PathBuf {
+    /// How its runner is called, with the filter as `"$@"` and the report as `$REPORT`.
+    fn script(self) -> &'static str {
         match self {
-            Self::Rust => root().join("target/nextest/default/junit.xml"),
-            part => root().join(REPORTS).join(part.name()).with_extension("xml"),
+            Self::Rust => r#"cargo nextest run --bins --tests "$@""#,
+            Self::Typescript => {
+                r#"npm test --silent -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#
+            }
+            Self::Kubernetes => {
+                r#"export PYTHONDONTWRITEBYTECODE=1
+                target/tools/k8s/bin/python -m pytest --quiet -p no:cacheprovider --junitxml="$REPORT" k8s/tests ${1:+-k "$*"}"#
+            }
+            // With a filter without projects that follow another: they would run whole.
+            Self::Browser => {
+                r#"PLAYWRIGHT_JUNIT_OUTPUT_NAME="$REPORT" target/debug/stack run \
+                npm run --silent test:browser -- --reporter=list,junit ${1:+--no-deps} "$@""#
+            }
+            Self::Images => "target/tools/images/bin/python images/contents_test.py target/debug",
+            Self::Engines => {
+                r#"target/debug/stack run \
+                npm run --silent test:engines -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#
+            }
         }
     }
-
-    fn command(self, filter: &[String], report: &str) -> Command {
-        let junit = format!("--outputFile.junit={report}");
-        let by_vitest = ["--reporter=default", "--reporter=junit", &junit];
-        let mut command = match self {
-            Self::Rust => nextest(&["run", "--bins", "--tests"]),
-            Self::Typescript => npm("test", &by_vitest),
-            Self::Engines => on_stack(
-                &[],
-                &[&["npm", "run", "--silent", "test:engines", "--"], &by_vitest[..]].concat(),
-            ),
-            Self::Kubernetes => {
-                let mut pytest =
-                    kubernetes_python(&["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "k8s/tests"]);
-                pytest.arg(format!("--junitxml={report}"));
-                if !filter.is_empty() {
-                    pytest.args(["-k", &filter.join(" or ")]);
-                }
-                return pytest;
-            }
-            Self::Browser => {
-                let mut playwright = on_stack(
-                    &[],
-                    &[
-                        "npm",
-                        "run",
-                        "--silent",
-                        "test:browser",
-                        "--",
-                        "--reporter=list,junit",
-                    ],
-                );
-                // Projects that follow one run whole, whatever the filter names.
-                playwright.args((!filter.is_empty()).then_some("--no-deps"));
-                playwright.env("PLAYWRIGHT_JUNIT_OUTPUT_NAME", report);
-                playwright
-            }
-            Self::Images => DOCKERFILE_READER.program("python", &["images/contents_test.py", "target/debug"]),
-        };
-        command.args(filter);
-        command
-    }
 }
 
-/// The Python that has kubectl and the checkers of manifests.
-pub fn kubernetes_python(arguments: &[&str]) -> Command {
-    let mut python = KUBERNETES_CHECKERS.program("python", arguments);
-    python.env("PYTHONDONTWRITEBYTECODE", "1");
-    python
-}
-
-/// Runs it, and measures the processor time of all its processes.
-fn timed(name: &'static str, command: Command, is_shown: bool) -> anyhow::Result<Row> {
-    let reports = root().join(REPORTS);
-    let (times, log) = (
-        reports.join(format!("{name}.times")),
-        reports.join(format!("{name}.log")),
-    );
-    let mut bash = program("bash", &["-c", TIMED, "timed"]);
-    bash.arg(&times)
-        .arg(command.get_program())
-        .args(command.get_args());
-    for (variable, value) in command.get_envs() {
-        match value {
-            Some(value) => bash.env(variable, value),
-            None => bash.env_remove(variable),
-        };
-    }
+/// Runs a script that may compile, and measures the processor time of all its processes. Shows its output at once, or only if it fails.
+fn timed(name: &'static str, text: &str, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
+    let file = |ending: &str| root().join(REPORTS).join(name).with_extension(ending);
+    let (times, log, report) = (file("times"), file("log"), file("xml"));
+    let _: Result<(), _> = fs::remove_file(&report);
+    let mut bash = linting(&format!("trap 'times > \"$TIMES\"' EXIT\n{text}"), filter);
+    bash.env("TIMES", &times).env("REPORT", &report);
     if !is_shown {
-        let file = File::create(&log)?;
-        bash.stdout(file.try_clone()?).stderr(file);
+        let log = File::create(&log)?;
+        bash.stdout(log.try_clone()?).stderr(log);
     }
     println!("▸ {name}");
     let started = Instant::now();
@@ -280,7 +216,7 @@ fn timed(name: &'static str, command: Command, is_shown: bool) -> anyhow::Result
     if !is_green && !is_shown {
         println!("{}", fs::read_to_string(&log)?);
     }
-    let processor_seconds = processor_seconds(&fs::read_to_string(&times).unwrap_or_default());
+    let processor_seconds = processor_seconds(&fs::read_to_string(&times)?);
     Ok(Row {
         name,
         tests: Vec::new(),

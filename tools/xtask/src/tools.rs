@@ -7,13 +7,12 @@ use std::{
     io::ErrorKind,
     panic::resume_unwind,
     path::{Path, PathBuf},
-    process::Command,
     thread,
 };
 
 use anyhow::Context;
 
-use crate::step::{cargo, output_of, program, root, run, run_quietly};
+use crate::step::{output_of, program, root, run, run_quietly, script};
 
 /// A tool by the name of its folder in `target/tools`.
 #[derive(Clone, Copy)]
@@ -180,16 +179,6 @@ fn run_install(tool: &Tool) -> anyhow::Result<()> {
 }
 
 impl Tool {
-    /// One of its programs.
-    pub fn program(&self, name: &str, arguments: &[&str]) -> Command {
-        let ours = folder().join(self.name).join("bin").join(name);
-        if ours.exists() {
-            program(ours, arguments)
-        } else {
-            program(name, arguments)
-        }
-    }
-
     /// Whether one of these brings it along.
     fn is_part_of(&self, tools: &[Self]) -> bool {
         let has_all = tools
@@ -279,25 +268,22 @@ impl Tool {
             }
             Source::Site(flag) => npm("ci", &[flag], &root()),
             // Without optimisation: it is compiled longer than it ever runs.
-            Source::Crate(version) => run(
-                self.name,
-                cargo(&[
-                    "install",
-                    self.name,
-                    "--quiet",
-                    "--locked",
-                    "--debug",
-                    "--version",
-                    version,
-                    "--root",
-                ])
-                .arg(place)
-                .env("CARGO_PROFILE_DEV_DEBUG", "false"),
-            ),
+            Source::Crate(version) => {
+                let install = format!(
+                    "cargo install {} --version {version} --locked --debug --quiet --root",
+                    self.name
+                );
+                let mut install = script(
+                    &format!("CARGO_PROFILE_DEV_DEBUG=false {install} \"$PLACE\""),
+                    &[],
+                );
+                run(self.name, install.env("PLACE", place))
+            }
             Source::Deb { package, file } => {
-                let unpack = r#"cd "$(mktemp -d)" && apt-get download -qq "$1" && dpkg-deb -x ./*.deb . && mv $2 "$3""#;
-                let mut unpack = program("bash", &["-ec", unpack, "unpack", package, file]);
-                run_quietly(package, unpack.arg(place))
+                let unpack = format!(
+                    "cd $(mktemp -d); apt-get download -qq {package}; dpkg-deb -x *.deb .; mv {file} \"$PLACE\""
+                );
+                run_quietly(script(&unpack, &[]).env("PLACE", place))
             }
             Source::System(_) => Ok(()),
         }
@@ -305,7 +291,7 @@ impl Tool {
 
     fn install_environment(&self, place: &Path) -> anyhow::Result<()> {
         let python = place.join("bin/python");
-        run_quietly("venv", program("python3", &["-m", "venv", "--clear"]).arg(place))?;
+        run_quietly(program("python3", &["-m", "venv", "--clear"]).arg(place))?;
         // dkimpy has no wheel. Without isolation it is built by the tools that `python-build.txt` locks.
         let build = Path::new("tools/pins").join(format!("{}-build.txt", self.name));
         if root().join(&build).exists() {
@@ -335,7 +321,7 @@ fn pip(
     install
         .args(["--require-hashes", "--requirement"])
         .arg(requirements);
-    run_quietly("pip install", install.args(options).args(last))
+    run_quietly(install.args(options).args(last))
 }
 
 /// Nothing of a package runs at installation: `.npmrc` says so too, but not for folders below `target`.
@@ -350,7 +336,7 @@ fn npm(how: &str, options: &[&str], folder: &Path) -> anyhow::Result<()> {
             "--loglevel=error",
         ],
     );
-    run_quietly("npm install", install.args(options).current_dir(folder))
+    run_quietly(install.args(options).current_dir(folder))
 }
 
 /// Removes a file or folder, if it is there.
