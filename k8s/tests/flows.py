@@ -21,7 +21,7 @@ OTHERS = ["synthetic-check", "mailbox-bounces", "ses-reports"]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 
-Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask k8s --write`
+Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask generate`
 renews it, and a test compares it with the manifests and with what was designed (`k8s/tests/test_flows.py`).
 """
 COMPONENTS_HEAD = """

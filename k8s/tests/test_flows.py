@@ -169,4 +169,4 @@ def test_the_collector_reaches_where_it_sends_what():
 
 
 def test_the_published_table_is_that_of_the_manifests():
-    assert TABLE.read_text() == table(), "Renew it: cargo xtask k8s --write"
+    assert TABLE.read_text() == table(), "Renew it: cargo xtask generate"

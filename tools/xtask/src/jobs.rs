@@ -167,11 +167,12 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "fuzz",
         about: "Runs fuzz targets by libFuzzer: [part of a name] [seconds for each]",
-        tools: &[CARGO_BOLERO, CPP_COMPILER],
-        script: r#"cargo bolero list | sed -n 's/.*"package":"\([^"]*\)","test":"\([^"]*\)".*/\1 \2/p' | grep -F -- "${1:-}" | {
+        tools: &[CARGO_NEXTEST, CARGO_BOLERO, CPP_COMPILER],
+        build: Build::Programs,
+        script: r#"cargo nextest list --lib --message-format oneline -E 'test(/(^|::)fuzz::/)' | grep -F -- "${1:-}" | {
                 while read -r package test; do
-                    cargo bolero test --sanitizer NONE --profile fuzz --package "$package" --time "${2:-60}s" "$test" < /dev/null ||
-                        failed=1
+                    env -u RUSTC_WORKSPACE_WRAPPER \
+                        cargo bolero test --sanitizer NONE --package "$package" -T "${2:-60}s" "$test" < /dev/null || failed=1
                 done
                 exit "${failed:-0}"
             }"#,

@@ -73,15 +73,15 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
 /// Rust on one thread: programs, tests compiled, tests run. Beside it all else, each part as soon as what it runs is built; the browser
 /// last, because it takes most of the processors.
 fn suite() -> anyhow::Result<Vec<Row>> {
-    let (tools_are_there, wait_for_tools) = channel();
+    let (site_is_built, wait_for_site) = channel();
     let (programs_are_built, wait_for_programs) = channel();
     thread::scope(|scope| {
         let beside = scope.spawn(move || {
             tools::ensure(&EVERY_CHANGE.map(Part::tools).concat())?;
-            // Nobody waits if the programs do not compile.
-            let _: Result<(), _> = tools_are_there.send(());
-            let mut rows = vec![timed("lint", r#""$XTASK" lint --fast"#, &[], false)?];
             build::site()?;
+            // Nobody waits if the programs do not compile.
+            let _: Result<(), _> = site_is_built.send(());
+            let mut rows = vec![timed("lint", r#""$XTASK" lint --fast"#, &[], false)?];
             rows.push(Part::Typescript.run(&[], false)?);
             wait_for_programs.recv().context("the programs do not compile")?;
             rows.push(Part::Kubernetes.run(&[], false)?);
@@ -92,7 +92,7 @@ fn suite() -> anyhow::Result<Vec<Row>> {
             let mut rows = vec![timed("programs", build::PROGRAMS, &[], true)?];
             anyhow::ensure!(rows[0].is_green, "The programs do not compile.");
             let _: Result<(), _> = programs_are_built.send(());
-            wait_for_tools.recv().context("the tools are not there")?;
+            wait_for_site.recv().context("the site is not built")?;
             rows.push(timed(
                 "test-binaries",
                 "cargo nextest run --bins --tests --no-run",
