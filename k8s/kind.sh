@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The local demo on a cluster of its own, in kind, behind a Gateway: builds the images, starts everything, and sends the three forms
 # through the Gateway, once as it came up, once after every pod was deleted, and once after everything was rolled. Then the cluster is deleted.
-#   cargo xtask kind              it all, in half an hour, most of it the build
-#   KEEP=1 cargo xtask kind       leaves the cluster there, to look at
+#   bash k8s/kind.sh              it all, in half an hour, most of it the build
+#   KEEP=1 bash k8s/kind.sh       leaves the cluster there, to look at
 # Wants kind 0.24 or newer (whose network enforces policies), docker with buildx, kubectl 1.30 or newer, curl and sha256sum.
 set -euo pipefail
 

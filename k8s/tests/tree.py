@@ -26,7 +26,7 @@ RESTORE_FROM_VOLUME = "tests/restore-from-volume"
 DRILL = "overlays/drill"
 # A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
-# What `cargo xtask kind` applies: the local demo, and a Gateway before it.
+# What `k8s/kind.sh` applies: the local demo, and a Gateway before it.
 KIND = ["tests/kind", "tests/kind/gateway"]
 # What is applied by itself, each into a namespace of its own.
 EXAMPLES = sorted(f"examples/{folder.name}" for folder in (K8S / "examples").iterdir())

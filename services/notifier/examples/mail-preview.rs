@@ -1,4 +1,4 @@
-//! Writes every sample mail into a folder, as HTML and as text, to be looked at: `cargo xtask mail-preview`.
+//! Writes every sample mail into a folder, as HTML and as text, to be looked at: `cargo xtask generate`.
 
 use std::{fs, path::Path};
 

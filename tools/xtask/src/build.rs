@@ -1,37 +1,67 @@
-//! What `up`, `test` and the measurements run.
+//! What `up`, the suite and the jobs run: programs and the site.
 
-use crate::{
-    front_end, profile,
-    step::{cargo, compile},
-};
+use std::{fs, time::SystemTime};
 
-/// Debug builds of all programs, and the site.
-///
-/// # Errors
-///
-/// Where something does not compile, or the site cannot be built.
-pub fn all() -> anyhow::Result<()> {
-    programs()?;
-    front_end::build_where_changed()
+use anyhow::Context;
+
+use crate::step::{linting, output_of, root, run, script};
+
+/// Debug programs. With the example, cargo selects features as it does for tests, which then compile no dependency anew.
+pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
+/// The first and the last file that a build of the site writes.
+const BUILT: &str = "frontends/dist/_routes.json";
+const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
+const SITE_SOURCES: &str = "git ls-files --cached --others --exclude-standard -- frontends brand.json package.json package-lock.json";
+
+/// What a chore runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    Nothing,
+    /// Debug programs.
+    Programs,
+    /// Debug programs, and the site.
+    Site,
+    /// Release programs as the images have them, and the site.
+    Release,
 }
 
-/// Debug builds of all programs: of fewer, cargo would choose other features, and compile much anew.
-///
-/// # Errors
-///
-/// Where something does not compile.
-pub fn programs() -> anyhow::Result<()> {
-    compile(
-        "Building the services",
-        &mut cargo(&["build", "--workspace", "--bins"]),
-    )
+impl Build {
+    /// # Errors
+    ///
+    /// If something does not compile, or Clippy warns about a debug build.
+    pub fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Programs => run("Building programs", &mut linting(PROGRAMS, &[])),
+            Self::Site => Self::Programs.run().and_then(|()| site()),
+            Self::Release => run(
+                "Release build",
+                &mut script("cargo build --release --locked $PROGRAMS", &[]),
+            )
+            .and_then(|()| site()),
+        }
+    }
 }
 
-/// Release builds of all programs, as they would run.
+/// Builds the site unless it is newer than its sources, and splits it by front end unless that was done since.
 ///
 /// # Errors
 ///
-/// Where something does not compile.
-pub fn release() -> anyhow::Result<()> {
-    compile("Release build", profile::release_build(&[])?.arg("--bins"))
+/// If git does not list the sources, or the site cannot be built or split.
+pub fn site() -> anyhow::Result<()> {
+    let sources =
+        output_of(&mut script(SITE_SOURCES, &[])).context("git does not list the site's sources")?;
+    if modified(BUILT) < sources.lines().filter_map(modified).max() {
+        run("Building the site", &mut script("npm run --silent build", &[]))?;
+    }
+    if modified(SPLIT) < modified(BUILT) {
+        run("Splitting the site", &mut script("npm run --silent split", &[]))?;
+    }
+    Ok(())
+}
+
+fn modified(file: &str) -> Option<SystemTime> {
+    fs::metadata(root().join(file))
+        .and_then(|file| file.modified())
+        .ok()
 }

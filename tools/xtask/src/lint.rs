@@ -1,100 +1,133 @@
-//! `cargo xtask lint`.
+//! `cargo xtask check`, `cargo xtask lint`, and the lints of the suite, which compiles programs and tests by a linting compiler.
+
+use std::{fs, panic::resume_unwind, thread};
 
 use anyhow::Context;
 
 use crate::{
-    step::{cargo, command_output, npm, program, run},
-    tools::{Tool, cargo_deny, linter},
+    step::{linting, output_of, root, run, script},
+    tools::{self, ALL_PACKAGES, CARGO_DENY, CARGO_NEXTEST, LINTERS, SHELLCHECK, Tool},
 };
 
-/// What it needs.
-pub const TOOLS: [Tool; 4] = [
-    Tool::AllPackages,
-    Tool::Linters,
-    Tool::ShellCheck,
-    Tool::CargoDeny,
+const CLIPPY: &str = "cargo clippy --quiet --workspace --all-targets -- --deny warnings";
+/// Which files each of the slow lints last passed with.
+const PASSED: &str = "tools/pins/passed-lints.txt";
+
+/// A lint whose tools take long to fetch: the suite runs it only if its files are others than those that it last passed with.
+struct SlowLint {
+    name: &'static str,
+    files: &'static str,
+    tools: &'static [Tool],
+    script: &'static str,
+}
+
+const SLOW_LINTS: [SlowLint; 2] = [
+    SlowLint {
+        name: "dependencies",
+        files: "Cargo.lock deny.toml",
+        tools: &[CARGO_DENY],
+        script: "cargo deny --workspace --all-features check --hide-inclusion-graph --deny warnings bans licenses sources",
+    },
+    SlowLint {
+        name: "images-scripts-workflows",
+        files: "*.Dockerfile *.sh .ci .github",
+        tools: &[LINTERS, SHELLCHECK],
+        script: r#"PATH="$PWD/target/tools/ci/bin:$PATH"
+            shellcheck .ci/run $(git ls-files '*.sh')
+            hadolint images/*.Dockerfile
+            zizmor --offline --quiet --persona=auditor .github
+            actionlint
+            check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml"#,
+    },
 ];
 
-const FIX_HINT: &str = "Mend what stands above.";
-
-/// Everything that can be checked without running our code.
+/// For after every edit: format, lints, types and the unit tests. Rust and the front ends run side by side.
 ///
 /// # Errors
 ///
 /// The first thing that is wrong.
-pub fn lint() -> anyhow::Result<()> {
-    rust()?;
-    dependencies()?;
-    front_ends()?;
-    dockerfiles()?;
-    shell_scripts()?;
-    workflows()
+pub fn check() -> anyhow::Result<()> {
+    tools::ensure(&[ALL_PACKAGES, CARGO_NEXTEST])?;
+    thread::scope(|scope| {
+        let front_ends = scope.spawn(|| {
+            front_ends()?;
+            run(
+                "Unit tests of the front ends",
+                &mut script("npm run --silent test:unit -- --reporter=dot", &[]),
+            )
+        });
+        let unit_tests = || {
+            run(
+                "Unit tests of Rust",
+                &mut linting("cargo nextest run --lib --bins", &[]),
+            )
+        };
+        let rust = format().and_then(|()| unit_tests());
+        let front_ends = front_ends.join().unwrap_or_else(|panic| resume_unwind(panic));
+        rust.and(front_ends)
+    })
 }
 
-/// Format and lints of Rust.
+/// All that can be checked without running our code, the benches and the rehearsal included. Fast is what the suite adds to compiling:
+/// without Clippy, and without slow lints whose files are those that they last passed with.
 ///
 /// # Errors
 ///
-/// Where rustfmt would change something, or Clippy warns.
-pub fn rust() -> anyhow::Result<()> {
+/// The first thing that is wrong.
+pub fn lint(is_fast: bool) -> anyhow::Result<()> {
+    tools::ensure(&[ALL_PACKAGES])?;
+    format()?;
+    if !is_fast {
+        run("Clippy", &mut script(CLIPPY, &[]))?;
+    }
+    front_ends()?;
+    let mut due = SLOW_LINTS.iter().filter(|lint| !is_fast || !lint.has_passed());
+    due.try_for_each(SlowLint::run)
+}
+
+fn format() -> anyhow::Result<()> {
     run(
-        "Checking the format",
-        &mut cargo(&["fmt", "--all", "--check"]),
-        "Run: cargo fmt",
-    )?;
-    let mut clippy = cargo(&["clippy", "--quiet", "--workspace", "--all-targets"]);
-    run(
-        "Linting Rust",
-        clippy.args(["--", "--deny", "warnings"]),
-        FIX_HINT,
+        "Format (cargo fmt mends it)",
+        &mut script("cargo fmt --all --check", &[]),
     )
 }
 
-/// Format, lints and types of the front ends, what nothing uses of them, and lints of the contracts.
-///
-/// # Errors
-///
-/// Where Biome, Buf or knip finds something, or a type is wrong.
-pub fn front_ends() -> anyhow::Result<()> {
+fn front_ends() -> anyhow::Result<()> {
+    let lints = "npm run --silent lint && npm run --silent typecheck";
     run(
-        "Linting the front ends and the contracts",
-        &mut npm("lint", &[]),
-        "Much of it mends: npm run format",
-    )?;
-    run("Checking types", &mut npm("typecheck", &[]), FIX_HINT)
+        "Lints and types of the front ends (npm run format mends many)",
+        &mut script(lints, &[]),
+    )
 }
 
-fn dockerfiles() -> anyhow::Result<()> {
-    let mut check = linter("hadolint", &["images/rust.Dockerfile", "images/web.Dockerfile"]);
-    run("Linting Dockerfiles", &mut check, FIX_HINT)
+impl SlowLint {
+    /// Runs it, and writes down with which files it passed.
+    fn run(&self) -> anyhow::Result<()> {
+        tools::ensure(self.tools)?;
+        run(self.name, &mut script(self.script, &[]))?;
+        let passed = passed();
+        let others = passed.lines().filter(|line| !line.starts_with(self.name));
+        let mut lines: Vec<String> = others.map(str::to_owned).chain([self.line()?]).collect();
+        lines.sort();
+        Ok(fs::write(root().join(PASSED), lines.join("\n") + "\n")?)
+    }
+
+    fn has_passed(&self) -> bool {
+        self.line()
+            .is_ok_and(|line| passed().lines().any(|passed| passed == line))
+    }
+
+    /// Its name and a hash of its files.
+    fn line(&self) -> anyhow::Result<String> {
+        let hash = format!(
+            "set -f; git ls-files -z -- {} | xargs -0 cat | git hash-object --stdin",
+            self.files
+        );
+        let hash = output_of(&mut script(&hash, &[])).context("git does not hash files")?;
+        Ok(format!("{} {hash}", self.name))
+    }
 }
 
-/// Those that git has.
-fn shell_scripts() -> anyhow::Result<()> {
-    let listed = command_output("git", &["ls-files", "*.sh"]).context("git lists no files")?;
-    let mut check = program("shellcheck", &[]);
-    run("Linting shell scripts", check.args(listed.lines()), FIX_HINT)
-}
-
-/// What they may do is judged by zizmor, whether they work by actionlint.
-fn workflows() -> anyhow::Result<()> {
-    let mut safe = linter(
-        "zizmor",
-        &["--offline", "--quiet", "--persona=auditor", ".github"],
-    );
-    run("Auditing workflows", &mut safe, FIX_HINT)?;
-    run("Linting workflows", &mut linter("actionlint", &[]), FIX_HINT)?;
-    let mut updates = linter("check-jsonschema", &["--quiet", "--builtin-schema"]);
-    updates.args(["vendor.dependabot", ".github/dependabot.yml"]);
-    run("Checking how dependencies are updated", &mut updates, FIX_HINT)
-}
-
-fn dependencies() -> anyhow::Result<()> {
-    let mut check = program(
-        cargo_deny(),
-        &["--workspace", "--all-features", "check", "--hide-inclusion-graph"],
-    );
-    // An exception that is needed no more is one, too.
-    check.args(["--deny", "warnings", "bans", "licenses", "sources"]);
-    run("Checking dependencies", &mut check, "See deny.toml.")
+fn passed() -> String {
+    fs::read_to_string(root().join(PASSED)).unwrap_or_default()
 }

@@ -1,19 +1,18 @@
-//! Running other programs, with a line for each step and the time it took.
+//! Running commands, with a line for each step and the time it took.
 
 use std::{
     env,
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     fs,
-    io::{BufRead, BufReader, Write, stdout},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, Output},
     time::Instant,
 };
 
 use anyhow::Context;
 
-/// What `cargo run` and `cargo test` tell the program that they start: <https://doc.rust-lang.org/cargo/reference/environment-variables.html>.
-/// Build scripts watch some of these, so an inner cargo that inherited them would compile anew what an outer one has built.
+/// Variables that `cargo run` sets. Build scripts watch some of them, so an inner cargo that inherited them would compile
+/// anew what an outer one has built.
 const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_MANIFEST_PATH",
@@ -23,6 +22,14 @@ const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MAKEFLAGS",
     "RUSTC_BOOTSTRAP",
 ];
+/// Compiler of the workspace's own crates, as `cargo clippy` sets it: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
+const LINTING_COMPILER: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
+];
+
+/// What a script may build as `$PROGRAMS`: what `up` starts, and the operator's tool.
+const PROGRAMS: &str = "--bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin web --bin sitectl --bin stack";
 
 /// The root of the checkout.
 pub fn root() -> PathBuf {
@@ -30,176 +37,90 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// A program to run in the root of the checkout, in the environment that the chore itself was started in.
+/// A program to run in the root of the checkout, in the environment that the chore was started in. Tools from crates.io are on its `PATH`.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
-    command.args(arguments).current_dir(root());
+    command.args(arguments).current_dir(root()).env("PATH", path());
     for (variable, _) in env::vars_os() {
-        let is_ours = variable
+        let is_cargos = variable
             .to_str()
             .is_some_and(|name| SET_BY_CARGO.contains(&name) || name.starts_with("CARGO_PKG_"));
-        if is_ours {
+        if is_cargos {
             command.env_remove(variable);
         }
     }
     command
 }
 
-/// The cargo that runs us.
-pub fn cargo(arguments: &[&str]) -> Command {
-    program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+/// A script of bash that ends at its first failure; `"$@"` are these arguments.
+pub fn script(text: &str, arguments: &[String]) -> Command {
+    let mut bash = program("bash", &["-euo", "pipefail", "-c", text, "xtask"]);
+    bash.args(arguments).env("PROGRAMS", PROGRAMS);
+    // Not through cargo, which would wait for what compiles.
+    bash.env("XTASK", env::current_exe().unwrap_or_default());
+    bash
 }
 
-/// A script of the root package.json; it runs with the project's own Node.
-pub fn npm(script: &str, arguments: &[&str]) -> Command {
-    let mut command = program("npm", &["run", "--silent", script, "--"]);
-    command.args(arguments);
-    command
+/// A script that compiles debug programs or tests. All of them use it, so that they share what is compiled.
+pub fn linting(text: &str, arguments: &[String]) -> Command {
+    let mut bash = script(text, arguments);
+    bash.envs(LINTING_COMPILER);
+    bash
 }
 
-/// Says what is done, and runs it with its output shown.
+fn path() -> OsString {
+    let tools = fs::read_dir(root().join("target/tools"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut folders: Vec<PathBuf> = tools
+        .filter(|tool| tool.file_name().to_string_lossy().starts_with("cargo-"))
+        .map(|tool| tool.path().join("bin"))
+        .collect();
+    let path = env::var_os("PATH").unwrap_or_default();
+    folders.extend(env::split_paths(&path));
+    env::join_paths(folders).unwrap_or(path)
+}
+
+/// Prints what is done, and runs it with its output shown.
 ///
 /// # Errors
 ///
-/// Where it cannot be started or does not succeed: `otherwise` says what to do then.
-pub fn run(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result<()> {
-    timed(what, || {
-        let status = command.status().with_context(|| not_found(command))?;
-        anyhow::ensure!(status.success(), "{what} failed. {otherwise}");
-        Ok(())
-    })
-}
-
-/// Runs what compiles something like [`run`].
-///
-/// # Errors
-///
-/// Where it cannot be started, or something does not compile.
-pub fn compile(what: &str, command: &mut Command) -> anyhow::Result<()> {
-    run(what, command, "The compiler's message stands above.")
-}
-
-/// Runs it like [`run`], but shows its output only where it fails: for steps that run side by side.
-///
-/// # Errors
-///
-/// Where it cannot be started or does not succeed: `otherwise` says what to do then.
-pub fn run_quietly(what: &str, command: &mut Command, otherwise: &str) -> anyhow::Result<()> {
-    let output = command.output().with_context(|| not_found(command))?;
-    let said = [output.stdout, output.stderr].concat();
-    anyhow::ensure!(
-        output.status.success(),
-        "{}\n{what} failed. {otherwise}",
-        String::from_utf8_lossy(&said).trim_end()
-    );
+/// If it cannot be started or does not succeed.
+pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
+    println!("▸ {what}");
+    let started = Instant::now();
+    let status = command.status().with_context(|| not_found(command))?;
+    anyhow::ensure!(status.success(), "{what} failed: see above.");
+    println!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Runs it like [`run`], and hands each line of its standard output to `line` too. The
-/// outcome is the caller's to judge.
+/// Runs it, and shows its output only if it fails: for steps that run side by side.
 ///
 /// # Errors
 ///
-/// Where it cannot be started, or a line of its output is not UTF-8.
-pub fn run_and_read(what: &str, command: &mut Command, mut line: impl FnMut(&str)) -> anyhow::Result<bool> {
-    timed(what, || {
-        let mut child = command
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| not_found(command))?;
-        if let Some(output) = child.stdout.take() {
-            for text in BufReader::new(output).lines() {
-                let text = text?;
-                writeln!(stdout(), "{text}")?;
-                line(&text);
-            }
-        }
-        Ok(child.wait()?.success())
-    })
+/// If it cannot be started or does not succeed.
+pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().with_context(|| not_found(command))?;
+    let [stdout, stderr] = [&stdout, &stderr].map(|text| String::from_utf8_lossy(text));
+    anyhow::ensure!(status.success(), "{stdout}{stderr}");
+    Ok(())
 }
 
-/// Makes a folder anew: what a former run left is gone.
-///
-/// # Errors
-///
-/// Where it cannot be emptied or made.
-pub fn empty_folder(folder: &Path) -> anyhow::Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
-    Ok(fs::create_dir_all(folder)?)
-}
-
-/// Output of a program, where it is there and succeeds.
-pub fn command_output(name: impl AsRef<OsStr>, arguments: &[&str]) -> Option<String> {
-    let output = program(name, arguments).output().ok()?;
-    output
-        .status
+/// Output of a command, if it succeeds.
+pub fn output_of(command: &mut Command) -> Option<String> {
+    let Output { status, stdout, .. } = command.output().ok()?;
+    status
         .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-fn timed<T>(what: &str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    writeln!(stdout(), "▸ {what}")?;
-    let started = Instant::now();
-    let done = work()?;
-    writeln!(stdout(), "  {what}: {:.1} s", started.elapsed().as_secs_f64())?;
-    Ok(done)
+        .then(|| String::from_utf8_lossy(&stdout).trim().to_owned())
 }
 
 fn not_found(command: &Command) -> String {
     let name = command.get_program().to_string_lossy();
     format!("{name} cannot be run; is it installed?")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `ring` and all above it were compiled anew whenever somebody changed from cargo to a chore or back.
-    #[test]
-    fn a_chore_compiles_nothing_that_cargo_has_just_compiled_nor_the_other_way_round() {
-        let by_hand = |build: &mut Command| {
-            for name in SET_BY_CARGO {
-                build.env_remove(name);
-            }
-            for (name, _) in env::vars().filter(|(name, _)| name.starts_with("CARGO_PKG_")) {
-                build.env_remove(name);
-            }
-            compiled_by(build)
-        };
-        let build = [
-            "build",
-            "--workspace",
-            "--bins",
-            "--message-format=json",
-            "--quiet",
-        ];
-        assert!(
-            env::var_os("CARGO_MANIFEST_DIR").is_some(),
-            "cargo tells nothing to be hidden"
-        );
-        by_hand(Command::new("cargo").args(build).current_dir(root()));
-        assert_eq!(compiled_by(&mut cargo(&build)), [""; 0]);
-        assert_eq!(
-            by_hand(Command::new("cargo").args(build).current_dir(root())),
-            [""; 0]
-        );
-    }
-
-    fn compiled_by(build: &mut Command) -> Vec<String> {
-        let output = build.output().expect("cargo runs");
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let messages = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
-        messages
-            .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("cargo writes JSON"))
-            .filter(|message| message["fresh"] == false)
-            .map(|message| message["package_id"].to_string())
-            .collect()
-    }
 }

@@ -1,7 +1,6 @@
 //! The gateway as a browser meets it.
 
 mod answers;
-mod attacks;
 mod challenges;
 mod collector;
 mod connections;

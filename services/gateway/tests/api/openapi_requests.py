@@ -1,0 +1,25 @@
+"""Has Schemathesis send a running stack what its OpenAPI document allows, and what it does not.
+
+    STACK_FILE=target/stack.json python openapi_requests.py --max-examples 100
+
+Arguments go on to Schemathesis. Fails if an answer is not as the document says, is the server's fault, or a program panics.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DOCUMENT = HERE.parents[3] / "docs/openapi.json"
+
+stack = json.loads(Path(os.environ["STACK_FILE"]).read_text())
+logs = Path(stack["logs"])
+schemathesis = Path(sys.executable).with_name("schemathesis")
+command = [schemathesis, "--config-file", HERE / "schemathesis.toml", "run", DOCUMENT, "--url", stack["services"]["gateway"]]
+hooks = os.environ | {"SCHEMATHESIS_HOOKS": str(HERE / "openapi_hooks.py")}
+# It keeps a database in the folder that it runs in.
+done = subprocess.run([*map(str, command), *sys.argv[1:]], env=hooks, cwd=logs.parent, check=False)
+panics = [line for log in logs.iterdir() for line in log.read_text(errors="replace").splitlines() if "panicked" in line]
+sys.exit("\n".join(panics) or done.returncode)

@@ -1,0 +1,299 @@
+//! Chores that are a command with its tools: what is too slow or too rare for the suite. `cargo xtask nightly` runs most of them.
+
+use std::time::Instant;
+
+use anyhow::Context;
+
+use crate::{
+    build::Build,
+    step::{linting, run, script},
+    test::Part,
+    tools::{self, *},
+};
+
+/// A chore, called by its name.
+pub struct Job {
+    pub name: &'static str,
+    about: &'static str,
+    tools: &'static [Tool],
+    build: Build,
+    script: &'static str,
+    is_nightly: bool,
+}
+
+const NIGHTLY: Job = Job {
+    name: "",
+    about: "",
+    tools: &[],
+    build: Build::Nothing,
+    script: "",
+    is_nightly: true,
+};
+const BY_HAND: Job = Job {
+    is_nightly: false,
+    ..NIGHTLY
+};
+
+pub const JOBS: [Job; 20] = [
+    Job {
+        name: "generate",
+        about: "Writes every committed file that is made from code, and all mails to target/mail-preview",
+        tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
+        build: Build::Programs,
+        script: "cargo run --quiet --package site-proto --example generate -- crates/proto/src/generated
+            GENERATE=1 cargo nextest run --bins --tests generated
+            npm run generate --workspace=frontends/kit
+            target/tools/k8s/bin/python k8s/tests/flows.py
+            cargo run --quiet --package notifier --example mail-preview -- target/mail-preview",
+        ..BY_HAND
+    },
+    Job {
+        name: "changelog",
+        about: "Writes CHANGELOG.md from the commits, for a tag that is to come",
+        tools: &[GIT_CLIFF],
+        script: r#"target/tools/changelog/bin/git-cliff --offline --output CHANGELOG.md ${1:+--tag "$1"}"#,
+        ..BY_HAND
+    },
+    Job {
+        name: "lint",
+        script: r#""$XTASK" lint"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "advisories",
+        about: "Checks what is publicly known of the dependencies",
+        tools: &[CARGO_DENY],
+        script: "cargo deny --workspace --all-features check --deny warnings advisories",
+        ..NIGHTLY
+    },
+    // Every package of the workspace gets a bill, whatever is asked for. Both platforms have the same dependencies.
+    Job {
+        name: "sbom",
+        about: "Writes what the images are made of to target/sbom, as CycloneDX",
+        tools: &[SITE_PACKAGES, LINTERS, CARGO_CYCLONEDX],
+        script: r#"mkdir -p target/sbom
+            cargo cyclonedx --quiet --format json --spec-version 1.5 --no-build-deps --target x86_64-unknown-linux-gnu
+            mv services/*/*.cdx.json tools/sitectl/sitectl.cdx.json target/sbom/
+            find crates tools -name '*.cdx.json' -delete
+            for name in shell blog careers; do
+                npm sbom --silent --package-lock-only --sbom-format cyclonedx --workspace "frontends/$name" \
+                    > "target/sbom/web-$name.cdx.json"
+            done
+            target/tools/ci/bin/python images/check_sbom.py target/sbom"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "images",
+        about: "Puts release builds into images without an engine, starts and weighs them",
+        tools: Part::Images.tools(),
+        build: Build::Release,
+        script: "target/tools/images/bin/python images/contents_test.py target/release --weigh",
+        ..NIGHTLY
+    },
+    Job {
+        name: "engines",
+        script: r#""$XTASK" test engines"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "slow-tests",
+        about: "Runs the Rust tests that .config/nextest.toml leaves to the night",
+        tools: Part::Rust.tools(),
+        build: Build::Site,
+        script: "cargo nextest run --bins --tests --ignore-default-filter -E 'not default()' --test-threads 1",
+        ..NIGHTLY
+    },
+    Job {
+        name: "model",
+        about: "Tries 1,000 sequences on the model of the path",
+        tools: Part::Rust.tools(),
+        build: Build::Programs,
+        script: "MODEL_SEQUENCES=${1:-1000} cargo nextest run --bins --tests -E 'binary(model)'",
+        ..NIGHTLY
+    },
+    Job {
+        name: "chaos",
+        about: "Attacks the promise that nothing is lost, by faults under load: rows of its table, --seed, --list",
+        tools: &[NATS_SERVER, SITE_PACKAGES, FAKETIME],
+        build: Build::Programs,
+        script: r#"cargo build --example test_features --bin chaos
+            target/debug/chaos "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "rehearse",
+        about: "Rehearses a cluster: starts what an overlay says, restarts, loses and closes what a cluster does",
+        tools: &[
+            NATS_SERVER,
+            SITE_PACKAGES,
+            KUBERNETES_CHECKERS,
+            CLAMD,
+            CLAMD_LIBRARY,
+            POD_SANDBOX,
+        ],
+        build: Build::Site,
+        script: r#"cargo run --quiet --package rehearsal -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "browser-cluster",
+        about: "Runs the browser tests that hosting can change, hosted as in the cluster",
+        tools: Part::Browser.tools(),
+        build: Build::Site,
+        script: r#"target/debug/stack run --hosting cluster npm run --silent test:browser -- \
+            --project=site --project=outages --grep=@hosting "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "front-ends",
+        about: "Runs the nightly tests of the front ends, and validates their HTML",
+        tools: &[NATS_SERVER, ALL_PACKAGES, CHROMIUM, JAVA],
+        build: Build::Site,
+        script: r#"npm run --silent validate
+            target/debug/stack run npm run --silent test:nightly -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "api",
+        about: "Has Schemathesis send what docs/openapi.json allows, and what it does not",
+        tools: &[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS],
+        build: Build::Programs,
+        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000 VISITS_PER_SECOND=1000000
+            target/debug/stack run target/tools/schemathesis/bin/python services/gateway/tests/api/openapi_requests.py \
+            --max-examples 1000 "$@""#,
+        ..NIGHTLY
+    },
+    // Without a sanitizer, which would need a nightly compiler: our code has no `unsafe`.
+    Job {
+        name: "fuzz",
+        about: "Runs fuzz targets by libFuzzer: [part of a name] [seconds for each]",
+        tools: &[CARGO_NEXTEST, CARGO_BOLERO, CPP_COMPILER],
+        build: Build::Programs,
+        script: r#"cargo nextest list --lib --message-format oneline -E 'test(/(^|::)fuzz::/)' | grep -F -- "${1:-}" | {
+                while read -r package test; do
+                    env -u RUSTC_WORKSPACE_WRAPPER \
+                        cargo bolero test --sanitizer NONE --package "$package" -T "${2:-60}s" "$test" < /dev/null || failed=1
+                done
+                exit "${failed:-0}"
+            }"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "mutants",
+        about: "Changes one place of a package at a time: its own tests must notice (.cargo/mutants.toml)",
+        tools: &[CARGO_MUTANTS],
+        script: r#"for package in ${*:-visitor subscribers site-events}; do
+                cargo mutants --output target --package "$package" -- --lib
+            done"#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure build",
+        about: "Release build of all services from nothing",
+        script: "rm -rf target/cold; time cargo build --release --locked $PROGRAMS --target-dir target/cold; rm -rf target/cold",
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure memory",
+        about: "Memory of each service, idle and during uploads",
+        tools: &[NATS_SERVER, SITE_PACKAGES],
+        build: Build::Release,
+        script: "target/release/stack measure memory",
+        ..NIGHTLY
+    },
+    Job {
+        name: "measure web",
+        about: "Lighthouse and axe of each kind of page",
+        tools: Part::Browser.tools(),
+        build: Build::Site,
+        script: r#"target/debug/stack run npm run --silent measure -- "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "bench",
+        about: "Compares release builds with peers that do the same work: accept, upload, pages or deliver",
+        tools: &[NATS_SERVER, SITE_PACKAGES, FASTIFY, NGINX, LOAD],
+        build: Build::Release,
+        script: r#"[ $# -gt 0 ] || set -- accept upload pages deliver
+            for what in "$@"; do cargo run --quiet --release --package bench -- "$what"; done"#,
+        ..NIGHTLY
+    },
+];
+
+/// Runs the job that these words name, with the words behind its name.
+///
+/// # Errors
+///
+/// If there is none, a tool is missing, a build fails, or the job itself.
+pub fn run_named(words: &[String]) -> anyhow::Result<()> {
+    let given = words.join(" ") + " ";
+    let job = JOBS
+        .iter()
+        .find(|job| given.starts_with(&format!("{} ", job.name)));
+    let job = job.with_context(|| format!("There is no chore {given}; see cargo xtask help."))?;
+    job.run(&words[job.name.split(' ').count()..])
+}
+
+/// Runs the nightly jobs whose names hold one of these words, or all, even if one fails.
+///
+/// # Errors
+///
+/// Names the jobs that failed.
+pub fn nightly(words: &[String]) -> anyhow::Result<()> {
+    let is_chosen = |job: &&Job| words.is_empty() || words.iter().any(|word| job.name.contains(word));
+    let (mut lines, mut failed) = (Vec::new(), Vec::new());
+    for job in JOBS.iter().filter(|job| job.is_nightly).filter(is_chosen) {
+        println!("\n▸ nightly: {}", job.name);
+        let started = Instant::now();
+        let outcome = job
+            .run(&[])
+            .map_or_else(|error| format!("FAILED: {error:#}"), |()| "passed".to_owned());
+        if outcome != "passed" {
+            failed.push(job.name);
+        }
+        lines.push(format!(
+            "{:<16} {:>8.1} s  {outcome}",
+            job.name,
+            started.elapsed().as_secs_f64()
+        ));
+    }
+    println!(
+        "\n{}\n\n{} passed, {} failed",
+        lines.join("\n"),
+        lines.len() - failed.len(),
+        failed.len()
+    );
+    anyhow::ensure!(!lines.is_empty(), "No nightly job has such a name.");
+    anyhow::ensure!(failed.is_empty(), "These jobs failed: {}.", failed.join(", "));
+    Ok(())
+}
+
+/// Tools of all jobs.
+pub fn tools_of_all() -> Vec<Tool> {
+    let jobs = JOBS.iter().map(|job| job.tools);
+    jobs.chain([Part::Engines.tools()]).flatten().copied().collect()
+}
+
+/// The names of all jobs, and what they do.
+pub fn help() -> String {
+    let lines = JOBS.iter().filter(|job| !job.about.is_empty());
+    let lines: Vec<String> = lines
+        .map(|job| format!("  {:<16} {}", job.name, job.about))
+        .collect();
+    format!(
+        "More chores, with options of what they run:\n{}",
+        lines.join("\n")
+    )
+}
+
+impl Job {
+    fn run(&self, arguments: &[String]) -> anyhow::Result<()> {
+        tools::ensure(self.tools)?;
+        self.build.run()?;
+        let mut command = match self.build {
+            Build::Programs | Build::Site => linting(self.script, arguments),
+            Build::Nothing | Build::Release => script(self.script, arguments),
+        };
+        run(self.name, &mut command)
+    }
+}

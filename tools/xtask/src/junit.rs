@@ -1,0 +1,73 @@
+//! JUnit reports, as nextest, Vitest, pytest and Playwright write them.
+
+use std::{fs, path::Path};
+
+/// A test that ran.
+pub struct Test {
+    pub name: String,
+    pub seconds: f64,
+    pub has_failed: bool,
+}
+
+impl Test {
+    /// All tests of a runner that writes no report, as one.
+    pub fn of_all(seconds: f64, has_failed: bool) -> Self {
+        Self {
+            name: "all".to_owned(),
+            seconds,
+            has_failed,
+        }
+    }
+}
+
+/// The tests of a report, without those that were skipped. A report that is not there has none.
+pub fn tests(report: &Path) -> Vec<Test> {
+    tests_in(&fs::read_to_string(report).unwrap_or_default())
+}
+
+fn tests_in(report: &str) -> Vec<Test> {
+    let cases = report.split("<testcase ").skip(1);
+    cases
+        .filter(|case| !case.contains("<skipped"))
+        .map(test)
+        .collect()
+}
+
+fn test(case: &str) -> Test {
+    let (head, _) = case.split_once('>').unwrap_or((case, ""));
+    let attribute = |name: &str| {
+        let (_, rest) = head.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0)
+    };
+    let class = attribute("classname").unwrap_or_default();
+    // Not the end of `classname`.
+    let name = head.replacen("classname=", "", 1);
+    let name = name
+        .split_once("name=\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    Test {
+        name: format!("{class} {}", name.map_or("", |(name, _)| name)).replace("&gt;", ">"),
+        seconds: attribute("time")
+            .and_then(|time| time.parse().ok())
+            .unwrap_or_default(),
+        has_failed: ["<failure", "<error"].iter().any(|tag| case.contains(tag)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_by_name_time_and_outcome() {
+        let report = r#"<testsuite name="it"><testcase name="a" classname="gateway::it" time="1.5"/>
+            <testcase classname="k8s" name="b &gt; c" time="0.25"><failure message="no"/></testcase>
+            <testcase classname="k8s" name="d" time="0"><skipped/></testcase></testsuite>"#;
+        let tests = tests_in(report);
+        let read: Vec<_> = tests
+            .iter()
+            .map(|test| (test.name.as_str(), test.seconds, test.has_failed))
+            .collect();
+        assert_eq!(read, [("gateway::it a", 1.5, false), ("k8s b > c", 0.25, true)]);
+    }
+}
