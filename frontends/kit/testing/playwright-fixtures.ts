@@ -1,13 +1,13 @@
 import type { ConsoleMessage, Locator, Page } from '@playwright/test';
 import { test as base, expect } from '@playwright/test';
-import { showTheme, violationsOf } from '../../build/accessibility.ts';
-import type { RunningStack } from '../../build/running-stack.ts';
-import { runningStack, stackFile } from '../../build/running-stack.ts';
+import { showTheme, violationsOf } from './accessibility.ts';
 import { accessibilityTree, treeProblems } from './accessibility-tree.ts';
 import { startDevServer } from './dev-server.ts';
 import type { Mail } from './inbox.ts';
 import { mailsTo, mailTo, uniqueEmail, untilDrained } from './inbox.ts';
 import { randomClientIp } from './random-client-ip.ts';
+import type { RunningStack } from './running-stack.ts';
+import { runningStack, stackFile } from './running-stack.ts';
 import type { ServerProcess } from './server-process.ts';
 import { showPersistentToast } from './show-toast.ts';
 

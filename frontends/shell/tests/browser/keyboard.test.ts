@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
+import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
 // What a visitor without a mouse does, from the first key to the last.

@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
-import { showPersistentToast } from '../kit/testing/show-toast.ts';
+import { showPersistentToast } from './show-toast.ts';
 
 /** Widths of a phone's and of a desktop's window. */
 export const VIEWPORT_WIDTHS_PX = { phone: 390, desktop: 1440 } as const;
