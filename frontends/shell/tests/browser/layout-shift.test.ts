@@ -1,6 +1,6 @@
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-for (const route of ['/', '/services', '/contact', '/blog/ai-advancements']) {
+for (const route of ['/', '/blog/ai-advancements']) {
   test(`${route} stands still when its fonts come late`, async ({ page }) => {
     await page.setViewportSize({ width: 1350, height: 940 });
     await page.addInitScript(() => {

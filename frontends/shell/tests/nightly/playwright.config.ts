@@ -10,9 +10,8 @@ export default defineConfig({
   testDir: '.',
   outputDir: '../../../../target/playwright/nightly',
   projects: [
-    // Lighthouse times the page, so nothing else runs beside it.
     { name: 'lighthouse', testMatch: 'lighthouse.test.ts', workers: 1 },
-    { name: 'axe', testMatch: 'axe.test.ts', dependencies: ['lighthouse'] },
+    { name: 'axe', testMatch: 'axe.test.ts' },
     { name: 'asset-failures', testMatch: '{asset-failures,late-start}.test.ts' },
     { name: 'back-forward-cache', testMatch: 'back-forward-cache.test.ts' },
   ],
