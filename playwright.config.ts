@@ -1,6 +1,5 @@
 import { defineConfig } from '@playwright/test';
 import { CHROMIUM } from './frontends/build/chromium.ts';
-import { remotes } from './frontends/build/remotes.ts';
 import type { Options } from './frontends/kit/testing/playwright-fixtures.ts';
 
 /** Browser tests run against the running stack: `cargo xtask test` starts one of its own. */
@@ -22,14 +21,6 @@ export default defineConfig<object, Options>({
       dependencies: ['modified-builds'],
       teardown: 'outages',
     },
-    // Some of them again, of what a remote shows without the shell: by one server for all tests of a remote.
-    ...remotes.map(({ name }) => ({
-      name: `${name}-standalone`,
-      testMatch: `${name}/tests/browser/**/*.test.ts`,
-      grep: /@standalone/,
-      use: { standalone: name },
-      workers: 1,
-    })),
     // They stop parts of the stack that all tests share.
     { name: 'outages', testMatch: '*/tests/browser/**/outages.test.ts' },
   ],

@@ -1,11 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { VISIBLE_TIMEOUT_MS } from './frontends/shell/tests/engines/engine.ts';
 
-/** Tests that build a site, read a built one or start the compiler: they take seconds, not milliseconds. */
-const SITE = [
-  'frontends/*/tests/site/**/*.test.ts',
-  'frontends/build/{asyncapi,rebrand,spec-coverage,type-contract}.test.ts',
-];
+/** Tests that run the build, the compiler or another runner. */
+const NIGHTLY = 'frontends/build/{asyncapi,rebrand,spec-coverage,type-contract}.test.ts';
 
 export default defineConfig({
   test: {
@@ -21,7 +18,7 @@ export default defineConfig({
             'frontends/*/drawing/**/*.test.ts',
             'frontends/**/build/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', ...SITE],
+          exclude: ['**/node_modules/**', NIGHTLY],
           // A file that needs a DOM says so in its first line: `@vitest-environment happy-dom`.
           environment: 'node',
           // A worker loads React and the DOM once, not once for each file: a quarter of the time. What a module keeps
@@ -33,7 +30,18 @@ export default defineConfig({
         },
       },
       // The first page that the validator of HTML sees takes it seconds on a busy machine.
-      { test: { name: 'site', include: SITE, testTimeout: 30_000 } },
+      {
+        test: {
+          name: 'site',
+          include: ['frontends/*/tests/site/**/*.test.ts'],
+          // A worker reads each page of the built site once.
+          isolate: false,
+          // After the unit tests: Vitest starts a worker for each file where projects run side by side.
+          sequence: { groupOrder: 1 },
+          testTimeout: 30_000,
+        },
+      },
+      { test: { name: 'nightly', include: [NIGHTLY], testTimeout: 60_000 } },
       // Against a running stack: `npm run test:engines`.
       {
         test: {

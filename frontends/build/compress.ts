@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -10,14 +10,20 @@ const MIN_COMPRESSED_BYTES = 256;
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Writes Brotli and gzip variants beside each text file of a folder, so that no server has to. */
-export async function compressIn(folder: string): Promise<void> {
+/**
+ * Writes Brotli and gzip variants beside each text file of a folder, so that no server has to; of a site that was there,
+ * only those written since.
+ */
+export async function compressIn(folder: string, sinceMs = 0): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter(entry => entry.isFile() && TEXT.test(entry.name));
-  await Promise.all(files.map(entry => compress(join(entry.parentPath, entry.name))));
+  await Promise.all(files.map(entry => compress(join(entry.parentPath, entry.name), sinceMs)));
 }
 
-async function compress(file: string) {
+async function compress(file: string, sinceMs: number) {
+  if ((await stat(file)).mtimeMs < sinceMs) {
+    return;
+  }
   const text = await readFile(file);
   if (text.length < MIN_COMPRESSED_BYTES || file.endsWith('_routes.json')) {
     return;

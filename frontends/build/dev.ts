@@ -1,15 +1,40 @@
-import { serve } from './dev-server.ts';
-import { remotes } from './remotes.ts';
-import { remoteConfig, shellConfig } from './rsbuild-config.ts';
+import { createRsbuild, mergeRsbuildConfig } from '@rsbuild/core';
+import { remoteNamed, remotes } from './remotes.ts';
+import { remoteConfig, rsbuildConfig, shellConfig, standaloneConfig } from './rsbuild-config.ts';
 
-// `npm run dev`: the whole site as it is written.
+// Development server, without prerendering. The API is the running stack's. `npm run dev` serves the whole site,
+// `npm run dev -w frontends/blog` a remote without the shell.
 
-const PORT = 8090;
+const SITE_PORT = 8090;
+const PAGE =
+  '<!doctype html><html lang="en"><head></head><body><div id="root"></div></body></html>';
 
-await serve(
-  {
-    shell: shellConfig(remotes),
-    ...Object.fromEntries(remotes.map(remote => [remote.name, remoteConfig(remote)])),
-  },
-  PORT,
-);
+const [name, port] = process.argv.slice(2);
+const alone = name ? remoteNamed(name) : undefined;
+const environments = alone
+  ? { [alone.name]: standaloneConfig(alone) }
+  : {
+      shell: shellConfig(remotes),
+      ...Object.fromEntries(remotes.map(remote => [remote.name, remoteConfig(remote)])),
+    };
+const rsbuild = await createRsbuild({
+  config: mergeRsbuildConfig(rsbuildConfig('development', environments), {
+    html: { title: '' },
+    tools: { htmlPlugin: { templateContent: PAGE } },
+    dev: {
+      // Two builds of a module are never mixed: a change loads the page again.
+      hmr: false,
+      // Compiled on demand, a part would load the page again and throw away what was typed.
+      lazyCompilation: false,
+    },
+    server: {
+      port: Number(port ?? alone?.port ?? SITE_PORT),
+      strictPort: true,
+      // The page has its entry's name.
+      historyApiFallback: { index: '/main.html' },
+      publicDir: { name: 'shell/public', copyOnBuild: false },
+      proxy: { '/api': process.env['SITE'] ?? 'http://localhost:8080' },
+    },
+  }),
+});
+await rsbuild.startDevServer();

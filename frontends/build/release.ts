@@ -43,7 +43,7 @@ for (const file of former.files.filter(name => !files.includes(name))) {
   await Promise.all(['', '.br', '.gz'].map(end => rm(join(dist, file + end), { force: true })));
 }
 await writeFile(manifestFile, JSON.stringify({ ...manifest, files }));
-await compressIn(dist);
+await compressIn(dist, started);
 console.log(
   `Released ${remote.name} with ${written} pages in ${((Date.now() - started) / 1000).toFixed(1)} s`,
 );

@@ -77,26 +77,10 @@ export function serverConfig(remotes: readonly Remote[]): EnvironmentConfig {
   });
 }
 
-/** The version of remotes that are no remotes, but compiled into what loads them. */
-export const NO_REMOTE = 'none';
-
-/** Configuration of one bundle of all front ends, without remotes, to measure what federation costs. */
-export function oneBundleConfig(remotes: readonly Remote[]): EnvironmentConfig {
-  return mergeRsbuildConfig(baseConfig('shell', dist, '/'), withRemoteSources(remotes), {
-    source: { entry: { main: './src/main.tsx' } },
-    tools: { rspack: hostOptions() },
-  });
-}
-
-/** Plain React pages, by the name of each one's script, to measure ours beside. */
-export function plainPagesConfig(entry: Record<string, string>, folder: string): EnvironmentConfig {
-  return mergeRsbuildConfig(baseConfig('shell', folder, '/'), { source: { entry } });
-}
-
 /** Finds the remotes' sources in the place of the remotes, and their pictures where the remotes have them. */
 function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
   return {
-    source: { define: { REMOTE_VERSION: JSON.stringify(NO_REMOTE) } },
+    source: { define: { REMOTE_VERSION: JSON.stringify('none') } },
     resolve: {
       alias: {
         [join(frontends, 'shell/src/remote-modules.ts')]: join(

@@ -13,6 +13,7 @@ const loadRemote = vi.fn<() => Promise<PartModule>>();
 const FAILED = 'This part of the site did not load';
 const LOST = Object.assign(new Error('Loading chunk failed.'), { request: '/remotes/part.js' });
 const MODULE = { default: () => <h1>Ten internships</h1>, version: 'ours' };
+const SEARCH = { default: () => <input aria-label="Search" />, version: 'ours' };
 const TEASERS = { default: () => <h2>Latest Insights</h2>, version: 'ours' };
 
 let isCorrupt = false;
@@ -142,6 +143,25 @@ test('what was prerendered is read while its remote fails, and is hydrated after
   expect(screen.getByRole('heading')).toBe(rendered);
   expect(screen.queryByRole('alert')).toBeNull();
 });
+
+test('what was prerendered keeps its focus and its text when its remote comes late', async () => {
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(SEARCH), 500)),
+  );
+  await area({ html: '<input aria-label="Search">' });
+  const field = screen.getByRole('textbox');
+  await setupUser().type(field, 'door');
+  expect(isReacts(field)).toBe(false);
+  await advanceTimers(500);
+  expect(isReacts(field)).toBe(true);
+  expect(document.activeElement).toBe(field);
+  expect(screen.getByRole('textbox')).toBe(field);
+  expect((field as HTMLInputElement).value).toBe('door');
+});
+
+function isReacts(element: Element): boolean {
+  return Object.keys(element).some(key => key.startsWith('__react'));
+}
 
 test('what was prerendered by another build is shown anew, without a word', async () => {
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);

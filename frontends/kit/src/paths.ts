@@ -16,7 +16,7 @@ export const terms = '/terms';
 
 /**
  * Route patterns by page type: a type without a route in `shell/src/routes.tsx`, or without a sample in
- * `build/sample-paths.ts`, does not compile.
+ * `kit/testing/sample-paths.ts`, does not compile.
  */
 export const routePatterns = {
   home: [home],

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../../..');
 /** Starts a remote's own development server; its API is that of the stack, where one runs. */
 export async function startDevServer(remote: string, stackFile: string): Promise<ServerProcess> {
   const port = await freePort();
-  const program = join(root, 'frontends/build/dev-remote.ts');
+  const program = join(root, 'frontends/build/dev.ts');
   const env = existsSync(stackFile)
     ? { SITE: JSON.parse(readFileSync(stackFile, 'utf8')).site }
     : {};

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { RunningStack } from '../../build/running-stack.ts';
 import { randomClientIp } from './random-client-ip.ts';
+import type { RunningStack } from './running-stack.ts';
 
 /** Within this time a mail arrives. */
 const ARRIVAL_TIMEOUT_MS = 20_000;

@@ -41,15 +41,6 @@ type Change = (frontends: string) => Promise<void>;
 const CONTRACTS = {
   'kit-0.1.7': frontends => edit(join(frontends, 'kit/package.json'), withVersion('0.1.7')),
   'react-20': frontends => edit(join(frontends, 'blog/package.json'), wanting('react', '^20.0.0')),
-  'kit-0.2': frontends =>
-    edit(join(frontends, 'blog/package.json'), wanting('@site/kit', '^0.2.0')),
-  'blog-throws': frontends =>
-    edit(join(frontends, 'blog/src/blog-teasers.tsx'), source =>
-      source.replace(
-        /(export default function \w+\(\) {)/,
-        "$1 throw new Error('a fault of the blog');",
-      ),
-    ),
 } as const satisfies Record<string, Change>;
 
 /** A site from changed sources: for a contract, or a step of the release of an article. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SAMPLES } from '../../build/sample-paths.ts';
+import { SAMPLES } from '../../kit/testing/sample-paths.ts';
 import { pageKindOf } from './page-kind.ts';
 
 test('an address becomes one of a few kinds', () => {

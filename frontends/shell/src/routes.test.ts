@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import * as paths from '@site/kit/paths.ts';
 import { expect, test } from 'vitest';
-import { NOT_FOUND, SAMPLES } from '../../build/sample-paths.ts';
+import { NOT_FOUND, SAMPLES } from '../../kit/testing/sample-paths.ts';
 import { pageKeyOf, routeAt } from './routes.tsx';
 
 test.each([

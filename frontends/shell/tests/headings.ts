@@ -1,4 +1,4 @@
-import type { SamplePath } from '../../build/sample-paths.ts';
+import type { SamplePath } from '../../kit/testing/sample-paths.ts';
 
 /** How pages are headed, one of each page type, as the specification or we say. A new type needs an entry. */
 export const HEADINGS: Readonly<Record<SamplePath, string>> = {

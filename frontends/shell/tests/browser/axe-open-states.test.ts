@@ -2,7 +2,7 @@ import {
   OPEN_STATES,
   VIEWPORT_HEIGHT_PX,
   VIEWPORT_WIDTHS_PX,
-} from '../../../build/accessibility.ts';
+} from '../../../kit/testing/accessibility.ts';
 import { expect, expectAccessible, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 /** What the console says in states whose form fails on purpose; in all others it stays silent. */

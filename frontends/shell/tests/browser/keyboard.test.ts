@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
-import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
+import { SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
 // What a visitor without a mouse does, from the first key to the last.
@@ -8,6 +8,10 @@ import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 for (const route of SAMPLE_PATHS) {
   test(`${route}: Tab leads to all there is, in order and in sight`, async ({ page }) => {
     await page.goto(route);
+    // The recording's slider and buttons come with its picture, after the page is hydrated.
+    if (route === SAMPLES.home) {
+      await expect(page.getByRole('slider')).toBeVisible();
+    }
     const count = await page.evaluate(noteTabStops);
     expect(count).toBeGreaterThan(10);
     for (let stop = 0; stop < count; stop += 1) {

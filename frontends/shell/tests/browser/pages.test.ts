@@ -1,6 +1,5 @@
 import type { Page } from '@playwright/test';
-import { VIEWPORT_HEIGHT_PX, VIEWPORT_WIDTHS_PX } from '../../../build/accessibility.ts';
-import { ACCEPTED, NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../build/sample-paths.ts';
+import { VIEWPORT_HEIGHT_PX, VIEWPORT_WIDTHS_PX } from '../../../kit/testing/accessibility.ts';
 import {
   expect,
   expectAccessible,
@@ -8,6 +7,7 @@ import {
   hydrated,
   test,
 } from '../../../kit/testing/playwright-fixtures.ts';
+import { ACCEPTED, NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 

@@ -1,5 +1,5 @@
-import { NOT_FOUND } from '../../../build/sample-paths.ts';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
+import { NOT_FOUND } from '../../../kit/testing/sample-paths.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 

@@ -1,5 +1,4 @@
 import type { Page } from '@playwright/test';
-import { REFUSED, SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { newsletterLink } from '../../../kit/testing/inbox.ts';
 import {
   expect,
@@ -8,6 +7,7 @@ import {
   test,
   uniqueEmail,
 } from '../../../kit/testing/playwright-fixtures.ts';
+import { REFUSED, SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 import { HEADINGS } from '../headings.ts';
 
 // The forms as browsers send them that run no script of ours, or have not begun to.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { mailTo, uniqueEmail } from '../../../kit/testing/inbox.ts';
+import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 import { VISIBLE_TIMEOUT_MS } from './engine.ts';
 import { ENGINES } from './engines.ts';

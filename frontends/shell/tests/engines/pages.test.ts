@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
+import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 import { HEADINGS } from '../headings.ts';
 import { ENGINES } from './engines.ts';
 import { visitorsOf } from './visitor.ts';

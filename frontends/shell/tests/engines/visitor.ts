@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
-import type { RunningStack } from '../../../build/running-stack.ts';
-import { runningStack } from '../../../build/running-stack.ts';
-import { isHydrated } from '../../../build/unwatched-visit.ts';
+import type { RunningStack } from '../../../kit/testing/running-stack.ts';
+import { runningStack } from '../../../kit/testing/running-stack.ts';
 import type { Browser, ElementHandle, Engine, Scheme, Tab } from './engine.ts';
 import { VISIBLE_TIMEOUT_MS } from './engine.ts';
 import type { RecordingProxy } from './recording-proxy.ts';
@@ -135,6 +134,12 @@ function isFocused(role: string, name: string): boolean {
   return window.TestingLibraryDom.queryAllByRole(near, role, { name }).some(
     element => element === activeElement,
   );
+}
+
+/** React marks the elements that it has hydrated. */
+function isHydrated(): boolean {
+  const heading = document.querySelector('main h1');
+  return heading !== null && Object.keys(heading).some(key => key.startsWith('__react'));
 }
 
 function textInView(): string {

@@ -5,7 +5,6 @@ import WebAutoExtractor from '@marbec/web-auto-extractor';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
-import { REFUSED, SAMPLES } from '../../../build/sample-paths.ts';
 import {
   attributesOf,
   builtPage,
@@ -14,6 +13,7 @@ import {
   sitemapPages,
   unlistedPages,
 } from '../../../kit/testing/built-site.ts';
+import { REFUSED, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
 // What machines read of the site: its HTML, its structured data, its links, its map.
 

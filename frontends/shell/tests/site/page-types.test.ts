@@ -1,6 +1,5 @@
 import { matchRoutes } from 'react-router-dom';
 import { expect, test } from 'vitest';
-import { NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../build/sample-paths.ts';
 import * as paths from '../../../kit/src/paths.ts';
 import {
   builtPage,
@@ -8,8 +7,9 @@ import {
   sitemapPages,
   unlistedPages,
 } from '../../../kit/testing/built-site.ts';
+import { NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-// Tests and measurements look at one page of each type: at one of `build/sample-paths.ts`.
+// Tests and measurements look at one page of each type: at one of `kit/testing/sample-paths.ts`.
 
 const pages = [...sitemapPages(), ...unlistedPages()];
 

@@ -1,4 +1,4 @@
-import * as paths from '../kit/src/paths.ts';
+import * as paths from '../src/paths.ts';
 
 /** Paths of pages that visitors come to, of each page type one. */
 const PAGES = {

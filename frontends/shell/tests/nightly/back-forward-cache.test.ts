@@ -1,7 +1,7 @@
 import { chromium } from '@playwright/test';
 import { CHROMIUM } from '../../../build/chromium.ts';
-import { SAMPLE_PATHS } from '../../../build/sample-paths.ts';
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
+import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 
 // Who goes back to a page of ours from another document finds it as it was left: nothing in it keeps browsers from keeping it
 // (https://web.dev/articles/bfcache).

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { root } from './file-paths.ts';
+import { root } from '../../build/file-paths.ts';
 
 /** Content of the stack file, which a running stack writes. */
 export interface RunningStack {
