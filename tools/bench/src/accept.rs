@@ -14,7 +14,6 @@ use crate::{
     wrk::{Load, Requests},
 };
 
-const CONNECTIONS: [u32; 2] = [64, 1];
 /// What was seen less a quarter; lower means that something got slower.
 const LEAST: f64 = 0.25;
 
@@ -59,7 +58,7 @@ pub async fn accept(args: &AcceptArgs, turns: Turns) -> anyhow::Result<Vec<Row>>
     let fastify = Peer::fastify(&stack).await?;
     let broker = stack.nats.process()?;
     let mut rows = Vec::new();
-    for connections in CONNECTIONS {
+    for connections in [64, 1] {
         let ours = Contender {
             name: "ours",
             url: stack.site(),

@@ -21,7 +21,7 @@ pub struct Contender<'a> {
     pub least: Option<f64>,
 }
 
-/// Sends the load to all contenders in turns, after a second for each to warm up. The first one is the peer.
+/// Sends the load to all contenders in turns, after one that does not count. The first one is the peer.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub async fn compare(
 ) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for contender in contenders {
-        load.send(&contender.url, 1).await?;
+        load.send(&contender.url, turns.seconds).await?;
         rows.push(Row {
             case: case.to_owned(),
             contender: contender.name.to_owned(),

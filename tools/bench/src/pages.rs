@@ -13,7 +13,6 @@ use crate::{
     wrk::{Load, Requests},
 };
 
-const CONNECTIONS: u32 = 64;
 const LEAST: f64 = 0.7;
 
 /// Compares the gateway with Axum. Both send the gzip file that the build wrote.
@@ -39,7 +38,7 @@ pub async fn pages(turns: Turns) -> anyhow::Result<Vec<Row>> {
         };
         let load = Load {
             requests: Requests::Page(path),
-            connections: CONNECTIONS,
+            connections: 64,
         };
         rows.extend(compare(case, &[axum.contender(None), ours], load, turns).await?);
     }

@@ -55,7 +55,7 @@ impl Row {
             .map(|(at, (process, _))| format!("{process} {:.0}", self.median(|turn| turn.cpu[at].1)))
             .collect();
         format!(
-            "| {} | {} | {:.0} | {:.0} % | {} | {} | {} |",
+            "| {} | {} | {:.1} | {:.0} % | {} | {} | {} |",
             self.case,
             self.contender,
             self.rate(),

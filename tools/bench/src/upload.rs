@@ -17,8 +17,6 @@ use crate::{
 
 const LEAST: f64 = 0.5;
 const MEGABYTES: usize = 5;
-/// Uploads at once: the gateway reads ten at a time.
-const AT_ONCE: [u32; 2] = [1, 8];
 
 /// Compares gateway and careers service with Axum that puts the file into the same store. The notifier is stopped.
 ///
@@ -34,7 +32,8 @@ pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let axum = Peer::axum(&stack).await?;
     let broker = stack.nats.process()?;
     let mut rows = Vec::new();
-    for connections in AT_ONCE {
+    // The gateway reads ten at a time; more would be told to come again.
+    for connections in [1, 8] {
         let ours = Contender {
             name: "ours",
             url: stack.site(),

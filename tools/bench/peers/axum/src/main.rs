@@ -14,6 +14,7 @@ use axum::{
     http::{HeaderName, StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
     routing::post,
+    serve::ListenerExt,
 };
 use clap::Parser;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
@@ -98,7 +99,9 @@ async fn main() -> anyhow::Result<()> {
         .layer(DefaultBodyLimit::disable())
         .fallback_service(ServeDir::new(settings.site_dir).precompressed_gzip())
         .with_state(peer);
-    let listener = TcpListener::bind(settings.listen).await?;
+    let listener = TcpListener::bind(settings.listen)
+        .await?
+        .tap_io(|socket| drop(socket.set_nodelay(true)));
     Ok(axum::serve(listener, routes).await?)
 }
 
