@@ -13,11 +13,8 @@ WORKDIR /src
 FROM tools AS recipe
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
-COPY bench bench
-COPY rehearsal rehearsal
-COPY reliability reliability
 COPY services services
-COPY xtask xtask
+COPY tools tools
 RUN cargo chef prepare --recipe-path /recipe.json
 
 # The compiler's version is that of the base image's distribution. The allocator is built by make.
@@ -36,8 +33,6 @@ FROM compiler AS for-amd64
 ENV CARGO_BUILD_TARGET=x86_64-unknown-linux-gnu
 ENV LINKER=x86_64-linux-gnu-gcc
 ENV CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
-# What runs often, as `cargo xtask profile` recorded it. It is found again by names that hold the platform: arm64 has none.
-ENV CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-Cprofile-use=/src/services.profdata -Cllvm-args=-no-pgo-warn-mismatch"
 RUN rustup target add "$CARGO_BUILD_TARGET"
 
 FROM compiler AS for-arm64
@@ -53,23 +48,16 @@ RUN rustup target add "$CARGO_BUILD_TARGET"
 FROM for-$TARGETARCH AS build
 WORKDIR /src
 COPY --from=recipe /recipe.json /recipe.json
-COPY tools/bench/services.profdata services.profdata
 COPY .cargo .cargo
-# Of the whole workspace, as they are tested: the names in the profile hold the features that crates have.
-RUN cargo chef cook --release --locked --recipe-path /recipe.json --workspace \
+RUN cargo chef cook --release --locked --recipe-path /recipe.json --workspace --features site-service/jemalloc \
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web
 COPY Cargo.toml Cargo.lock brand.json ./
 COPY crates crates
-COPY bench bench
-COPY rehearsal rehearsal
-COPY reliability reliability
 COPY services services
-COPY xtask xtask
+COPY tools tools
 # Auditable: the list of dependencies is a section of each program, where scanners and the image's SBOM find it.
-# Its own command, `cargo auditable`, would give functions other names than the profile has: it is the compiler's wrapper by hand.
 # Beside glibc they need one library, the compiler's.
-RUN CARGO_AUDITABLE_ORIG_ARGS='{"offline":false,"locked":true,"frozen":false,"config":[]}' \
-    RUSTC_WRAPPER=cargo-auditable cargo build --release --locked --workspace \
+RUN cargo auditable build --release --locked --workspace --features site-service/jemalloc \
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web \
     && for program in gateway contact newsletter careers notifier sitectl web; do \
       grep --quiet dep-v0 "target/$CARGO_BUILD_TARGET/release/$program" || exit 1; \

@@ -1,6 +1,7 @@
-//! The allocator of the services: jemalloc, whose background threads give the system back what a peak took.
+//! jemalloc as the allocator of every program that links this crate, if the feature `jemalloc` is on.
 //!
-//! glibc keeps it: a gateway that 400 visitors waited at stayed at 42 MB for good, with 2 MB in use.
-//! Figures, what else was tried, and who has it: `docs/decisions/0016-memory-goes-back-after-a-peak.md`.
+//! Its background threads give memory back after a peak; glibc keeps it. Images and benches turn the feature on. Other builds
+//! leave it off: compiling its C takes a minute of processor time. `docs/decisions/0016-memory-goes-back-after-a-peak.md`
 
-pub use tikv_jemallocator::Jemalloc;
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -1,7 +1,8 @@
 //! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
 
 pub mod address_limit;
-pub mod allocator;
+#[cfg(feature = "jemalloc")]
+mod allocator;
 mod core_dumps;
 pub mod detached_calls;
 pub mod drain;

@@ -3,10 +3,7 @@
 use std::process::ExitCode;
 
 use careers::{Service, Settings};
-use site_service::{allocator::Jemalloc, program};
-
-#[global_allocator]
-static ALLOCATOR: Jemalloc = Jemalloc;
+use site_service::program;
 
 fn main() -> anyhow::Result<ExitCode> {
     let telemetry = |settings: &Settings| settings.telemetry.clone();

@@ -1,69 +1,79 @@
-//! The peers of `tools/bench/peers`, started.
+//! The peers, started.
 
-use std::{path::Path, time::Duration};
+use std::{env, time::Duration};
 
 use async_nats::jetstream::{self, stream};
-use testkit::{ChildProcess, Nats, User, free_ports, root};
+use testkit::{ChildProcess, Nats, Stack, User, free_ports, root};
 use tokio::process::Command;
 
-use crate::contender::Contender;
+use crate::compare::Contender;
 
-/// The stream of the peers, and what they publish under.
 const STREAM: &str = "PEERS";
 const SUBJECT: &str = "peers.forms";
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A peer that runs.
+/// A peer that runs until it is dropped.
 pub struct Peer {
-    /// Which one.
-    pub contender: Contender,
-    /// Its address.
-    pub url: String,
-    /// Its process.
-    pub process: ChildProcess,
+    url: String,
+    process: ChildProcess,
 }
 
 impl Peer {
-    /// Starts one, which publishes to this broker if it does at all, and waits until it takes connections.
+    /// Starts Axum, which is built beside this program.
     ///
     /// # Errors
     ///
-    /// If it does not start, or the broker refuses its stream.
-    pub async fn start(contender: Contender, nats: &Nats, logs: &Path) -> anyhow::Result<Self> {
-        let [port] = free_ports()?;
-        let mut command = program(contender)?;
-        command.env("LISTEN", format!("127.0.0.1:{port}"));
-        if contender != Contender::Axum {
-            create_stream(nats).await?;
-            command
-                .env("NATS_URL", nats.url())
-                .env("NATS_USER", User::Operator.name())
-                .env("NATS_PASSWORD", nats.password())
-                .env("SUBJECT", SUBJECT);
+    /// If it is not built, or does not start.
+    pub async fn axum(stack: &Stack) -> anyhow::Result<Self> {
+        let program = Command::new(env::current_exe()?.with_file_name("axum-peer"));
+        Self::start("axum", program, stack).await
+    }
+
+    /// Starts Fastify, with the packages that `cargo xtask bench` installs.
+    ///
+    /// # Errors
+    ///
+    /// If it does not start.
+    pub async fn fastify(stack: &Stack) -> anyhow::Result<Self> {
+        let mut program = Command::new(root().join("node_modules/.bin/node"));
+        program
+            .arg(root().join("tools/bench/peers/fastify/server.cjs"))
+            .env("NODE_ENV", "production")
+            .env("NODE_PATH", root().join("target/tools/fastify/node_modules"));
+        Self::start("fastify", program, stack).await
+    }
+
+    /// The peer as a contender, with a process that works for it as well.
+    pub fn contender<'a>(&'a self, beside: Option<&'a ChildProcess>) -> Contender<'a> {
+        Contender {
+            name: self.process.name(),
+            url: self.url.clone(),
+            processes: [Some(&self.process), beside].into_iter().flatten().collect(),
+            least: None,
         }
-        let mut process = ChildProcess::start(&contender.name(), logs, command)?;
+    }
+
+    async fn start(name: &str, mut program: Command, stack: &Stack) -> anyhow::Result<Self> {
+        create_stream(&stack.nats).await?;
+        let [port] = free_ports()?;
+        program
+            .envs(stack.s3.env())
+            .env("SITE_DIR", root().join("frontends/dist"))
+            .env("LISTEN", format!("127.0.0.1:{port}"))
+            .env("NATS_URL", stack.nats.url())
+            .env("NATS_USER", User::Operator.name())
+            .env("NATS_PASSWORD", stack.nats.password())
+            .env("SUBJECT", SUBJECT);
+        let mut process = ChildProcess::start(name, stack.logs(), program)?;
         process.listens(port, START_TIMEOUT).await?;
         Ok(Self {
-            contender,
             url: format!("http://127.0.0.1:{port}"),
             process,
         })
     }
 }
 
-fn program(contender: Contender) -> anyhow::Result<Command> {
-    if contender == Contender::FastifyJetstream {
-        let packages = root().join("target/tools/fastify/node_modules");
-        let mut node = Command::new(root().join("node_modules/.bin/node"));
-        node.arg(root().join("tools/bench/peers/fastify/server.cjs"))
-            .env("NODE_ENV", "production")
-            .env("NODE_PATH", packages);
-        return Ok(node);
-    }
-    Ok(Command::new(root().join("target/release/axum-peer")))
-}
-
-/// On disk, as that of the events.
+/// Creates the stream that the peers publish to: on disk, as ours is.
 async fn create_stream(nats: &Nats) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let config = stream::Config {

@@ -1,88 +1,96 @@
-//! Load by wrk: forms over so many connections, each the next as soon as the last is answered.
+//! Load by wrk, with one thread: each connection sends its next request when the last is answered.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use anyhow::Context;
 use serde::Deserialize;
 use testkit::root;
 use tokio::{process::Command, time::timeout};
 
-const SCRIPT: &str = "tools/bench/src/forms.lua";
-/// How much longer than it should it may take.
-const GRACE: Duration = Duration::from_secs(20);
+const SCRIPT: &str = "tools/bench/src/requests.lua";
+/// How much longer than the turn wrk may take.
+const GRACE: Duration = Duration::from_secs(60);
 
-/// A form that is sent.
+/// What visitors send.
 #[derive(Clone, Copy)]
-pub enum Form {
-    /// A contact message.
+pub enum Requests<'a> {
+    /// Contact forms, each of another visitor.
     Contact,
-    /// A sign-up.
+    /// Sign-ups for the newsletter, each of another visitor.
     Newsletter,
+    /// Applications with this file as the résumé, each of another visitor.
+    Application(&'a Path),
+    /// The file of the site at this path.
+    Page(&'a str),
 }
 
-impl Form {
-    fn path(self) -> &'static str {
-        match self {
-            Self::Contact => "/api/contact",
-            Self::Newsletter => "/api/newsletter",
-        }
-    }
+/// Requests over a number of connections.
+#[derive(Clone, Copy)]
+pub struct Load<'a> {
+    /// What is sent.
+    pub requests: Requests<'a>,
+    /// How many connections.
+    pub connections: u32,
 }
 
-/// What wrk saw in one turn.
+/// What wrk saw in a turn.
 #[derive(Deserialize)]
-pub struct Load {
-    /// How many forms were answered.
+pub struct Sent {
+    /// How many requests were answered.
     pub requests: u64,
     micros: u64,
-    /// Latency in microseconds that half of them do not exceed.
-    pub p50: f64,
-    /// That 99 of 100 do not exceed.
-    pub p99: f64,
-    /// That 999 of 1000 do not exceed.
-    pub p999: f64,
+    p50: f64,
+    p99: f64,
     refused: u64,
     broken: u64,
 }
 
-impl Load {
-    /// How many were answered a second.
-    pub fn requests_per_second(&self) -> f64 {
+impl Sent {
+    /// Requests a second.
+    pub fn per_second(&self) -> f64 {
         self.requests as f64 * 1e6 / self.micros as f64
+    }
+
+    /// The median and the 99th percentile.
+    pub fn latencies_ms(&self) -> [f64; 2] {
+        [self.p50 / 1e3, self.p99 / 1e3]
     }
 }
 
-/// Sends forms. `seed` is what the random choices begin with: a form that was sent before is a repeated one.
-///
-/// # Errors
-///
-/// If wrk cannot be run, or any form was not accepted.
-pub async fn send_forms(
-    form: Form,
-    site: &str,
-    connections: u32,
-    lasting: Duration,
-    seed: u64,
-) -> anyhow::Result<Load> {
-    let mut wrk = Command::new("wrk");
-    wrk.args(["--threads", "1", "--timeout", "10s"])
-        .args(["--connections", &connections.to_string()])
-        .args(["--duration", &format!("{}s", lasting.as_secs())])
-        .args(["--script", &root().join(SCRIPT).to_string_lossy()])
-        .args([&format!("{site}{}", form.path()), "--", &seed.to_string()])
-        .kill_on_drop(true);
-    let output = timeout(lasting + GRACE, wrk.output());
-    let output = output.await.context("wrk does not end")?;
-    let output = output.context("wrk cannot be run; is it installed?")?;
-    let said = String::from_utf8(output.stdout)?;
-    let result = said.lines().rfind(|line| line.starts_with('{'));
-    let load: Load = serde_json::from_str(result.with_context(|| format!("wrk failed:\n{said}"))?)?;
-    anyhow::ensure!(
-        load.refused == 0 && load.broken == 0 && load.requests > 0,
-        "{site}: of {} forms {} were refused and {} not answered",
-        load.requests,
-        load.refused,
-        load.broken
-    );
-    Ok(load)
+impl Load<'_> {
+    /// Sends it for some seconds to this address.
+    ///
+    /// # Errors
+    ///
+    /// If wrk cannot run, or a request was not answered with success.
+    pub async fn send(self, url: &str, seconds: u64) -> anyhow::Result<Sent> {
+        let (path, kind, file) = match self.requests {
+            Requests::Contact => ("/api/contact", "contact", None),
+            Requests::Newsletter => ("/api/newsletter", "newsletter", None),
+            Requests::Application(file) => ("/api/career-application", "application", Some(file)),
+            Requests::Page(path) => (path, "page", None),
+        };
+        let mut wrk = Command::new("wrk");
+        wrk.args(["--threads", "1", "--timeout", "30s"])
+            .args(["--connections", &self.connections.to_string()])
+            .args(["--duration", &format!("{seconds}s")])
+            .args(["--script", &root().join(SCRIPT).to_string_lossy()])
+            .args([&format!("{url}{path}"), "--", kind])
+            .args(file)
+            .kill_on_drop(true);
+        let output = timeout(Duration::from_secs(seconds) + GRACE, wrk.output());
+        let output = output.await.context("wrk does not end")?;
+        let output = output.context("wrk cannot be run; is it installed?")?;
+        let printed = String::from_utf8(output.stdout)?;
+        let result = printed.lines().rfind(|line| line.starts_with('{'));
+        let sent: Sent = serde_json::from_str(result.with_context(|| format!("wrk failed:\n{printed}"))?)?;
+        anyhow::ensure!(
+            sent.refused == 0 && sent.broken == 0 && sent.requests > 0,
+            "{url}{path}: of {} requests {} were refused and {} not answered",
+            sent.requests,
+            sent.refused,
+            sent.broken
+        );
+        Ok(sent)
+    }
 }

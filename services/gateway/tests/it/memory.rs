@@ -1,30 +1,27 @@
-//! What the gateway takes under load, and what it keeps of the memory that a peak took.
+//! Memory of the gateway under load.
+
+#[cfg(feature = "jemalloc")]
+mod given_back;
 
 use std::{net::Ipv4Addr, time::Duration};
 
 use futures_util::future::try_join_all;
-use nix::sys::signal::Signal;
 use reqwest::Client;
 use serde_json::json;
-use testkit::{Ports, Stack, eventually, measure::resident_bytes};
-use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
+use testkit::{Ports, Stack, measure::resident_bytes};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 /// Visitors who wait at the same time.
 const VISITORS: u32 = 400;
 /// The first address of one: each has its own, or there would soon be too many from one.
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
-/// How long the contact service stands still: less than a call may take.
-const FROZEN: Duration = Duration::from_secs(3);
-/// What is free goes back little by little: half of it after some eight seconds, all of it after ten or twenty.
-const GIVEN_BACK: Duration = Duration::from_secs(30);
-/// What a peak is at least.
-const PEAK_BYTES: u64 = 10_000_000;
 
 /// How large a message is that stops just before its end.
 const STOPPED_BYTES: usize = 256 * 1024;
 /// What as many of them may take: those that are read, and what each connection costs.
 const STOPPED_TAKE_BYTES: u64 = 60_000_000;
 
+/// Sends as many forms at once, each from another address.
 async fn send_forms(site: &str, visitors: u32) -> anyhow::Result<()> {
     // A client of its own, so that no connection is left when all are answered.
     let http = Client::new();
@@ -42,34 +39,6 @@ async fn send_forms(site: &str, visitors: u32) -> anyhow::Result<()> {
     // On a busy machine some are told to come again, which is as good here.
     try_join_all(forms).await?;
     Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_many_waiting_visitors_took_is_given_back() -> anyhow::Result<()> {
-    let stack = Stack::start(Ports::free()?, &[]).await?;
-    let (gateway, contact) = (stack.service("gateway")?, stack.service("contact")?);
-    send_forms(&stack.site(), 1).await?;
-    let before = resident_bytes(gateway, "VmRSS")?;
-
-    contact.signal(Signal::SIGSTOP)?;
-    let site = stack.site();
-    let waiting = tokio::spawn(async move { send_forms(&site, VISITORS).await });
-    sleep(FROZEN).await;
-    contact.signal(Signal::SIGCONT)?;
-    waiting.await??;
-
-    let peak = resident_bytes(gateway, "VmHWM")?;
-    anyhow::ensure!(
-        peak > before + PEAK_BYTES,
-        "{before} bytes, and {peak} at the peak"
-    );
-    let half = before.midpoint(peak);
-    let what = format!("less than {half} bytes are resident, after {before} and {peak}");
-    eventually(&what, GIVEN_BACK, async || {
-        (resident_bytes(gateway, "VmRSS").ok()? < half).then_some(())
-    })
-    .await?;
-    stack.stop().await
 }
 
 /// A message of which all but the last byte was sent.

@@ -1,43 +1,50 @@
-//! The least that taking a form costs in Rust: Axum that only answers, or publishes to JetStream and awaits the ack.
+//! The least that our work costs in Rust: Axum that publishes forms to JetStream, puts résumés into the store and serves files.
 //!
-//! It checks no field, limits nobody and logs nothing.
+//! It validates nothing but the shape of a form, limits nobody and logs nothing.
 
-use std::net::SocketAddr;
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use async_nats::{
     ConnectOptions,
     jetstream::{self, Context},
 };
-use axum::{Json, Router, extract::State, http::StatusCode, routing::post};
-use clap::{Args, Parser};
+use axum::{
+    Json, Router,
+    extract::{DefaultBodyLimit, Multipart, State},
+    http::{HeaderName, StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+    routing::post,
+    serve::ListenerExt,
+};
+use clap::Parser;
+use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::{Deserialize, Serialize};
-use tokio::net::TcpListener;
+use tokio::{fs::File, io::AsyncWriteExt, net::TcpListener};
+use tower_http::services::ServeDir;
+use uuid::Uuid;
 
-/// Takes contact forms, with a broker or without
 #[derive(Parser)]
-#[command(name = "axum-peer")]
 struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN")]
     listen: SocketAddr,
-    #[command(flatten)]
-    broker: Option<BrokerSettings>,
-}
-
-#[derive(Args)]
-struct BrokerSettings {
-    /// Address of the broker; without it forms are only answered
-    #[arg(long, env = "NATS_URL", required = false)]
+    /// Folder of files to serve, with those that end in `.gz`
+    #[arg(long, env = "SITE_DIR", default_value = "frontends/dist")]
+    site_dir: PathBuf,
+    /// Address of the broker
+    #[arg(long, env = "NATS_URL")]
     nats_url: String,
-    /// User to log in as
-    #[arg(long, env = "NATS_USER", required = false)]
+    /// User of the broker
+    #[arg(long, env = "NATS_USER")]
     nats_user: String,
     /// The user's password
-    #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, required = false)]
+    #[arg(long, env = "NATS_PASSWORD", hide_env_values = true)]
     nats_password: String,
     /// Subject of a stream that forms are published under
-    #[arg(long, env = "SUBJECT", required = false)]
+    #[arg(long, env = "SUBJECT")]
     subject: String,
+    #[command(flatten)]
+    store: S3Settings,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -47,59 +54,88 @@ struct ContactForm {
     message: String,
 }
 
-#[derive(Serialize)]
-struct Answer {
-    success: bool,
-    message: &'static str,
+/// The answer to a form, as JSON.
+type Answer = ([(HeaderName, &'static str); 1], &'static str);
+
+const ANSWER: Answer = (
+    [(CONTENT_TYPE, "application/json")],
+    r#"{"success":true,"message":"Thank you. Your message has reached us."}"#,
+);
+
+#[derive(Clone)]
+struct Peer {
+    broker: Context,
+    subject: String,
+    store: ResumeStore,
 }
 
-const ANSWER: Json<Answer> = Json(Answer {
-    success: true,
-    message: "Thank you. Your message has reached us.",
-});
+/// Whatever failed: answered with 500.
+struct Failed;
 
-/// Where forms are published.
-#[derive(Clone)]
-struct Stream {
-    context: Context,
-    subject: String,
+impl<E: Into<anyhow::Error>> From<E> for Failed {
+    fn from(_: E) -> Self {
+        Self
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    }
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let settings = Settings::parse();
-    let routes = match settings.broker {
-        None => Router::new().route("/api/contact", post(answer)),
-        Some(broker) => {
-            let stream = connect(broker).await?;
-            Router::new()
-                .route("/api/contact", post(publish))
-                .with_state(stream)
-        }
+    let login = ConnectOptions::with_user_and_password(settings.nats_user, settings.nats_password);
+    let peer = Peer {
+        broker: jetstream::new(login.connect(settings.nats_url).await?),
+        subject: settings.subject,
+        store: ResumeStore::new(&settings.store),
     };
-    let listener = TcpListener::bind(settings.listen).await?;
+    let routes = Router::new()
+        .route("/api/contact", post(contact))
+        .route("/api/career-application", post(apply))
+        .layer(DefaultBodyLimit::disable())
+        .fallback_service(ServeDir::new(settings.site_dir).precompressed_gzip())
+        .with_state(peer);
+    let listener = TcpListener::bind(settings.listen)
+        .await?
+        .tap_io(|socket| drop(socket.set_nodelay(true)));
     Ok(axum::serve(listener, routes).await?)
 }
 
-async fn connect(broker: BrokerSettings) -> anyhow::Result<Stream> {
-    let login = ConnectOptions::with_user_and_password(broker.nats_user, broker.nats_password);
-    Ok(Stream {
-        context: jetstream::new(login.connect(broker.nats_url).await?),
-        subject: broker.subject,
-    })
-}
-
-async fn answer(Json(_): Json<ContactForm>) -> Json<Answer> {
-    ANSWER
-}
-
-async fn publish(
-    State(stream): State<Stream>,
-    Json(form): Json<ContactForm>,
-) -> Result<Json<Answer>, StatusCode> {
-    let payload = serde_json::to_vec(&form).map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
-    let published = stream.context.publish(stream.subject, payload.into());
-    let acknowledged = published.await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
-    acknowledged.await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+async fn contact(State(peer): State<Peer>, Json(form): Json<ContactForm>) -> Result<Answer, Failed> {
+    peer.publish(&form).await?;
     Ok(ANSWER)
+}
+
+async fn apply(State(peer): State<Peer>, mut form: Multipart) -> Result<Answer, Failed> {
+    let resume = tempfile::NamedTempFile::new()?;
+    let mut fields = BTreeMap::new();
+    while let Some(mut field) = form.next_field().await? {
+        let name = field.name().unwrap_or_default().to_owned();
+        if name != "resume" {
+            fields.insert(name, field.text().await?);
+            continue;
+        }
+        let mut file = File::create(resume.path()).await?;
+        while let Some(chunk) = field.chunk().await? {
+            file.write_all(&chunk).await?;
+        }
+        file.flush().await?;
+    }
+    let key = ResumeKey::known(format!("resumes/{}/resume.pdf", Uuid::new_v4()));
+    peer.store.put(&key, resume.path(), "application/pdf").await?;
+    peer.publish(&fields).await?;
+    Ok(ANSWER)
+}
+
+impl Peer {
+    async fn publish(&self, form: &impl Serialize) -> Result<(), Failed> {
+        let payload = serde_json::to_vec(form)?.into();
+        let published = self.broker.publish(self.subject.clone(), payload).await?;
+        published.await?;
+        Ok(())
+    }
 }

@@ -1,0 +1,89 @@
+//! Contenders under the same load, in turns.
+
+use anyhow::Context;
+use testkit::{ChildProcess, measure::processor_time};
+
+use crate::{
+    Turns,
+    table::{Row, Turn},
+    wrk::Load,
+};
+
+/// Who takes the load.
+pub struct Contender<'a> {
+    /// Its name in the table.
+    pub name: &'a str,
+    /// Address that the load is sent to, without a path.
+    pub url: String,
+    /// The processes that work for it.
+    pub processes: Vec<&'a ChildProcess>,
+    /// The least share of the peer's rate.
+    pub least: Option<f64>,
+}
+
+/// Sends the load to all contenders in turns, after one that does not count. The first one is the peer.
+///
+/// # Errors
+///
+/// If wrk cannot run, or a request was refused.
+pub async fn compare(
+    case: &str,
+    contenders: &[Contender<'_>],
+    load: Load<'_>,
+    turns: Turns,
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for contender in contenders {
+        load.send(&contender.url, turns.seconds).await?;
+        rows.push(Row {
+            case: case.to_owned(),
+            contender: contender.name.to_owned(),
+            least: contender.least,
+            turns: Vec::new(),
+        });
+    }
+    for _ in 0..turns.turns {
+        for (contender, row) in contenders.iter().zip(&mut rows) {
+            let before = cpu_micros(&contender.processes)?;
+            let sent = load.send(&contender.url, turns.seconds).await?;
+            row.turns.push(Turn {
+                rate: sent.per_second(),
+                latencies_ms: Some(sent.latencies_ms()),
+                cpu: cpu_of_each(&before, &contender.processes, sent.requests)?,
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// Processor time of each process until now, in microseconds.
+///
+/// # Errors
+///
+/// If one of them has ended.
+pub fn cpu_micros(processes: &[&ChildProcess]) -> anyhow::Result<Vec<f64>> {
+    let micros = |process: &&ChildProcess| {
+        let pid = process.pid().context("a process ended")?;
+        Ok(processor_time(pid)?.as_secs_f64() * 1e6)
+    };
+    processes.iter().map(micros).collect()
+}
+
+/// Processor time of each process since then, in microseconds for each request.
+///
+/// # Errors
+///
+/// If one of them has ended.
+pub fn cpu_of_each(
+    before: &[f64],
+    processes: &[&ChildProcess],
+    requests: u64,
+) -> anyhow::Result<Vec<(String, f64)>> {
+    let spent = cpu_micros(processes)?;
+    let spent = spent
+        .iter()
+        .zip(before)
+        .map(|(after, before)| (after - before) / requests as f64);
+    let names = processes.iter().map(|process| process.name().to_owned());
+    Ok(names.zip(spent).collect())
+}

@@ -1,0 +1,129 @@
+//! `bench deliver`: a backlog of sign-ups that becomes mails.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use testkit::{
+    Keep, MailServer, Ports, ScriptedReply, Stack, eventually, mail_server::Behaviour,
+    measure::WITHOUT_LIMITS,
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
+    net::TcpStream,
+    task::JoinSet,
+};
+
+use crate::{
+    FORMS, Turns,
+    compare::{cpu_micros, cpu_of_each},
+    table::{Row, Turn},
+    wrk::{Load, Requests},
+};
+
+/// How long the mail server takes to store a mail.
+const STORING: Duration = Duration::from_millis(5);
+/// Connections of the loop: as many as the notifier has for one channel.
+const CONNECTIONS: u64 = 4;
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(300);
+const LEAST: f64 = 0.9;
+const MAIL: &str = "Subject: Confirm your subscription\r\n\r\nOne line is enough.\r\n.\r\n";
+
+/// Compares the notifier with a loop that sends as many mails to the same server.
+///
+/// # Errors
+///
+/// If a program does not start, or mails are missing.
+pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
+    let behaviour = Behaviour {
+        keep: Keep::Identity,
+        ..Behaviour::default()
+    };
+    let take = |_: &str, _| ScriptedReply::TakeAfter(STORING);
+    let server = MailServer::start_with(behaviour, 0, take).await?;
+    let port = server.port().to_string();
+    let settings = [&WITHOUT_LIMITS[..], &[("SMTP_PORT", &port)]].concat();
+    let mut stack = Stack::start_as(FORMS, Ports::free()?, &settings).await?;
+    let row = |contender: &str, least| Row {
+        case: format!("mails, {} ms each to store", STORING.as_millis()),
+        contender: contender.to_owned(),
+        least,
+        turns: Vec::new(),
+    };
+    let (mut bare, mut ours) = (row("loop", None), row("notifier", Some(LEAST)));
+    let load = Load {
+        requests: Requests::Newsletter,
+        connections: 64,
+    };
+    for _ in 0..turns.turns {
+        stack.stop_service("notifier").await?;
+        let mails = load.send(&stack.site(), turns.seconds).await?.requests;
+
+        let earlier = server.accepted_mails().len();
+        send_mails(server.port(), mails).await?;
+        bare.turns.push(Turn {
+            rate: rate(&server, earlier, mails).await?,
+            latencies_ms: None,
+            cpu: Vec::new(),
+        });
+
+        let earlier = server.accepted_mails().len();
+        stack.start_service("notifier")?;
+        let processes = [stack.service("notifier")?, stack.nats.process()?];
+        let before = cpu_micros(&processes)?;
+        ours.turns.push(Turn {
+            rate: rate(&server, earlier, mails).await?,
+            latencies_ms: None,
+            cpu: cpu_of_each(&before, &processes, mails)?,
+        });
+    }
+    stack.stop().await?;
+    Ok(vec![bare, ours])
+}
+
+/// Mails a second, once so many were accepted after the earlier ones.
+async fn rate(server: &MailServer, earlier: usize, mails: u64) -> anyhow::Result<f64> {
+    let accepted = eventually("all mails arrive", DELIVERY_TIMEOUT, async || {
+        let accepted = server.accepted_after(earlier);
+        (accepted.len() as u64 >= mails).then_some(accepted)
+    })
+    .await?;
+    let (first, last) = accepted.first().zip(accepted.last()).context("no mails")?;
+    Ok(accepted.len() as f64 / (last.at - first.at).as_secs_f64())
+}
+
+/// Sends mails as fast as the server takes them.
+async fn send_mails(port: u16, mails: u64) -> anyhow::Result<()> {
+    let mut senders = JoinSet::new();
+    for sender in 0..CONNECTIONS {
+        let share = mails / CONNECTIONS + u64::from(sender < mails % CONNECTIONS);
+        senders.spawn(async move {
+            let socket = TcpStream::connect(("127.0.0.1", port)).await?;
+            socket.set_nodelay(true)?;
+            let mut server = BufStream::new(socket);
+            converse(&mut server, "HELO bench\r\n", 2).await?;
+            for _ in 0..share {
+                converse(&mut server, "MAIL FROM:<hello@oculant.example>\r\n", 1).await?;
+                converse(&mut server, "RCPT TO:<ada@example.org>\r\n", 1).await?;
+                converse(&mut server, "DATA\r\n", 1).await?;
+                converse(&mut server, MAIL, 1).await?;
+            }
+            converse(&mut server, "QUIT\r\n", 1).await
+        });
+    }
+    while let Some(sent) = senders.join_next().await {
+        sent??;
+    }
+    Ok(())
+}
+
+/// Says this, and waits for so many lines of answer.
+async fn converse(server: &mut BufStream<TcpStream>, words: &str, answers: usize) -> anyhow::Result<()> {
+    server.write_all(words.as_bytes()).await?;
+    server.flush().await?;
+    for _ in 0..answers {
+        let mut answer = String::new();
+        server.read_line(&mut answer).await?;
+        anyhow::ensure!(answer.starts_with(['2', '3']), "the mail server says {answer:?}");
+    }
+    Ok(())
+}

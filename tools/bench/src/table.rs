@@ -1,0 +1,101 @@
+//! Table of a bench, in Markdown: medians of turns.
+
+use std::{
+    fs,
+    io::{Write, stdout},
+};
+
+use testkit::measure::median;
+
+const HEAD: &str = "\
+| case | contender | per second | of the peer | p50 ms | p99 ms | CPU µs each |
+|---|---|---:|---:|---:|---:|---|";
+
+/// One contender in one case.
+pub struct Row {
+    /// What was asked of it. The first row of a case is the peer's.
+    pub case: String,
+    /// Its name.
+    pub contender: String,
+    /// The least share of the peer's rate that is accepted.
+    pub least: Option<f64>,
+    /// Its turns.
+    pub turns: Vec<Turn>,
+}
+
+/// What was seen in one turn.
+pub struct Turn {
+    /// Requests or mails a second.
+    pub rate: f64,
+    /// The median and the 99th percentile, if the load measures them.
+    pub latencies_ms: Option<[f64; 2]>,
+    /// Processor time of each process, in microseconds for each request.
+    pub cpu: Vec<(String, f64)>,
+}
+
+impl Row {
+    fn median(&self, value: impl Fn(&Turn) -> f64) -> f64 {
+        median(self.turns.iter().map(value).collect())
+    }
+
+    fn rate(&self) -> f64 {
+        self.median(|turn| turn.rate)
+    }
+
+    fn line(&self, ratio: f64) -> String {
+        let latency = |at: usize| match self.turns[0].latencies_ms {
+            Some(_) => format!(
+                "{:.2}",
+                self.median(|turn| turn.latencies_ms.unwrap_or_default()[at])
+            ),
+            None => String::new(),
+        };
+        let processes = self.turns[0].cpu.iter().enumerate();
+        let cpu: Vec<String> = processes
+            .map(|(at, (process, _))| format!("{process} {:.0}", self.median(|turn| turn.cpu[at].1)))
+            .collect();
+        format!(
+            "| {} | {} | {:.1} | {:.0} % | {} | {} | {} |",
+            self.case,
+            self.contender,
+            self.rate(),
+            ratio * 100.0,
+            latency(0),
+            latency(1),
+            cpu.join(", ")
+        )
+    }
+}
+
+/// Prints the table, and the load of the machine, which says whether the ratios can be trusted. Gives whether no contender is below
+/// its least ratio.
+///
+/// # Errors
+///
+/// If stdout is closed, or `/proc` cannot be read.
+pub fn print(rows: &[Row]) -> anyhow::Result<bool> {
+    let mut out = stdout().lock();
+    writeln!(out, "{HEAD}")?;
+    let (mut peer, mut missed) = (None::<&Row>, Vec::new());
+    for row in rows {
+        let base = *peer.filter(|peer| peer.case == row.case).get_or_insert(row);
+        peer = Some(base);
+        let ratio = row.rate() / base.rate();
+        writeln!(out, "{}", row.line(ratio))?;
+        if let Some(least) = row.least.filter(|least| ratio < *least) {
+            missed.push(format!(
+                "{}, {}: less than {least} of the peer",
+                row.case, row.contender
+            ));
+        }
+    }
+    writeln!(
+        out,
+        "\nload average: {}",
+        fs::read_to_string("/proc/loadavg")?.trim()
+    )?;
+    for missed in &missed {
+        writeln!(out, "{missed}")?;
+    }
+    Ok(missed.is_empty())
+}
