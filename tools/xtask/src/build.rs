@@ -36,7 +36,7 @@ impl Build {
             Self::Site => Self::Programs.run().and_then(|()| site()),
             Self::Release => run(
                 "Release build",
-                &mut script("cargo build --release --locked $PROGRAMS", &[]),
+                &mut script("cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer", &[]),
             )
             .and_then(|()| site()),
         }

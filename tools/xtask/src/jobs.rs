@@ -40,7 +40,7 @@ pub const JOBS: [Job; 20] = [
         about: "Writes every committed file that is made from code, and all mails to target/mail-preview",
         tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
         build: Build::Programs,
-        script: "cargo run --quiet --package site-proto --example generate -- crates/proto/src/generated
+        script: "cargo run --quiet --package site-proto --features generate --example generate
             GENERATE=1 cargo nextest run --bins --tests generated
             npm run generate --workspace=frontends/kit
             target/tools/k8s/bin/python k8s/tests/flows.py
@@ -100,7 +100,7 @@ pub const JOBS: [Job; 20] = [
         about: "Runs the Rust tests that .config/nextest.toml leaves to the night",
         tools: Part::Rust.tools(),
         build: Build::Site,
-        script: "cargo nextest run --bins --tests --ignore-default-filter -E 'not default()' --test-threads 1",
+        script: "cargo nextest run --bins --tests --features gateway/jemalloc --ignore-default-filter -E 'not default()' --test-threads 1",
         ..NIGHTLY
     },
     Job {
@@ -190,13 +190,13 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "measure build",
         about: "Release build of all services from nothing",
-        script: "rm -rf target/cold; time cargo build --release --locked $PROGRAMS --target-dir target/cold; rm -rf target/cold",
+        script: "rm -rf target/cold; time cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --target-dir target/cold; rm -rf target/cold",
         ..NIGHTLY
     },
     Job {
         name: "measure memory",
         about: "Memory of each service, idle and during uploads",
-        tools: &[NATS_SERVER, SITE_PACKAGES],
+        tools: &[NATS_SERVER, SITE_PACKAGES, MAKE],
         build: Build::Release,
         script: "target/release/stack measure memory",
         ..NIGHTLY
@@ -212,10 +212,10 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "bench",
         about: "Compares release builds with peers that do the same work: accept, upload, pages or deliver",
-        tools: &[NATS_SERVER, SITE_PACKAGES, FASTIFY, NGINX, LOAD],
+        tools: &[NATS_SERVER, SITE_PACKAGES, FASTIFY, LOAD, MAKE],
         build: Build::Release,
-        script: r#"[ $# -gt 0 ] || set -- accept upload pages deliver
-            for what in "$@"; do cargo run --quiet --release --package bench -- "$what"; done"#,
+        script: r#"if [ $# -gt 0 ]; then target/release/bench "$@"; exit; fi
+            for what in accept upload pages deliver; do target/release/bench "$what"; done"#,
         ..NIGHTLY
     },
 ];

@@ -69,7 +69,6 @@ pub const CARGO_BOLERO: Tool = tool("cargo-bolero", Source::Crate("0.13.5"));
 pub const CARGO_MUTANTS: Tool = tool("cargo-mutants", Source::Crate("27.1.0"));
 pub const CLAMD: Tool = deb("clamd", "clamav-daemon", "usr/sbin/clamd");
 pub const PROMTOOL: Tool = deb("promtool", "prometheus", "usr/bin/promtool");
-pub const NGINX: Tool = deb("nginx", "nginx", "usr/sbin/nginx");
 pub const FAKETIME: Tool = deb(
     "libfaketimeMT.so.1",
     "libfaketime",
@@ -101,7 +100,7 @@ pub const ENGINES: Tool = system(&[
     ("webkit2gtk-driver", "WebKitWebDriver --help"),
     ("xvfb", "Xvfb -help"),
 ]);
-pub const LOAD: Tool = system(&[("wrk", "command -v wrk"), ("nghttp2-client", "h2load --version")]);
+pub const LOAD: Tool = system(&[("wrk", "command -v wrk")]);
 pub const JAVA: Tool = system(&[("default-jre-headless", "java -version")]);
 pub const CPP_COMPILER: Tool = system(&[("g++", "c++ --version")]);
 
@@ -137,7 +136,7 @@ pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
     })
 }
 
-/// Debian packages that these tools, or the build of the allocator, still need.
+/// Debian packages that these tools still need.
 pub fn missing_packages(tools: &[Tool]) -> Vec<&'static str> {
     let python = [VENV].repeat(
         tools
@@ -145,7 +144,7 @@ pub fn missing_packages(tools: &[Tool]) -> Vec<&'static str> {
             .any(|tool| matches!(tool.source, Source::Python))
             .into(),
     );
-    let needed = [tools, &[MAKE], &python].concat();
+    let needed = [tools, &python].concat();
     let mut packages: Vec<_> = needed
         .iter()
         .filter_map(|tool| match tool.source {
