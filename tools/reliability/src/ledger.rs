@@ -70,12 +70,14 @@ mod tests {
             tried: at(tried),
             at: at(accepted),
         };
-        let mut ledger = Ledger::default();
-        ledger.acceptances = vec![
-            accepted(FormKind::Contact, 1_000, 1_100),
-            accepted(FormKind::Newsletter, 1_100, 1_200),
-            accepted(FormKind::Application, 900, 1_300),
-        ];
+        let mut ledger = Ledger {
+            acceptances: vec![
+                accepted(FormKind::Contact, 1_000, 1_100),
+                accepted(FormKind::Newsletter, 1_100, 1_200),
+                accepted(FormKind::Application, 900, 1_300),
+            ],
+            ..Ledger::default()
+        };
         assert_eq!(
             ledger.recovery(at(1_000)),
             None,

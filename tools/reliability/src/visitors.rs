@@ -29,10 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_WAITING: usize = 2_048;
 /// The longest a visitor who vanishes stays.
 const MAX_STAY: Duration = Duration::from_millis(600);
-/// How many come a second: what two busy cores bear without optimisation.
-const RATE: u32 = 40;
+/// How many come a second: what two busy cores bear of debug builds.
+const RATE: u32 = 20;
 /// One submission in so many is an application.
-const APPLICATION_EVERY: u32 = 10;
+const APPLICATION_EVERY: u32 = 5;
 const RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
 
 /// Visitors who are at it.
