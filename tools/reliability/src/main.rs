@@ -24,7 +24,7 @@ use run::Run;
 #[derive(Parser)]
 #[command(name = "chaos")]
 struct Cli {
-    /// The faults, by name or part of it; without any, each of the table. A mix runs by its whole name only
+    /// The faults, by name or part of it; without any, all
     names: Vec<String>,
     /// What the random choices begin with; without it, another one each time
     #[arg(long)]
@@ -38,20 +38,27 @@ struct Cli {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let stop = drain::on_signal()?;
-    // What was started ends with the work that is dropped.
-    let held = stop.run_until_cancelled(chaos(&Cli::parse())).await;
-    match held.context("asked to stop")?? {
-        true => Ok(ExitCode::SUCCESS),
-        false => Ok(ExitCode::FAILURE),
+async fn main() -> ExitCode {
+    match until_stopped(&Cli::parse()).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// What was started ends with the work, which is dropped where it is asked to stop.
+async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
+    let work = drain::on_signal()?.run_until_cancelled(chaos(cli)).await;
+    work.context("asked to stop")?
 }
 
 /// Makes the faults, a line for each; gives whether the promise held under all of them.
 async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     let mut runs = Run::all();
-    runs.retain(|run| run.is_meant(&cli.names) || (cli.list && cli.names.is_empty()));
+    runs.retain(|run| run.is_meant(&cli.names));
     anyhow::ensure!(!runs.is_empty(), "no fault has such a name; --list names them");
     let mut out = stdout();
     if cli.list {

@@ -95,11 +95,9 @@ impl Run {
         }
     }
 
-    /// Whether one of these words names it. A mix takes longer: it is named in full only.
+    /// Whether one of these words is its name or a part of it, or there are none.
     pub fn is_meant(&self, names: &[String]) -> bool {
-        let is_mix = self.faults.len() > 1;
-        let is_named = |name: &String| self.name == *name || (!is_mix && self.name.contains(name.as_str()));
-        names.iter().any(is_named) || (names.is_empty() && !is_mix)
+        names.is_empty() || names.iter().any(|name| self.name.contains(name.as_str()))
     }
 
     /// Makes it; all choices follow from the seed.
