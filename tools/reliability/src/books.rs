@@ -2,76 +2,60 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    fmt::{self, Display},
+    fmt,
 };
+
+use tokio::time::Instant;
 
 use crate::{
     holdings::{Holdings, StoredEvent},
     ledger::{Ledger, Record},
-    repeats::{Repeat, repeats},
 };
 
-/// How many faults of one kind are told one by one.
+/// How many losses are told one by one.
 const MAX_TOLD: usize = 5;
 
 /// The balance: what visitors were told, against what there is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Balance {
-    /// Submissions that were answered as accepted.
+    /// Submissions.
+    pub sent: usize,
+    /// Those that were answered as accepted.
     pub accepted: usize,
     /// Answers that said that it was not accepted, with a sentence and when to try again.
     pub refused: u64,
-    /// Requests whose visitor left before there was an answer.
-    pub left: u64,
-    /// How many of them were applications.
-    pub left_applications: usize,
-    /// Requests whose visitor waited, and got none.
+    /// Requests whose visitor waited, and got no answer.
     pub unanswered: u64,
-    /// Stored events.
-    pub stored: usize,
-    /// Mails and webhooks that were taken, repeats apart.
-    pub delivered: usize,
-    /// Mails that were withheld from visitors who had as many of their kind as one may get.
-    pub withheld: usize,
     /// Mails and webhooks that were taken once more.
     pub repeats: Vec<Repeat>,
-    /// What was left behind, and the sweep left there, in words.
-    pub orphaned: Losses,
-    /// What was lost or wrong, in words.
-    pub losses: Losses,
+    /// What was lost, wrong, or left behind by the sweep, in words.
+    pub losses: Vec<String>,
 }
 
-/// What was lost or is wrong.
-#[derive(Debug, Default)]
-pub struct Losses(Vec<String>);
-
-impl Losses {
-    /// How many.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether nothing was lost.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
+/// A mail or webhook that was taken once more.
+#[derive(Debug)]
+pub struct Repeat {
+    what: String,
+    /// When it was taken before.
+    pub before: Instant,
+    again: Instant,
 }
 
-impl FromIterator<String> for Losses {
-    fn from_iter<I: IntoIterator<Item = String>>(losses: I) -> Self {
-        Self(losses.into_iter().collect())
-    }
-}
-
-impl Display for Losses {
+impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for loss in self.0.iter().take(MAX_TOLD) {
-            writeln!(f, "  {loss}")?;
+        let later = (self.again - self.before).as_secs_f64();
+        write!(f, "{} was taken again {later:.1} s after it was", self.what)
+    }
+}
+
+impl Balance {
+    /// The first losses, and how many more there are.
+    pub fn told_losses(&self) -> Vec<String> {
+        let mut told: Vec<String> = self.losses.iter().take(MAX_TOLD).cloned().collect();
+        if let more @ 1.. = self.losses.len().saturating_sub(MAX_TOLD) {
+            told.push(format!("and {more} more"));
         }
-        match self.0.len().saturating_sub(MAX_TOLD) {
-            0 => Ok(()),
-            more => writeln!(f, "  and {more} more"),
-        }
+        told
     }
 }
 
@@ -82,24 +66,20 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
     let mut losses: Vec<String> = records.filter_map(|record| loss_of(record, holdings)).collect();
     losses.extend(deliveries.losses);
     losses.extend(surplus(ledger, holdings));
+    losses.extend(orphans(holdings));
     let unexpected = ledger.unexpected.iter();
     losses.extend(unexpected.map(|answer| format!("answered {answer}")));
     Balance {
-        accepted: ledger.accepted(),
+        sent: ledger.records.len(),
+        accepted: ledger.acceptances.len(),
         refused: ledger.refused,
-        left: ledger.left,
-        left_applications: ledger.left_applications(),
         unanswered: ledger.unanswered,
-        stored: holdings.all_events().count(),
-        delivered: deliveries.count,
-        withheld: deliveries.withheld,
         repeats: deliveries.repeats,
-        orphaned: orphans(holdings).collect(),
-        losses: Losses(losses),
+        losses,
     }
 }
 
-/// What is there of uploads that were cut off.
+/// What is left of uploads that were cut off.
 fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
     let events = holdings.events.values();
     let named: BTreeSet<&str> = events.filter_map(StoredEvent::resume_key).collect();
@@ -107,19 +87,17 @@ fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
         .objects
         .keys()
         .filter(move |key| !named.contains(key.as_str()));
-    let objects = objects.map(|key| format!("résumé {key}, which no event names"));
+    let objects = objects.map(|key| format!("left behind: résumé {key}, which no event names"));
     let records = holdings.upload_records.iter();
-    let records = records.map(|key| format!("the record of the upload {key}"));
+    let records = records.map(|key| format!("left behind: the record of the upload {key}"));
     let files = holdings.spool_files.iter();
-    let files = files.map(|path| format!("the spool's file {}", path.display()));
+    let files = files.map(|path| format!("left behind: the spool's file {}", path.display()));
     objects.chain(records).chain(files)
 }
 
 /// What came of the mails and webhooks that stored events call for.
 #[derive(Default)]
 struct Deliveries {
-    count: usize,
-    withheld: usize,
     repeats: Vec<Repeat>,
     losses: Vec<String>,
 }
@@ -130,15 +108,15 @@ impl Deliveries {
         let mut called_for = HashSet::new();
         for delivery in holdings.all_events().flat_map(StoredEvent::deliveries) {
             let (what, taken) = (delivery.to_string(), holdings.taken(&delivery));
-            if holdings.is_withheld(&delivery) && taken.is_empty() {
-                judged.withheld += 1;
-            } else if taken.is_empty() {
+            if taken.is_empty() {
                 judged.losses.push(format!("never delivered: {what}"));
-            } else {
-                judged.count += 1;
-                judged.repeats.extend(repeats(&what, &taken));
-                judged.losses.extend(holdings.fault_of(&delivery));
             }
+            judged.losses.extend(holdings.fault_of(&delivery));
+            judged.repeats.extend(taken.windows(2).map(|pair| Repeat {
+                what: what.clone(),
+                before: pair[0],
+                again: pair[1],
+            }));
             called_for.insert(what);
         }
         let mails = holdings.mails.keys().map(|id| format!("mail {id}"));
@@ -209,13 +187,12 @@ fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use reliability::{FormKind, Submission};
     use serde_json::json;
     use testkit::{RECRUITERS_TO, mail_server::AcceptedMail, receiver::ReceivedId};
-    use tokio::time::Instant;
     use uuid::Uuid;
 
     use super::*;
-    use crate::submission::{FormKind, Submission};
 
     const KEY: &str = "resumes/1";
 
@@ -287,7 +264,7 @@ mod tests {
     fn told_after(change: impl Fn(&mut Holdings)) -> Vec<String> {
         let mut holdings = holdings();
         change(&mut holdings);
-        balance(&ledger(), &holdings).losses.0
+        balance(&ledger(), &holdings).losses
     }
 
     fn change_event(holdings: &mut Holdings, field: &str) {
@@ -298,12 +275,7 @@ mod tests {
 
     #[test]
     fn books_of_which_nothing_was_lost_balance() {
-        let balance = balance(&ledger(), &holdings());
-        assert!(balance.losses.is_empty(), "{}", balance.losses);
-        assert_eq!(
-            (balance.stored, balance.delivered, balance.orphaned.len()),
-            (1, 3, 0)
-        );
+        assert_eq!(told_after(|_| {}), [""; 0]);
     }
 
     #[test]
@@ -330,25 +302,35 @@ mod tests {
         ] {
             let mut ledger = ledger();
             ledger.records[0].confirmed = confirmed;
-            let losses = balance(&ledger, &holdings()).losses.0;
+            let losses = balance(&ledger, &holdings()).losses;
             assert_eq!(losses.first().map(String::as_str), expected);
         }
     }
 
     #[test]
-    fn what_an_upload_left_behind_is_orphaned() {
+    fn what_is_delivered_again_is_told() {
         let mut holdings = holdings();
-        holdings.objects.insert("resumes/2".to_owned(), [0; 32]);
-        holdings.upload_records.push("resumes/3".to_owned());
-        holdings.spool_files.push("spool/4".into());
-        let balance = balance(&ledger(), &holdings);
-        assert!(balance.losses.is_empty(), "{}", balance.losses);
+        holdings
+            .webhooks
+            .values_mut()
+            .for_each(|webhooks| webhooks.extend(webhooks.clone()));
+        let repeats = balance(&ledger(), &holdings).repeats;
+        assert_eq!(repeats.len(), 1, "{repeats:?}");
+    }
+
+    #[test]
+    fn what_an_upload_left_behind_is_told() {
+        let told = told_after(|holdings| {
+            holdings.objects.insert("resumes/2".to_owned(), [0; 32]);
+            holdings.upload_records.push("resumes/3".to_owned());
+            holdings.spool_files.push("spool/4".into());
+        });
         assert_eq!(
-            balance.orphaned.0,
+            told,
             [
-                "résumé resumes/2, which no event names",
-                "the record of the upload resumes/3",
-                "the spool's file spool/4"
+                "left behind: résumé resumes/2, which no event names",
+                "left behind: the record of the upload resumes/3",
+                "left behind: the spool's file spool/4"
             ]
         );
     }
@@ -369,33 +351,6 @@ mod tests {
         );
         let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
         assert_eq!(told, ["mail 2.a was sent, and no event calls for it"]);
-    }
-
-    #[test]
-    fn a_mail_that_was_withheld_is_no_loss_where_its_visitor_had_enough() {
-        let withhold = |channel: &str, kind: &str, others: u32| {
-            let mut holdings = holdings();
-            let id = format!("{}.{channel}", Uuid::from_u128(1));
-            let mails = holdings.mails.remove(&id).expect("it was sent");
-            holdings.withheld.insert(id);
-            let before = holdings.mails.len();
-            for number in 0..others {
-                let mut mail = mail_to(mails[0].recipient.clone());
-                mail.message_id = format!("<{number}.{kind}@x>");
-                holdings.mails.insert(format!("{number}.{kind}"), vec![mail]);
-            }
-            let balance = balance(&ledger(), &holdings);
-            let surplus = holdings.mails.len() - before;
-            (balance.withheld, balance.losses.len() - surplus)
-        };
-        let (acknowledgement, other) = (
-            "careers-applied-acknowledgement",
-            "contact-received-acknowledgement",
-        );
-        assert_eq!(withhold(acknowledgement, acknowledgement, 10), (1, 0));
-        assert_eq!(withhold(acknowledgement, acknowledgement, 9), (0, 1));
-        assert_eq!(withhold(acknowledgement, other, 10), (0, 1));
-        assert_eq!(withhold("careers-applied-recruiters", other, 0), (0, 1));
     }
 
     #[test]

@@ -1,20 +1,20 @@
 //! What there is when a run has come to rest: stored events, objects, and what was taken of mails and webhooks.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     fmt::{self, Display},
     path::PathBuf,
 };
 
+use reliability::digest;
 use serde::Deserialize;
 use serde_json::Value;
-use site_broker::{DELIVERIES_BUCKET, WITHHELD};
 use site_events::{Channel, EventType, SITE_STREAM};
 use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receiver::ReceivedId};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::{spool::files_in, submission::digest};
+use crate::spool::files_in;
 
 /// The events that the local stack's one webhook endpoint hears of, among those that forms become.
 const HOOKED: [EventType; 3] = [
@@ -22,9 +22,6 @@ const HOOKED: [EventType; 3] = [
     EventType::NewsletterConfirmed,
     EventType::CareersApplied,
 ];
-
-/// How many mails of one kind a visitor gets within a day: the notifier's default.
-const VISITOR_MAILS_PER_DAY: usize = 10;
 
 /// What there is at one moment.
 #[derive(Default)]
@@ -43,8 +40,6 @@ pub struct Holdings {
     pub spool_files: Vec<PathBuf>,
     /// Mails by event and channel, each as often as it was taken.
     pub mails: HashMap<String, Vec<AcceptedMail>>,
-    /// Mails that were withheld, by event and channel.
-    pub withheld: HashSet<String>,
     /// Webhooks by event, each as often as it was taken.
     pub webhooks: HashMap<String, Vec<ReceivedId>>,
     /// How many dead letters there are.
@@ -162,7 +157,6 @@ impl Holdings {
             upload_records: stack.nats.upload_records().await?,
             spool_files: files_in(stack.spool())?,
             mails: by_id(mails, mail_id),
-            withheld: withheld(stack).await?,
             webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
             dead_letters: stack.nats.dead_letters().await?.len(),
         })
@@ -179,24 +173,6 @@ impl Holdings {
             Delivery::Mail { id, .. } => self.mails_of(id).iter().map(|mail| mail.at).collect(),
             Delivery::Webhook { id, .. } => self.webhooks_of(id).iter().map(|webhook| webhook.at).collect(),
         }
-    }
-
-    /// Whether it was withheld because its visitor got as many mails of its kind as one may get.
-    pub fn is_withheld(&self, delivery: &Delivery<'_>) -> bool {
-        let Delivery::Mail { id, recipient, .. } = delivery else {
-            return false;
-        };
-        // First, as it is quick and most are not.
-        if !self.withheld.contains(id) {
-            return false;
-        }
-        let mails = self.mails.values().flatten();
-        let to_them: HashSet<String> = mails
-            .filter(|mail| mail.recipient == *recipient)
-            .map(mail_id)
-            .filter(|other| channel(other) == channel(id))
-            .collect();
-        to_them.len() >= VISITOR_MAILS_PER_DAY
     }
 
     /// What is wrong with it as it was taken.
@@ -238,25 +214,10 @@ impl Holdings {
     }
 }
 
-/// The mails whose record says so.
-async fn withheld(stack: &Stack) -> anyhow::Result<HashSet<String>> {
-    let records = stack.nats.messages(&format!("KV_{DELIVERIES_BUCKET}")).await?;
-    let withheld = records
-        .iter()
-        .filter(|record| record.payload.starts_with(WITHHELD.as_bytes()));
-    let key = |subject: &str| subject.splitn(3, '.').nth(2).unwrap_or_default().to_owned();
-    Ok(withheld.map(|record| key(&record.subject)).collect())
-}
-
 /// Event and channel of a mail: what stands before the `@` of its `Message-ID`.
-pub fn mail_id(mail: &AcceptedMail) -> String {
+fn mail_id(mail: &AcceptedMail) -> String {
     let id = mail.message_id.trim_matches(['<', '>']);
     id.split('@').next().unwrap_or_default().to_owned()
-}
-
-/// The channel in what [`mail_id`] gives.
-fn channel(mail_id: &str) -> &str {
-    mail_id.split_once('.').map_or("", |(_event, channel)| channel)
 }
 
 fn by_id<T>(all: Vec<T>, id: impl Fn(&T) -> String) -> HashMap<String, Vec<T>> {

@@ -1,4 +1,12 @@
-//! `chaos`: runs rows of the table.
+//! `chaos`: makes faults while visitors send forms, and balances the books: nothing may be lost.
+
+mod books;
+mod faults;
+mod holdings;
+mod ledger;
+mod run;
+mod spool;
+mod visitors;
 
 use std::{
     io::{Write, stdout},
@@ -6,76 +14,75 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context;
 use clap::Parser;
-use reliability::{HEAD, Plan, broken_promises, long_elections, row, run, too_slow, until_signal};
+use site_service::drain;
 
-/// Makes faults under load, and balances the books: nothing may be lost
+use run::Run;
+
+/// Makes faults while visitors send forms, and balances the books: nothing may be lost
 #[derive(Parser)]
 #[command(name = "chaos")]
 struct Cli {
-    /// The rows, by name or part of one, a soak by its whole name; without any, one for each fault
-    rows: Vec<String>,
+    /// The faults, by name or part of it; without any, all
+    names: Vec<String>,
     /// What the random choices begin with; without it, another one each time
     #[arg(long)]
     seed: Option<u64>,
-    /// Names the rows
+    /// Names the faults, and says what each does
     #[arg(long)]
     list: bool,
-    /// Seconds after which the broker hands out again what was not acknowledged, where not after production's minute: the
-    /// books are balanced sooner
+    /// For how many seconds faults strike again and again; without it, one fault strikes once, and a mix for a minute
     #[arg(long)]
-    ack_wait: Option<u64>,
+    seconds: Option<u64>,
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    until_signal(chaos(&Cli::parse())).await
+    match until_stopped(&Cli::parse()).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-/// Runs the rows; gives whether the promise held in all of them.
+/// What was started ends with the work, which is dropped where it is asked to stop.
+async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
+    let work = drain::on_signal()?.run_until_cancelled(chaos(cli)).await;
+    work.context("asked to stop")?
+}
+
+/// Makes the faults, a line for each; gives whether the promise held under all of them.
 async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
+    let mut runs = Run::all();
+    runs.retain(|run| run.is_meant(&cli.names));
+    anyhow::ensure!(!runs.is_empty(), "no fault has such a name; --list names them");
     let mut out = stdout();
-    let plans: Vec<Plan> = Plan::all()
-        .into_iter()
-        .filter(|plan| is_meant(plan, cli))
-        .map(|plan| Plan {
-            ack_wait: cli.ack_wait.map(Duration::from_secs).or(plan.ack_wait),
-            ..plan
-        })
-        .collect();
-    anyhow::ensure!(!plans.is_empty(), "no row has such a name; --list names them");
     if cli.list {
-        for plan in plans {
-            writeln!(out, "{}", plan.name)?;
+        for run in runs {
+            writeln!(out, "{:<26}{}", run.name, run.what)?;
         }
         return Ok(true);
     }
     let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
-    writeln!(out, "seed {seed}\n\n{HEAD}")?;
-    let (mut broken, mut elections) = (Vec::new(), Vec::new());
-    for plan in &plans {
-        let found = match run(plan, seed).await {
+    writeln!(out, "seed {seed}")?;
+    let mut all_held = true;
+    for run in runs {
+        let seconds = cli.seconds.map(Duration::from_secs);
+        let broken = match run.make(seed, seconds).await {
             Ok(outcome) => {
-                writeln!(out, "{}", row(plan, &outcome))?;
-                elections.extend(long_elections(&outcome).map(|what| format!("{}: {what}", plan.name)));
-                [broken_promises(plan, &outcome), too_slow(plan, &outcome)].concat()
+                writeln!(out, "{}: {outcome}", run.name)?;
+                outcome.broken
             }
-            Err(error) => {
-                writeln!(out, "| {} | {error:#} |", plan.name)?;
-                vec![format!("{error:#}")]
-            }
+            Err(error) => vec![format!("{}: {error:#}", run.name)],
         };
-        broken.extend(found.into_iter().map(|what| format!("{}: {what}", plan.name)));
+        for what in &broken {
+            writeln!(out, "  {what}")?;
+        }
+        all_held &= broken.is_empty();
     }
-    for what in elections.iter().chain(&broken) {
-        writeln!(out, "\n{what}")?;
-    }
-    Ok(broken.is_empty())
-}
-
-fn is_meant(plan: &Plan, cli: &Cli) -> bool {
-    if cli.rows.is_empty() {
-        return cli.list || plan.is_usual();
-    }
-    cli.rows.iter().any(|row| plan.is_named_by(row))
+    Ok(all_held)
 }

@@ -1,24 +1,18 @@
-//! One run: load on a stack of its own, faults meanwhile, and the books afterwards.
+//! One run: visitors send forms to a stack of its own, faults strike meanwhile, and the books are balanced afterwards.
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::{fmt, time::Duration};
 
-use anyhow::Context;
 use fastrand::Rng;
-use testkit::{Keep, Mail, Ports, Shape, Stack, User, eventually, pass_flags};
+use testkit::{Broker, Hosting, Keep, Mail, Ports, Replicas, Shape, Stack, User, eventually, pass_flags};
 use tokio::{
     process::Command,
     time::{Instant, sleep},
 };
 
 use crate::{
-    awaited_deliveries::AwaitedDeliveries,
     books::{Balance, balance},
-    faults::Fault,
+    faults::{self, Fault},
     holdings::Holdings,
-    ledger::Ledger,
-    limits::max_recovery,
-    memory::{Growth, MemoryWatch},
-    plan::{Plan, Strikes},
     spool::files_in,
     visitors::Visitors,
 };
@@ -27,161 +21,214 @@ use crate::{
 const MARGIN: Duration = Duration::from_secs(2);
 /// The longest pause between two faults.
 const PAUSE_MS: u64 = 2_000;
-/// After how long a form of each kind must have been accepted, before a run is given up.
+/// For how long faults strike in a mix.
+const MIX: Duration = Duration::from_secs(60);
+/// What was handed out to somebody who is gone comes again after this time instead of production's minute: the books are balanced
+/// sooner. It is longer than any fault has somebody stand still who is at it.
+const ACK_WAIT: Duration = Duration::from_secs(12);
+/// When a run is given up after a fault: as long as a visitor tries.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// After how long a mail that was waited for must have been taken: longer than the ack wait, after which an event comes
-/// again that was handed out when the fault struck.
-const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
-/// How long the last upload may take after the last answer: longer than a store may take over one.
-const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long the backlog may take once the load is over.
-const SETTLE_TIMEOUT: Duration = Duration::from_secs(300);
-/// How many faults are named beside a promise that was broken.
-const TOLD_STRIKES: usize = 4;
+/// How soon after the last form everything is delivered: a store may take a minute over an upload.
+const MAX_BACKLOG: Duration = Duration::from_secs(90);
+/// How long a notifier that is killed may have known alone of what it had delivered, and a broker that is killed may take no record.
+const UNRECORDED: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
+
+/// The faults of a run.
+pub struct Run {
+    /// Its name: the fault's, or that of a mix.
+    pub name: String,
+    /// What it does, in words.
+    pub what: &'static str,
+    faults: Vec<Fault>,
+    shape: Shape,
+    /// For how long they strike, at least once.
+    lasting: Duration,
+}
 
 /// What came of a run.
-#[derive(Default)]
 pub struct Outcome {
-    /// The books.
-    pub balance: Balance,
-    /// The longest time in which somebody tried and no submission of that kind was accepted.
-    pub longest_stall: Slowest,
-    /// The same of those times that a fault of the cluster's began: others are as long as the fault.
-    pub longest_stall_of_cluster: Slowest,
+    balance: Balance,
+    /// How long it took after a fault until forms of each kind were accepted again, at the most.
+    recovery: Duration,
     /// From the last answer to a visitor until everything stored was delivered.
-    pub backlog: Duration,
-    /// What was seen while faults struck.
-    pub seen: Seen,
-}
-
-/// What was seen while faults struck.
-#[derive(Default)]
-pub struct Seen {
-    /// The longest time from the end of a fault until each kind of form was accepted again.
-    pub slowest_recovery: Slowest,
-    /// The longest time from the end of a fault until a mail was taken that it had kept back.
-    pub slowest_delivery: Slowest,
-    /// The faults, in the order of time.
-    pub strikes: Vec<Strike>,
-    /// From when to when somebody was killed who knew what notifiers had handed over.
-    pub kills: Vec<RangeInclusive<Instant>>,
-    /// Memory of the services, in a soak.
-    pub growth: Vec<Growth>,
-}
-
-impl Seen {
-    /// The longest stall of those whose fault is meant.
-    fn longest_stall(&self, ledger: &Ledger, is_meant: impl Fn(Fault) -> bool) -> Slowest {
-        let mut longest = Slowest::default();
-        for stall in ledger.stalls() {
-            let strike = self.strike_before(stall.since + stall.took);
-            if let Some(strike) = strike.filter(|strike| is_meant(strike.fault)) {
-                longest.note(stall.took, strike);
-            }
-        }
-        longest
-    }
-
-    /// The last fault that had begun by then.
-    fn strike_before(&self, moment: Instant) -> Option<&Strike> {
-        let began = self.strikes.partition_point(|strike| strike.began < moment);
-        self.strikes[..began].last()
-    }
-
-    /// How long before that the last faults began, in words for the end of a sentence: what one did may show under the next.
-    pub fn since_faults(&self, moment: Instant) -> String {
-        let began = self.strikes.partition_point(|strike| strike.began < moment);
-        let last = self.strikes[..began].iter().rev().take(TOLD_STRIKES);
-        last.map(|strike| {
-            let later = (moment - strike.began).as_secs_f64();
-            format!(", {later:.1} s after {} began", strike.fault)
-        })
-        .collect()
-    }
+    backlog: Duration,
+    /// What did not hold, a sentence each.
+    pub broken: Vec<String>,
 }
 
 /// A fault that was made.
-#[derive(Debug, Clone, Copy)]
-pub struct Strike {
-    /// When it began.
-    pub began: Instant,
-    /// What it was.
-    pub fault: Fault,
-    /// How long the cluster took to elect another leader, where it had to.
-    pub election: Duration,
-    /// How long everything may take to go on after it.
-    pub limit: Duration,
+struct Strike {
+    fault: Fault,
+    began: Instant,
+    recovery: Duration,
 }
 
-/// What took the longest.
-#[derive(Debug, Default)]
-pub struct Slowest {
-    /// How long.
-    pub took: Duration,
-    /// What was over its limit by the most, if anything was.
-    pub late: Option<Late>,
-}
+impl Run {
+    /// One for each fault, and the mixes.
+    pub fn all() -> Vec<Self> {
+        let of_fault = |fault: Fault| Self {
+            name: fault.name.clone(),
+            what: fault.what,
+            shape: fault.shape,
+            faults: vec![fault],
+            lasting: Duration::ZERO,
+        };
+        let mixes = [
+            Self::mix("mixed", "faults of every kind, two notifiers", Broker::One),
+            Self::mix("cluster-mixed", "the same on three brokers", Broker::Three),
+        ];
+        faults::all().into_iter().map(of_fault).chain(mixes).collect()
+    }
 
-/// What took longer than it may.
-#[derive(Debug)]
-pub struct Late {
-    /// How long.
-    pub took: Duration,
-    /// After what.
-    pub after: Strike,
-}
-
-impl Slowest {
-    /// Something took so long after this fault.
-    pub fn note(&mut self, took: Duration, after: &Strike) {
-        self.took = self.took.max(took);
-        let excess = |late: &Late| late.took - late.after.limit;
-        if took > after.limit {
-            let late = Late { took, after: *after };
-            self.late = self.late.take().into_iter().chain([late]).max_by_key(excess);
+    /// Faults by chance.
+    fn mix(name: &str, what: &'static str, broker: Broker) -> Self {
+        Self {
+            name: name.to_owned(),
+            what,
+            faults: faults::mixed(broker),
+            shape: Shape {
+                broker,
+                replicas: Replicas::Two,
+                ..Shape::USUAL
+            },
+            lasting: MIX,
         }
     }
-}
 
-/// Runs a row; all choices follow from the seed.
-///
-/// # Errors
-///
-/// If the stack does not start, a fault cannot be made, or nothing is accepted or delivered after one for a minute.
-pub async fn run(plan: &Plan, seed: u64) -> anyhow::Result<Outcome> {
-    // Visitors who insist would meet the limit of an address, which is not what is tried here.
-    let settings = [("LOG", "warn"), ("RATE_BURST", "1000")];
-    let shape = Shape {
-        mail: Mail::Scripted,
-        keep: Keep::Identity,
-        ..plan.shape
-    };
-    let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
-    if let Some(ack_wait) = plan.ack_wait {
-        shorten_the_ack_wait(&mut stack, ack_wait).await?;
+    /// Whether one of these words is its name or a part of it, or there are none.
+    pub fn is_meant(&self, names: &[String]) -> bool {
+        names.is_empty() || names.iter().any(|name| self.name.contains(name.as_str()))
     }
-    let visitors = Visitors::start(&stack, seed, plan.behaviour)?;
-    sleep(MARGIN).await;
-    let seen = strike(plan, seed, &mut stack, &visitors).await?;
-    sleep(MARGIN).await;
-    let ledger = visitors.leave().await?;
-    let backlog = settle(&stack).await?;
-    all_run(&mut stack)?;
-    sweep(&stack).await?;
-    let holdings = Holdings::count(&stack).await?;
-    stack.stop().await?;
-    Ok(Outcome {
-        balance: balance(&ledger, &holdings),
-        longest_stall: seen.longest_stall(&ledger, |_| true),
-        longest_stall_of_cluster: seen.longest_stall(&ledger, |fault| matches!(fault, Fault::Cluster(_))),
-        backlog,
-        seen,
-    })
+
+    /// Makes it; all choices follow from the seed.
+    pub async fn make(&self, seed: u64, lasting: Option<Duration>) -> anyhow::Result<Outcome> {
+        // Visitors who insist would meet the limit of an address, which is not what is tried here.
+        let settings = [("LOG", "warn"), ("RATE_BURST", "1000")];
+        let shape = Shape {
+            mail: Mail::Scripted,
+            keep: Keep::Identity,
+            hosting: Hosting::Nobody,
+            ..self.shape
+        };
+        let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+        shorten_the_ack_wait(&mut stack).await?;
+        let vanish_every = self.faults.iter().map(|fault| fault.vanish_every).min();
+        let visitors = Visitors::start(&stack, seed, vanish_every.unwrap_or(1))?;
+        sleep(MARGIN).await;
+        let strikes = self
+            .strike(seed, lasting.unwrap_or(self.lasting), &mut stack, &visitors)
+            .await?;
+        sleep(MARGIN).await;
+        let ledger = visitors.leave().await?;
+        let backlog = settle(&stack).await?;
+        all_run(&mut stack)?;
+        sweep(&stack).await?;
+        let holdings = Holdings::count(&stack).await?;
+        stack.stop().await?;
+        let balance = balance(&ledger, &holdings);
+        Ok(Outcome {
+            broken: broken(&strikes, &balance),
+            recovery: strikes
+                .iter()
+                .map(|strike| strike.recovery)
+                .max()
+                .unwrap_or_default(),
+            balance,
+            backlog,
+        })
+    }
+
+    /// Makes faults, and waits after each until forms of every kind are accepted.
+    async fn strike(
+        &self,
+        seed: u64,
+        lasting: Duration,
+        stack: &mut Stack,
+        visitors: &Visitors,
+    ) -> anyhow::Result<Vec<Strike>> {
+        let mut rng = Rng::with_seed(seed);
+        let mut strikes = Vec::new();
+        let begun = Instant::now();
+        while strikes.is_empty() || begun.elapsed() < lasting {
+            sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
+            let fault = self.faults[rng.usize(0..self.faults.len())].clone();
+            all_run(stack)?;
+            let began = Instant::now();
+            let goes_on = fault.strike(stack, &mut rng).await?;
+            let what = format!("a form of each kind is accepted after {}", fault.name);
+            let recovery = eventually(&what, RECOVERY_TIMEOUT, async || visitors.recovery(goes_on)).await?;
+            strikes.push(Strike {
+                fault,
+                began,
+                recovery,
+            });
+        }
+        Ok(strikes)
+    }
 }
 
-/// Those that take events are started anew: they go by the ack wait that they find.
-async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::Result<()> {
-    stack.nats.shorten_the_ack_wait(ack_wait).await?;
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Balance {
+            sent,
+            accepted,
+            losses,
+            repeats,
+            ..
+        } = &self.balance;
+        let (lost, repeated) = (losses.len(), repeats.len());
+        let [recovery, backlog] = [self.recovery, self.backlog].map(|time| time.as_secs_f64());
+        write!(
+            f,
+            "{sent} forms sent, {accepted} accepted, {lost} lost, {repeated} repeated; \
+             accepted again after {recovery:.1} s, all delivered after {backlog:.1} s"
+        )
+    }
+}
+
+/// What did not hold, a sentence each.
+fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
+    let kills: Vec<Instant> = strikes
+        .iter()
+        .filter(|strike| strike.fault.may_repeat)
+        .map(|strike| strike.began)
+        .collect();
+    let [before, after] = UNRECORDED;
+    let is_due_to_kill = |taken: Instant| {
+        kills
+            .iter()
+            .any(|kill| taken + before >= *kill && taken <= *kill + after)
+    };
+    let repeats = balance
+        .repeats
+        .iter()
+        .filter(|repeat| !is_due_to_kill(repeat.before));
+    let mut broken = balance.told_losses();
+    broken.extend(repeats.map(|repeat| format!("{repeat}, and not because of a kill")));
+    for Strike { fault, recovery, .. } in strikes {
+        if recovery > &fault.limit {
+            broken.push(format!(
+                "accepted again {recovery:.1?} after {}, of {:?}",
+                fault.name, fault.limit
+            ));
+        }
+    }
+    let faults = || strikes.iter().map(|strike| &strike.fault);
+    if balance.unanswered > 0 && !faults().any(|fault| fault.silences) {
+        broken.push(format!(
+            "{} got no answer, and nobody silenced the gateway",
+            balance.unanswered
+        ));
+    }
+    if balance.refused == 0 && faults().any(|fault| fault.refuses) {
+        broken.push("no form was refused: the fault was not made".to_owned());
+    }
+    broken
+}
+
+/// Those that send are started anew: they go by the ack wait that they find.
+async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
+    stack.nats.shorten_the_ack_wait(ACK_WAIT).await?;
     for name in stack.names() {
         if name.starts_with("notifier") {
             stack.stop_service(name).await?;
@@ -191,106 +238,21 @@ async fn shorten_the_ack_wait(stack: &mut Stack, ack_wait: Duration) -> anyhow::
     Ok(())
 }
 
-/// Makes the faults, and waits after each until the site has recovered.
-async fn strike(plan: &Plan, seed: u64, stack: &mut Stack, visitors: &Visitors) -> anyhow::Result<Seen> {
-    let mut rng = Rng::with_seed(seed);
-    let mut deliveries = AwaitedDeliveries::default();
-    let memory = MemoryWatch::start();
-    let mut seen = Seen::default();
-    let begun = Instant::now();
-    for struck in 0.. {
-        memory.follow(stack);
-        sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
-        let Some(fault) = plan.next_fault(struck, begun.elapsed(), &mut rng) else {
-            break;
-        };
-        all_run(stack)?;
-        let began = Instant::now();
-        let over = fault.strike(stack, &mut rng).await?;
-        let limit = max_recovery(plan.shape.broker, over.election);
-        let strike = Strike {
-            began,
-            fault,
-            election: over.election,
-            limit,
-        };
-        seen.strikes.push(strike);
-        deliveries.orphaned_until = over.orphaned_until.or(deliveries.orphaned_until);
-        let recovering = async {
-            tokio::try_join!(
-                acceptance(visitors, over.back),
-                delivery(stack, visitors, &mut deliveries, fault, began..=over.back)
-            )
-        };
-        let (accepted, delivered) = recovering.await.with_context(|| format!("after {fault}"))?;
-        seen.slowest_recovery.note(accepted, &strike);
-        seen.slowest_delivery.note(delivered, &strike);
-        seen.kills.extend(over.killed.clone());
-        over.mend(stack).await?;
-        if matches!(fault, Fault::Cluster(_)) {
-            // Until its servers agree again, one that leads no more may have handed out anything.
-            deliveries.orphaned_until = Some(Instant::now());
-        }
-    }
-    if matches!(plan.strikes, Strikes::Soak) {
-        seen.growth = memory.growth();
-    }
-    Ok(seen)
-}
-
-/// Nothing ends but by a fault: where two share the work, nobody would miss the one that did, and the next fault might start it
-/// again.
+/// Nothing ends but by a fault: where two share the work, nobody would miss the one that did.
 fn all_run(stack: &mut Stack) -> anyhow::Result<()> {
     stack.ended().map_or(Ok(()), |ended| Err(anyhow::anyhow!(ended)))
 }
 
-async fn acceptance(visitors: &Visitors, back: Instant) -> anyhow::Result<Duration> {
-    let what = "a form of each kind is accepted";
-    eventually(what, RECOVERY_TIMEOUT, async || visitors.recovery(back)).await
-}
-
-async fn delivery(
-    stack: &Stack,
-    visitors: &Visitors,
-    deliveries: &mut AwaitedDeliveries,
-    fault: Fault,
-    lasted: RangeInclusive<Instant>,
-) -> anyhow::Result<Duration> {
-    let mail_server = stack.mail_server()?;
-    eventually(
-        "a mail or webhook is taken that was waited for",
-        DELIVERY_TIMEOUT,
-        async || {
-            let acceptances = visitors.acceptances_after(deliveries.acceptances);
-            deliveries.read(&acceptances, &mail_server.accepted_after(deliveries.mails));
-            deliveries.read_webhooks(&stack.receiver.taken_after(deliveries.webhooks));
-            deliveries.first_taken_after(lasted.clone(), |delivery| fault.shows_in(delivery))
-        },
-    )
-    .await
-}
-
-/// Waits until the broker has nothing more to hand out, and tells how long that took. What was not delivered by then never
-/// will be.
+/// Waits until no upload is under way and the broker has nothing more to hand out, and tells how long that took.
 async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
-    uploads_end(stack).await;
-    eventually("the backlog is gone", SETTLE_TIMEOUT, async || {
-        (stack.nats.backlog().await.ok()? == 0).then_some(())
+    eventually("everything is delivered", MAX_BACKLOG, async || {
+        // A file may go while they are listed.
+        let is_settled = files_in(stack.spool()).ok()?.is_empty() && stack.nats.backlog().await.ok()? == 0;
+        is_settled.then_some(())
     })
     .await?;
     Ok(begun.elapsed())
-}
-
-/// Waits until no résumé is on its way any more: those of visitors who left, too, are stored or given up. What lies in the spool
-/// afterwards was left behind.
-async fn uploads_end(stack: &Stack) {
-    let ended = eventually("uploads end", UPLOAD_TIMEOUT, async || {
-        // A file may go while they are listed.
-        let files = files_in(stack.spool()).ok()?;
-        files.is_empty().then_some(())
-    });
-    let _told_by_the_books = ended.await;
 }
 
 /// Removes the orphans, as the job in the cluster does; no upload is under way any more.
@@ -306,26 +268,4 @@ async fn sweep(stack: &Stack) -> anyhow::Result<()> {
         String::from_utf8_lossy(&swept.stderr)
     );
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use nix::sys::signal::Signal;
-
-    use super::*;
-
-    /// The second of two, whose work the first goes on with.
-    #[tokio::test]
-    async fn a_process_that_ends_by_itself_is_told() -> anyhow::Result<()> {
-        let shape = Shape {
-            mail: Mail::Scripted,
-            ..Plan::mixed().shape
-        };
-        let mut stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
-        all_run(&mut stack)?;
-        stack.service("notifier-2")?.signal(Signal::SIGKILL)?;
-        let told = eventually("it is told", RECOVERY_TIMEOUT, async || all_run(&mut stack).err()).await?;
-        assert!(told.to_string().starts_with("notifier-2 ended"), "{told}");
-        Ok(())
-    }
 }

@@ -155,12 +155,6 @@ impl Submission {
     }
 }
 
-/// The number of the submission whose visitor has this address.
-pub fn visitor_of(email: &str) -> Option<u32> {
-    let number = email.strip_prefix("visitor-")?.strip_suffix("@run.example")?;
-    number.parse().ok()
-}
-
 /// SHA-256.
 pub fn digest(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()

@@ -1,14 +1,12 @@
 //! Visitors: send forms through the public API at a steady rate, and try again what was not accepted.
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use fastrand::Rng;
+use reliability::{FormKind, Submission};
 use reqwest::{Client, Response, StatusCode, header};
 use serde_json::Value;
 use testkit::{LinkKeys, Stack};
@@ -19,10 +17,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    ledger::{Acceptance, Ledger, Record},
-    submission::{FormKind, Submission},
-};
+use crate::ledger::{Acceptance, Ledger, Record};
 
 /// As long as a browser waits that does not wait for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,18 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_WAITING: usize = 2_048;
 /// The longest a visitor who vanishes stays.
 const MAX_STAY: Duration = Duration::from_millis(600);
-const SMALL_RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
-
-/// What the visitors of a run do.
-#[derive(Debug, Clone, Copy)]
-pub struct Behaviour {
-    /// New submissions a second.
-    pub rate: u32,
-    /// One submission in so many is an application.
-    pub application_every: u32,
-    /// One visitor in so many closes the browser at some moment, and does not try again.
-    pub vanish_every: Option<u32>,
-}
+/// How many come a second: what two busy cores bear of debug builds.
+const RATE: u32 = 20;
+/// One submission in so many is an application.
+const APPLICATION_EVERY: u32 = 5;
+const RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
 
 /// Visitors who are at it.
 pub struct Visitors {
@@ -59,8 +47,8 @@ struct Shared {
     site: String,
     links: LinkKeys,
     seed: u64,
-    behaviour: Behaviour,
-    next: AtomicU32,
+    /// One visitor in so many closes the browser at some moment, and does not try again.
+    vanish_every: u32,
     ledger: Mutex<Ledger>,
 }
 
@@ -70,7 +58,7 @@ impl Visitors {
     /// # Errors
     ///
     /// If this machine has no TLS or resolver for a client.
-    pub fn start(stack: &Stack, seed: u64, behaviour: Behaviour) -> anyhow::Result<Self> {
+    pub fn start(stack: &Stack, seed: u64, vanish_every: u32) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared {
             // A new visitor is a new connection.
             http: Client::builder()
@@ -80,8 +68,7 @@ impl Visitors {
             site: stack.site(),
             links: stack.link_keys()?,
             seed,
-            behaviour,
-            next: AtomicU32::new(0),
+            vanish_every,
             ledger: Mutex::default(),
         });
         let stop = CancellationToken::new();
@@ -96,11 +83,6 @@ impl Visitors {
     /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
     pub fn recovery(&self, moment: Instant) -> Option<Duration> {
         self.shared.ledger(|ledger| ledger.recovery(moment))
-    }
-
-    /// What was accepted after the first so many.
-    pub fn acceptances_after(&self, count: usize) -> Vec<Acceptance> {
-        self.shared.ledger(|ledger| ledger.acceptances[count..].to_vec())
     }
 
     /// No more come; those who are there stay until they were heard, or give up.
@@ -120,26 +102,22 @@ impl Shared {
         read(&mut self.ledger.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn next_submission(&self) -> (Submission, Rng) {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    fn submission(&self, number: u32) -> (Submission, Rng) {
         let mut rng = Rng::with_seed(self.seed.wrapping_add(u64::from(number)));
-        let kind = if number.is_multiple_of(self.behaviour.application_every) {
+        let kind = if number.is_multiple_of(APPLICATION_EVERY) {
             FormKind::Application
         } else if rng.u8(0..3) == 0 {
             FormKind::Newsletter
         } else {
             FormKind::Contact
         };
-        let resume_bytes = rng.usize(SMALL_RESUME_BYTES);
+        let resume_bytes = rng.usize(RESUME_BYTES);
         (Submission::new(self.seed, number, kind, resume_bytes), rng)
     }
 
-    async fn visit(&self) {
-        let (submission, mut rng) = self.next_submission();
-        let vanishes = self
-            .behaviour
-            .vanish_every
-            .is_some_and(|every| rng.u32(0..every) == 0);
+    async fn visit(&self, number: u32) {
+        let (submission, mut rng) = self.submission(number);
+        let vanishes = rng.u32(0..self.vanish_every) == 0;
         let accepted = if vanishes {
             self.vanish(submission, &mut rng).await
         } else {
@@ -189,10 +167,7 @@ impl Shared {
         let request = submission.slow_request(&self.http, &self.site);
         match timeout(stay, request.send()).await {
             Ok(answered) => self.heard(submission, begun, answered).await,
-            Err(_) => {
-                self.ledger(|ledger| ledger.left += 1);
-                false
-            }
+            Err(_) => false,
         }
     }
 
@@ -274,10 +249,10 @@ async fn verdict_of(response: Response) -> Verdict {
 async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     let waiting = Arc::new(Semaphore::new(MAX_WAITING));
     let mut visits = JoinSet::new();
-    let mut ticks = interval(Duration::from_secs(1) / shared.behaviour.rate);
+    let mut ticks = interval(Duration::from_secs(1) / RATE);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let arriving = async {
-        loop {
+        for number in 0.. {
             ticks.tick().await;
             let Ok(place) = waiting.clone().acquire_owned().await else {
                 return;
@@ -285,7 +260,7 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
             while visits.try_join_next().is_some() {}
             let shared = shared.clone();
             visits.spawn(async move {
-                shared.visit().await;
+                shared.visit(number).await;
                 drop(place);
             });
         }

@@ -25,8 +25,8 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use path::Path;
 use steps::Steps;
 
-/// How many sequences run where `MODEL_SEQUENCES` does not say so.
-const SEQUENCES: u32 = 150;
+/// How many sequences run where `MODEL_SEQUENCES` does not say so: on every change.
+const SEQUENCES: u32 = 30;
 /// It is said after so many how many there were: ten thousand take most of an hour.
 const SAID_EVERY: u32 = 500;
 /// Each with a broker and a store of its own.

@@ -1,0 +1,467 @@
+//! The table of faults: what each does to a running stack and undoes again, and what has to hold meanwhile.
+
+use std::{ops::Range, rc::Rc, time::Duration};
+
+use anyhow::Context;
+use fastrand::Rng;
+use futures_util::{FutureExt, future::LocalBoxFuture};
+use nix::sys::signal::Signal;
+use reqwest::StatusCode;
+use site_events::SITE_STREAM;
+use testkit::{Broker, Clock, Disks, MailFault, S3Fault, Shape, Stack};
+use tokio::time::{Instant, sleep};
+
+/// Each of them may be hit.
+const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
+/// How long what is away stays away: up to longer than a form may take.
+const AWAY_MS: Range<u64> = 500..8_000;
+/// So long that the pauses between attempts grow long.
+const LONG_AWAY: Duration = Duration::from_secs(60);
+/// How long a disk is full: long enough for several applications.
+const FULL: Duration = Duration::from_secs(5);
+/// How long one of three brokers is out of reach: longer than the others wait for a word of it, nine seconds at the most. In less time
+/// it would lead still, and nothing would be tried.
+const OUT_OF_REACH: Duration = Duration::from_secs(12);
+/// How soon forms of each kind are accepted once a fault is over.
+const RECOVERY: Duration = Duration::from_secs(5);
+/// How soon they are from the beginning of a fault on, where three brokers have to elect another leader.
+const TAKEOVER: Duration = Duration::from_secs(15);
+/// A broker that is throttled stands still, and runs, in turns: so often.
+const TURNS: usize = 20;
+const STANDS_STILL: Duration = Duration::from_millis(150);
+const RUNS: Duration = Duration::from_millis(30);
+/// How far a clock steps: an unsynchronised one, a time zone's mistake, longer than retries go on.
+const STEPS: [Duration; 3] = [
+    Duration::from_secs(10),
+    Duration::from_secs(60 * 60),
+    Duration::from_secs(26 * 60 * 60),
+];
+
+type Making<'a> = LocalBoxFuture<'a, anyhow::Result<()>>;
+type Make = Rc<dyn for<'a> Fn(&'a mut Stack, Rng) -> Making<'a>>;
+
+/// A row of the table.
+#[derive(Clone)]
+pub struct Fault {
+    /// Its name: `kill-contact`.
+    pub name: String,
+    /// What it does, in words.
+    pub what: &'static str,
+    /// Does it, and undoes it.
+    make: Make,
+    /// What the stack is made of.
+    pub shape: Shape,
+    /// How soon forms of each kind are accepted again.
+    pub limit: Duration,
+    /// One visitor in so many leaves in the middle of it.
+    pub vanish_every: u32,
+    /// Whether it may keep a visitor who waits from an answer: whatever else is away, the gateway has one.
+    pub silences: bool,
+    /// Whether forms must be refused meanwhile: otherwise nothing was tried.
+    pub refuses: bool,
+    /// Whether what was delivered just before may be delivered again: nobody is left who knew of it.
+    pub may_repeat: bool,
+}
+
+impl Fault {
+    fn new(
+        name: impl Into<String>,
+        what: &'static str,
+        make: impl AsyncFn(&mut Stack, Rng) -> anyhow::Result<()> + 'static,
+    ) -> Self {
+        let make = Rc::new(make);
+        Self {
+            name: name.into(),
+            what,
+            make: Rc::new(move |stack, rng| {
+                let make = make.clone();
+                async move { make(stack, rng).await }.boxed_local()
+            }),
+            shape: Shape::USUAL,
+            limit: RECOVERY,
+            vanish_every: 5,
+            silences: false,
+            refuses: false,
+            may_repeat: false,
+        }
+    }
+
+    /// Makes it, and undoes it; gives the moment from which on everything has to go on.
+    pub async fn strike(&self, stack: &mut Stack, rng: &mut Rng) -> anyhow::Result<Instant> {
+        let began = Instant::now();
+        (self.make)(stack, rng.fork()).await?;
+        let over = Instant::now();
+        if self.shape.broker == Broker::One {
+            return Ok(over);
+        }
+        stack.nats.wait_until_current().await?;
+        Ok(began)
+    }
+}
+
+/// Every fault.
+pub fn all() -> Vec<Fault> {
+    let of_clocks = SERVICES.map(of_clock).into();
+    [mixed(Broker::One), alone(), of_clocks, of_disks(), of_cluster()].concat()
+}
+
+/// Those that may strike among others, in any order, on so many brokers.
+pub fn mixed(broker: Broker) -> Vec<Fault> {
+    let of_services = SERVICES.into_iter().flat_map(of_service).collect();
+    let of_brokers = match broker {
+        Broker::One => of_broker(),
+        Broker::Three => of_cluster(),
+    };
+    [of_services, of_brokers, of_store(), of_mail()].concat()
+}
+
+fn of_service(service: &'static str) -> [Fault; 3] {
+    let name = |does: &str| format!("{does}-{service}");
+    let kill = Fault::new(
+        name("kill"),
+        "is killed, and started anew",
+        async move |stack, mut rng| {
+            stack.take_service(service)?.kill().await?;
+            away(&mut rng).await;
+            stack.start_service(service)
+        },
+    );
+    let freeze = Fault::new(
+        name("freeze"),
+        "stands still, and goes on",
+        async move |stack, mut rng| {
+            stack.service(service)?.signal(Signal::SIGSTOP)?;
+            away(&mut rng).await;
+            stack.service(service)?.signal(Signal::SIGCONT)
+        },
+    );
+    let terminate = Fault::new(
+        name("terminate"),
+        "is asked to stop, which it has to without an error and in time, and started anew",
+        async move |stack, _| {
+            stack.stop_service(service).await?;
+            stack.start_service(service)
+        },
+    );
+    let kill = Fault {
+        may_repeat: service == "notifier",
+        ..kill
+    };
+    let with_silence = |fault| Fault {
+        silences: service == "gateway",
+        ..fault
+    };
+    [kill, freeze, terminate].map(with_silence)
+}
+
+fn of_clock(service: &'static str) -> Fault {
+    let stepped = Fault::new(
+        format!("clock-steps-{service}"),
+        "finds its clock stepped forth or back, and set right",
+        async move |stack, mut rng| {
+            let step = rng.choice(STEPS).context("there are steps")?;
+            let clock = stack.clock_of(service)?;
+            if rng.bool() {
+                clock.step_forth(step)?;
+            } else {
+                clock.step_back(step)?;
+            }
+            away(&mut rng).await;
+            stack.clock_of(service)?.set_right()
+        },
+    );
+    Fault {
+        shape: Shape {
+            clock: Clock::Stepped,
+            ..Shape::USUAL
+        },
+        ..stepped
+    }
+}
+
+/// Those that show nothing, or hold up everything, among others.
+fn alone() -> Vec<Fault> {
+    let quiet = |name, what| {
+        Fault::new(name, what, async |_, mut rng| {
+            away(&mut rng).await;
+            Ok(())
+        })
+    };
+    vec![
+        quiet("nothing", "nothing is done: what the others are compared with"),
+        Fault {
+            vanish_every: 2,
+            ..quiet(
+                "visitors-vanish",
+                "every other visitor leaves in the middle of a request",
+            )
+        },
+        Fault::new("mail-away-long", "is gone for a minute", async |stack, _| {
+            stack.mail_server()?.fault(MailFault::Away);
+            sleep(LONG_AWAY).await;
+            stack.mail_server()?.fault(MailFault::None);
+            Ok(())
+        }),
+    ]
+}
+
+fn of_broker() -> Vec<Fault> {
+    let faults = vec![
+        Fault::new(
+            "broker-away",
+            "is stopped, and started anew",
+            async |stack, mut rng| {
+                stack.nats.stop_server(0).await?;
+                away(&mut rng).await;
+                stack.nats.start_server(0).await
+            },
+        ),
+        Fault {
+            may_repeat: true,
+            ..Fault::new(
+                "broker-kill",
+                "is killed, and started anew at once",
+                async |stack, _| {
+                    stack.nats.kill_server(0).await?;
+                    stack.nats.start_server(0).await
+                },
+            )
+        },
+        Fault::new(
+            "broker-freeze",
+            "stands still, and goes on",
+            async |stack, mut rng| {
+                stack.nats.freeze_server(0).await?;
+                away(&mut rng).await;
+                stack.nats.thaw_server(0)
+            },
+        ),
+        Fault::new(
+            "broker-throttle",
+            "stands still again and again for a moment: callers leave in the middle of everything",
+            async |stack, _| {
+                for _ in 0..TURNS {
+                    stack.nats.freeze_server(0).await?;
+                    sleep(STANDS_STILL).await;
+                    stack.nats.thaw_server(0)?;
+                    sleep(RUNS).await;
+                }
+                Ok(())
+            },
+        ),
+    ];
+    impatient(faults)
+}
+
+fn of_store() -> Vec<Fault> {
+    let misbehaves = |name, what, fault| {
+        Fault::new(name, what, async move |stack, mut rng| {
+            stack.s3.fault(fault);
+            away(&mut rng).await;
+            stack.s3.fault(S3Fault::None);
+            Ok(())
+        })
+    };
+    let gone = Fault::new(
+        "store-away",
+        "is stopped, and started anew",
+        async |stack, mut rng| {
+            stack.s3.stop().await?;
+            away(&mut rng).await;
+            stack.s3.resume_from_disk().await
+        },
+    );
+    let faults = vec![
+        gone,
+        misbehaves(
+            "store-hold-answers",
+            "does what it is asked, and is silent",
+            S3Fault::HoldAnswers,
+        ),
+        misbehaves(
+            "store-slow",
+            "reads and writes 20 kB a second",
+            S3Fault::Slow(20_000),
+        ),
+        misbehaves(
+            "store-cut-upload",
+            "hangs up after 1 kB of an upload",
+            S3Fault::CutUploadAfter(1_000),
+        ),
+        misbehaves(
+            "store-fail-after-storing",
+            "stores, and answers 500",
+            S3Fault::FailAfterStoring,
+        ),
+        misbehaves("store-unavailable", "answers 503", S3Fault::Unavailable),
+    ];
+    impatient(faults)
+}
+
+/// Faults of the mail server and of the receiver of webhooks.
+fn of_mail() -> Vec<Fault> {
+    let misbehaves = |name, what, fault| {
+        Fault::new(name, what, async move |stack, mut rng| {
+            stack.mail_server()?.fault(fault);
+            away(&mut rng).await;
+            stack.mail_server()?.fault(MailFault::None);
+            Ok(())
+        })
+    };
+    vec![
+        misbehaves(
+            "mail-refuse-recipients",
+            "answers each recipient 450",
+            MailFault::RefuseRecipients,
+        ),
+        misbehaves(
+            "mail-refuse-contents",
+            "answers each mail 451",
+            MailFault::RefuseContents,
+        ),
+        misbehaves(
+            "mail-local-error",
+            "answers each mail 451 without a code",
+            MailFault::LocalError,
+        ),
+        misbehaves("mail-hang", "takes each mail, and is silent", MailFault::Hang),
+        misbehaves("mail-hang-up", "hangs up within each mail", MailFault::HangUp),
+        misbehaves("mail-away", "is gone", MailFault::Away),
+        Fault::new(
+            "receiver-unavailable",
+            "answers each webhook 503",
+            async |stack, mut rng| {
+                stack.receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+                away(&mut rng).await;
+                stack.receiver.answer(StatusCode::NO_CONTENT);
+                Ok(())
+            },
+        ),
+    ]
+}
+
+fn of_disks() -> Vec<Fault> {
+    let broker = Fault::new(
+        "disk-broker-full",
+        "is full; the broker is started anew once there is room, as its probe would",
+        async |stack, _| {
+            let disks = stack.disks.as_ref().context("there are no small disks")?;
+            disks.broker.fill(0)?;
+            sleep(FULL).await;
+            disks.broker.free()?;
+            stack.nats.kill_server(0).await?;
+            stack.nats.start_server(0).await
+        },
+    );
+    let spool = Fault::new(
+        "disk-spool-full",
+        "is full: résumés lie there while they arrive",
+        async |stack, _| {
+            let disks = stack.disks.as_ref().context("there are no small disks")?;
+            disks.spool.fill(0)?;
+            sleep(FULL).await;
+            disks.spool.free()
+        },
+    );
+    let full = |fault| Fault {
+        refuses: true,
+        shape: Shape {
+            disks: Disks::Small,
+            ..Shape::USUAL
+        },
+        ..fault
+    };
+    [broker, spool].map(full).into()
+}
+
+/// Faults of one of three brokers: the others have to go on meanwhile.
+fn of_cluster() -> Vec<Fault> {
+    let of_three = |fault| Fault {
+        limit: TAKEOVER,
+        shape: Shape {
+            broker: Broker::Three,
+            ..Shape::USUAL
+        },
+        ..fault
+    };
+    let faults = impatient([of_leader(), of_any_of_three()].concat());
+    faults.into_iter().map(of_three).collect()
+}
+
+/// Of the one that leads the stream of events.
+fn of_leader() -> Vec<Fault> {
+    vec![
+        Fault::new(
+            "cluster-leader-kill",
+            "is killed, and started anew",
+            async |stack, _| {
+                let leader = stack.nats.leader_of(SITE_STREAM).await?;
+                stack.nats.kill_server(leader).await?;
+                sleep(OUT_OF_REACH).await;
+                stack.nats.start_server(leader).await
+            },
+        ),
+        Fault::new(
+            "cluster-leader-freeze",
+            "stands still, and goes on",
+            async |stack, _| {
+                let leader = stack.nats.leader_of(SITE_STREAM).await?;
+                stack.nats.freeze_server(leader).await?;
+                sleep(OUT_OF_REACH).await;
+                stack.nats.thaw_server(leader)
+            },
+        ),
+        Fault::new(
+            "cluster-leader-cut-off",
+            "does not reach the other brokers, but clients",
+            async |stack, _| {
+                let leader = stack.nats.leader_of(SITE_STREAM).await?;
+                stack.nats.cut_off(leader)?;
+                sleep(OUT_OF_REACH).await;
+                stack.nats.reconnect(leader)
+            },
+        ),
+    ]
+}
+
+fn of_any_of_three() -> Vec<Fault> {
+    vec![
+        Fault::new(
+            "cluster-disk-wiped",
+            "loses its disk, and joins again",
+            async |stack, mut rng| {
+                let any = rng.usize(0..stack.nats.servers());
+                stack.nats.kill_server(any).await?;
+                stack.nats.wipe_server(any)?;
+                // Nobody has another disk within seconds, and one that came back empty would hold up the election.
+                sleep(OUT_OF_REACH).await;
+                stack.nats.start_server(any).await
+            },
+        ),
+        Fault::new(
+            "cluster-rolling-restart",
+            "is stopped and started anew, each in turn",
+            async |stack, _| {
+                for server in 0..stack.nats.servers() {
+                    stack.nats.stop_server(server).await?;
+                    stack.nats.start_server(server).await?;
+                    stack.nats.wait_until_current().await?;
+                }
+                Ok(())
+            },
+        ),
+    ]
+}
+
+/// An await that a broker or the store makes long is where a visitor who leaves does harm.
+fn impatient(faults: Vec<Fault>) -> Vec<Fault> {
+    let more_leave = |fault| Fault {
+        vanish_every: 3,
+        ..fault
+    };
+    faults.into_iter().map(more_leave).collect()
+}
+
+async fn away(rng: &mut Rng) {
+    sleep(Duration::from_millis(rng.u64(AWAY_MS))).await;
+}
