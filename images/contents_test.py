@@ -177,15 +177,15 @@ class Contents(unittest.TestCase):
             if Path(path).parts[0] in {"**", *sent}:
                 self.assertIn(path, kept_back)
 
-    @unittest.skipUnless(WEIGH, "only release builds keep the budgets")
     def test_programs_and_images_are_small(self):
         for image in IMAGES:
             with self.subTest(image=image):
                 program = (PROGRAMS / ("web" if image.startswith("web-") else image)).stat().st_size / 1e6
                 whole = int(podman("image", "inspect", "--format={{.Size}}", f"localhost/{image}").stdout) / 1e6
                 print(f"{image:12} program {program:5.1f} MB, image {whole:5.1f} MB", file=sys.stderr)
-                self.assertLessEqual(program, LARGEST_PROGRAM_MB)
-                self.assertLessEqual(whole, LARGEST_IMAGE_MB)
+                if WEIGH:
+                    self.assertLessEqual(program, LARGEST_PROGRAM_MB)
+                    self.assertLessEqual(whole, LARGEST_IMAGE_MB)
 
 
 if __name__ == "__main__":

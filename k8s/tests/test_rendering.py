@@ -4,6 +4,7 @@ import json
 import re
 import socket
 import subprocess
+import sys
 import time
 from functools import cache
 from itertools import product
@@ -159,7 +160,7 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(tmp_path):
     different = {json.dumps(found, sort_keys=True): found for found in [*objects, volume_access()]}
     manifest = tmp_path / "rendered.yaml"
     manifest.write_text("---\n".join(f"{text}\n" for text in different))
-    command = [tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]
+    command = [sys.executable, tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]
     checked = subprocess.run(command, capture_output=True, text=True, timeout=300)
     report = json.loads(checked.stdout)
     results = report["results"]
