@@ -1,5 +1,5 @@
-"""`sitectl preflight` says what a cluster lacks that the overlay needs, asked by the real kubectl of an API server that answers as
-upstream's do."""
+"""`sitectl preflight` says what a cluster lacks that the overlay needs. The real kubectl asks an API server that answers as upstream's do;
+for variants a stub of kubectl has the same answers."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from test_binaries import BINARIES
-from tree import K8S, Workload, copies, of_kind, render, render_with, tool
+from tree import K8S, Workload, copies, of_kind, render, render_text, render_with, tool
 
 PRODUCTION = "overlays/production"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -156,12 +156,42 @@ class Cluster:
         self.server.server_close()
 
 
+# Answers of this folder by their paths, with `,` for each `/`.
+STUB = r"""#!/bin/sh
+cd "${0%/*}"
+case "$*" in kustomize*) exec cat overlay ;; esac
+for path; do :; done
+file=$(printf %s "${path%%\?*}" | tr / ,)
+[ -e "$file.refused" ] && { cat "$file.refused" >&2; exit 1; }
+[ -e "$file" ] && exec cat "$file"
+echo 'Error from server (NotFound): the server could not find the requested resource' >&2
+exit 1
+"""
+
+
+def stub_of_kubectl(answers, folder):
+    (folder / "overlay").write_text(render_text(PRODUCTION))
+    for path, answer in answers.items():
+        file = path.replace("/", ",")
+        if "code" in answer:
+            (folder / f"{file}.refused").write_text(f"Error from server ({answer['reason']}): {answer['message']}\n")
+        else:
+            (folder / file).write_text(json.dumps(answer))
+    stub = folder / "kubectl"
+    stub.write_text(STUB)
+    stub.chmod(0o755)
+    return stub
+
+
 def preflight(answers, folder, overlay=K8S / PRODUCTION):
     """Its exit code, and its findings by what they are about."""
-    with Cluster(answers, folder) as cluster:
-        command = [BINARIES / "sitectl", "preflight", overlay, "--context", "tried", "--kubectl", tool("kubectl"), "--json"]
-        environment = {"KUBECONFIG": str(cluster.config), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    return preflight_by(stub_of_kubectl(answers, folder), folder / "config", folder, overlay)
+
+
+def preflight_by(kubectl, config, folder, overlay=K8S / PRODUCTION):
+    command = [BINARIES / "sitectl", "preflight", overlay, "--context", "tried", "--kubectl", kubectl, "--json"]
+    environment = {"KUBECONFIG": str(config), "PATH": "/usr/bin:/bin", "HOME": str(folder)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.stdout, done.stderr
     told = json.loads(done.stdout)
     assert told["ok"] is (done.returncode == 0)
@@ -169,7 +199,8 @@ def preflight(answers, folder, overlay=K8S / PRODUCTION):
 
 
 def test_a_cluster_that_has_everything_is_told_so(tmp_path):
-    code, findings = preflight(good_cluster(), tmp_path)
+    with Cluster(good_cluster(), tmp_path) as cluster:
+        code, findings = preflight_by(tool("kubectl"), cluster.config, tmp_path)
     assert (code, {finding["verdict"] for finding in findings.values()}) == (0, {"ok"}), findings
     workloads = ("Deployment", "StatefulSet")
     for number_of in (lambda _, least, most: least, lambda _, least, most: most):
@@ -311,8 +342,8 @@ def test_less_room_than_a_release_asks_for_is_a_warning(tmp_path):
 
 
 def test_what_may_not_be_read_is_a_warning(tmp_path):
-    answers = good_cluster() | {"/api/v1/nodes": status(403, "Forbidden")}
-    code, findings = preflight(answers, tmp_path)
+    with Cluster(good_cluster() | {"/api/v1/nodes": status(403, "Forbidden")}, tmp_path) as cluster:
+        code, findings = preflight_by(tool("kubectl"), cluster.config, tmp_path)
     assert (code, findings["nodes"]["verdict"]) == (0, "warning"), findings
     assert "you may not read it" in findings["nodes"]["says"]
 

@@ -26,8 +26,6 @@ RESTORE_FROM_VOLUME = "tests/restore-from-volume"
 DRILL = "overlays/drill"
 # A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
-# What `k8s/kind.sh` applies: the local demo, and a Gateway before it.
-KIND = ["tests/kind", "tests/kind/gateway"]
 # What is applied by itself, each into a namespace of its own.
 EXAMPLES = sorted(f"examples/{folder.name}" for folder in (K8S / "examples").iterdir())
 POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
@@ -56,7 +54,8 @@ def render_text(folder):
 @cache
 def render(folder):
     """Every object of the tree."""
-    return [found for found in yaml.safe_load_all(render_text(folder)) if found]
+    # libyaml's loader is ten times as fast.
+    return [found for found in yaml.load_all(render_text(folder), Loader=yaml.CSafeLoader) if found]
 
 
 def render_with(components, patches=()):

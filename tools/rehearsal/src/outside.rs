@@ -1,58 +1,73 @@
-//! What lies outside the cluster: the store of résumés, the mail server, and the way in, each at a public address.
+//! What lies outside the cluster: a store of files and a mail server, at public addresses that are nobody's (RFC 5737).
 
 use std::{net::Ipv4Addr, path::Path};
 
-use age::x25519::Identity;
+use anyhow::Context as _;
+use reqwest::Url;
 use testkit::{
     CertificateAuthority, MailServer, S3, ScriptedReply, TcpProxy,
     mail_server::{Behaviour, Encryption, Login},
 };
 use tokio_rustls::TlsAcceptor;
 
+use crate::manifests::Manifests;
+
 /// The password of the mail server's one user.
 pub const MAIL_PASSWORD: &str = "the password of the mail server";
 
-/// A service outside, by the name and port that the manifests call it by.
-#[derive(Clone)]
+const STORE: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 10);
+const BACKUPS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 30);
+const MAIL: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 20);
+
+/// A server outside, by the name and port that the manifests call it by.
 pub struct Place {
     pub host: String,
-    pub port: u16,
+    port: u16,
     pub address: Ipv4Addr,
 }
 
-/// What an overlay calls outside.
-pub struct Called {
-    pub store: Place,
-    pub backups: Place,
-    pub mail: Place,
-    pub mail_user: String,
-}
-
-impl Called {
-    /// All of it.
-    pub fn places(&self) -> [&Place; 3] {
-        [&self.store, &self.backups, &self.mail]
-    }
+/// The store of résumés, that of backups, and the mail server.
+///
+/// # Errors
+///
+/// If a setting is missing.
+pub fn places(manifests: &Manifests) -> anyhow::Result<[Place; 3]> {
+    let place = |url: &str, address| {
+        let url: Url = url.parse()?;
+        anyhow::Ok(Place {
+            host: url.host_str().context("an address without a host")?.to_owned(),
+            port: url.port_or_known_default().context("an address without a port")?,
+            address,
+        })
+    };
+    let [host, port] = [manifests.setting("SMTP_HOST")?, manifests.setting("SMTP_PORT")?];
+    Ok([
+        place(manifests.setting("S3_ENDPOINT")?, STORE)?,
+        place(manifests.setting("BACKUP_S3_ENDPOINT")?, BACKUPS)?,
+        place(&format!("smtp://{host}:{port}"), MAIL)?,
+    ])
 }
 
 /// What runs outside.
 pub struct Outside {
+    /// What pods trust in the place of public authorities.
     pub authority: CertificateAuthority,
-    pub store: S3,
-    /// Whatever decrypts backups.
-    pub identity: Identity,
+    /// Name and credentials of the buckets of résumés and of backups, by the names of the settings.
+    pub resumes: [(&'static str, String); 5],
+    pub backups: [(&'static str, String); 5],
     pub mail_server: MailServer,
+    _store: S3,
     _doors: Vec<TcpProxy>,
 }
 
 impl Outside {
-    /// Starts a store behind TLS, under two names as if these were two, and a mail server with STARTTLS and a login.
+    /// Starts one store behind TLS, under two names, and a mail server with STARTTLS and a login.
     ///
     /// # Errors
     ///
     /// If a port is taken.
-    pub async fn start(folder: &Path, called: &Called) -> anyhow::Result<Self> {
-        let mail = &called.mail;
+    pub async fn start(folder: &Path, manifests: &Manifests) -> anyhow::Result<Self> {
+        let [store, backups, mail] = places(manifests)?;
         let authority = CertificateAuthority::new()?;
         let [port] = testkit::free_ports()?;
         let s3 = S3::start_at(port, folder).await?;
@@ -61,28 +76,29 @@ impl Outside {
             login: Login::Taken {
                 mechanism: "PLAIN",
                 // There is one in the life of this process.
-                user: called.mail_user.clone().leak(),
+                user: manifests.setting("SMTP_USER")?.to_owned().leak(),
                 password: MAIL_PASSWORD,
             },
             ..Behaviour::default()
         };
         let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
-        let mut doors = vec![open(mail, mail_server.port(), None).await?];
-        for store in [&called.store, &called.backups] {
-            let tls = authority.issue(&store.host)?;
-            doors.push(open(store, port, Some(tls)).await?);
+        let mut doors = vec![open(&mail, mail_server.port(), None).await?];
+        for place in [&store, &backups] {
+            let tls = authority.issue(&place.host)?;
+            doors.push(open(place, port, Some(tls)).await?);
         }
         Ok(Self {
             authority,
-            store: s3,
-            identity: Identity::generate(),
+            resumes: s3.env(),
+            backups: s3.backups_env()?,
+            _store: s3,
             mail_server,
             _doors: doors,
         })
     }
 }
 
-/// Leads what comes to a place to a port of this machine, out of TLS where it has that.
+/// Forwards a place to a port of this machine, out of TLS where it has that.
 async fn open(place: &Place, to: u16, tls: Option<TlsAcceptor>) -> anyhow::Result<TcpProxy> {
     TcpProxy::start_at((place.address, place.port).into(), tls, to).await
 }

@@ -1,68 +1,41 @@
-//! Who reaches whom: every connection between two workloads, from other namespaces and to the outside, tried. What has no program here,
-//! or runs only now and then, is an empty pod with the labels of what is missing.
+//! Who reaches whom: every connection between the workloads that run, from a stranger, and to the outside, tried.
 
 use std::{
     collections::BTreeSet,
+    fs,
     io::ErrorKind,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
 
+use anyhow::Context as _;
 use futures_util::{StreamExt as _, TryStreamExt as _, future::try_join_all, stream};
-use k8s_openapi::{
-    api::core::v1::{Pod, PodTemplateSpec},
-    apimachinery::pkg::apis::meta::v1::ObjectMeta,
-};
+use serde_json::json;
 use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
-    flows::{EVERY_POD, Flow, OUTSIDE},
-    kubelet::Shared,
-    manifests::{name_of, pod_of},
-    network::Endpoint,
+    cluster::{Cluster, within},
+    manifests::{Pod, list},
+    network::add_address,
     visitors::FRONT_DOOR,
-    within::within,
 };
+
+/// The page of all flows, which is worked out from the policies by other code.
+const PAGE: &str = "docs/operations-flows.md";
+/// How the page calls all pods of ours, and all public addresses.
+const EVERY_POD: &str = "every pod";
+const OUTSIDE: &str = "outside the cluster";
+const WAY_IN: &str = "pods in namespace site/way-in=true";
 
 /// The label that says what a pod is of.
 const WORKLOAD: &str = "app.kubernetes.io/name";
 /// A connection that takes longer is dropped by a policy.
-const DROPPED_AFTER: Duration = Duration::from_millis(700);
-/// One that is allowed may take longer, on a machine with much to do.
-const ALLOWED_WITHIN: Duration = Duration::from_secs(5);
-/// What the names of pods begin with that stand for a workload without one.
-const EMPTY: &str = "empty-";
+const DROPPED_AFTER: Duration = Duration::from_secs(2);
 /// How many pods try at once.
 const AT_ONCE: usize = 6;
 
-type Label = Option<(&'static str, &'static str)>;
-
-/// Pods of other namespaces, as docs/operations-flows.md calls them: the namespace, and a label. The last is nobody's, and says of
-/// itself that it is the gateway.
-const OTHERS: [(&str, &str, Label); 4] = [
-    (
-        "pods in namespace kubernetes.io/metadata.name=monitoring",
-        "monitoring",
-        None,
-    ),
-    (
-        "pods in namespace kubernetes.io/metadata.name=keda, app=keda-operator",
-        "keda",
-        Some(("app", "keda-operator")),
-    ),
-    (
-        "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns",
-        "kube-system",
-        Some(("k8s-app", "kube-dns")),
-    ),
-    (
-        "pods in any other namespace",
-        "other",
-        Some((WORKLOAD, "gateway")),
-    ),
-];
-const WAY_IN: &str = "pods in namespace site/way-in=true";
-
+/// A pod of another namespace, which says of itself that it is the gateway.
+const STRANGER: &str = "stranger";
 /// Addresses that are no pod's: one of the Internet, that of a cloud's metadata, and one of a company's own network.
 const ELSEWHERE: [(&str, Ipv4Addr); 3] = [
     (OUTSIDE, Ipv4Addr::new(203, 0, 113, 40)),
@@ -72,206 +45,140 @@ const ELSEWHERE: [(&str, Ipv4Addr); 3] = [
 /// What is tried outside besides the ports of pods and of flows: mail between servers, and the web in clear.
 const PORTS_OUTSIDE: [u16; 2] = [25, 80];
 
-/// What came of trying.
-#[derive(Default)]
-pub struct Tried {
-    pub open: BTreeSet<Flow>,
-    pub closed: BTreeSet<Flow>,
-    /// How many connections were tried, how many of them to the outside, and how many were refused.
-    pub connections: usize,
-    pub to_outside: usize,
-    pub refused: usize,
-    /// What is to be open.
-    pub allowed: BTreeSet<Flow>,
-}
+/// A flow from one workload to another's port, by their names.
+type Flow = (String, String, u16);
 
 /// Whoever calls and is called.
 struct Peer {
-    /// As docs/operations-flows.md calls it.
+    /// As the page calls it.
     name: String,
     /// The pod whose network it has; none outside.
     pod: Option<String>,
     address: Ipv4Addr,
     is_ours: bool,
-    /// Whether it is the one of its workload that tries; another is tried by that one alone.
-    is_first: bool,
 }
 
 /// Tries each pair, at every port that any pod or flow has: whether somebody listens makes no difference, as who does not refuses at
-/// once. What is not ours does not try itself.
+/// once. Says how many were tried.
 ///
 /// # Errors
 ///
-/// If a pod's network cannot be entered, or something else happens than a connection, a refusal or silence.
-pub async fn try_all(shared: &Shared) -> anyhow::Result<Tried> {
+/// If what is open is not what the page says.
+pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
     for (_, address) in ELSEWHERE {
-        shared.network().add_address(address)?;
+        add_address(address)?;
     }
-    let empty = empty_pods(shared);
-    for pod in &empty {
-        shared.network().join(pod)?;
-    }
-    let peers = peers(shared);
-    let allowed = allowed(shared, &peers);
-    let ports = ports(shared)?;
-    let sources = peers.iter().filter(|peer| peer.is_first);
-    let sources = sources.filter_map(|from| Some((from, from.pod.clone()?)));
-    let tries = sources.map(|(from, pod)| {
-        let targets = targets(from, &peers, &ports, &allowed);
-        async move { within(&pod, move || try_join_all(targets.into_iter().map(connect))).await? }
+    let template = json!({ "metadata": { "labels": { WORKLOAD: "gateway" } } });
+    cluster.network().join(&Pod::new(&template, STRANGER, "other"))?;
+    let peers = peers(cluster);
+    let allowed = allowed(cluster, &peers)?;
+    let ports = ports(cluster, &allowed)?;
+    let tries = peers.iter().filter_map(|from| {
+        let (pod, targets) = (from.pod.clone()?, targets(from, &peers, &ports));
+        Some(async move { within(&pod, move || try_join_all(targets.into_iter().map(connect))).await? })
     });
-    let tries: Vec<_> = tries.collect();
-    let results: Vec<Vec<_>> = stream::iter(tries)
+    let tried: Vec<Vec<_>> = stream::iter(tries.collect::<Vec<_>>())
         .buffer_unordered(AT_ONCE)
         .try_collect()
         .await?;
-    for pod in &empty {
-        shared.network().leave(name_of(&pod.metadata))?;
-    }
-    let mut tried = Tried {
-        allowed,
-        ..Tried::default()
-    };
-    for (flow, is_outside, is_open) in results.into_iter().flatten() {
-        tried.connections += 1;
-        tried.refused += usize::from(!is_open);
-        tried.to_outside += usize::from(is_outside);
-        let of_kind = if is_open {
-            &mut tried.open
-        } else {
-            &mut tried.closed
-        };
-        of_kind.insert(flow);
-    }
-    Ok(tried)
-}
-
-/// Pods of other namespaces, and one of each workload and job that has none.
-fn empty_pods(shared: &Shared) -> Vec<Pod> {
-    let others = OTHERS.map(|(_, namespace, label)| {
-        let mut pod = pod_of(&PodTemplateSpec::default(), &format!("of-{namespace}"), namespace);
-        pod.metadata.labels = label.map(|(key, value)| [(key.to_owned(), value.to_owned())].into());
-        pod
-    });
-    let there: BTreeSet<String> = shared.network().endpoints().filter_map(workload_of).collect();
-    let missing = templates(shared).filter(|(metadata, _)| !there.contains(name_of(metadata)));
-    let missing = missing.map(|(metadata, template)| {
-        let namespace = metadata.namespace.as_deref().unwrap_or_default();
-        pod_of(template, &format!("{EMPTY}{}", name_of(metadata)), namespace)
-    });
-    others.into_iter().chain(missing).collect()
-}
-
-fn templates(shared: &Shared) -> impl Iterator<Item = (&ObjectMeta, &PodTemplateSpec)> {
-    let manifests = &shared.manifests;
-    let workloads = manifests
-        .workloads()
-        .map(|(metadata, template, _)| (metadata, template));
-    let jobs = manifests
-        .jobs
+    cluster.network().leave(STRANGER)?;
+    let tried = tried.concat();
+    let wrong = tried
         .iter()
-        .filter_map(|job| Some((&job.metadata, &job.spec.as_ref()?.template)));
-    let cron_jobs = manifests.cron_jobs.iter().filter_map(|cron_job| {
-        let job = cron_job.spec.as_ref()?.job_template.spec.as_ref()?;
-        Some((&cron_job.metadata, &job.template))
-    });
-    workloads.chain(jobs).chain(cron_jobs)
+        .filter(|(flow, is_open)| *is_open != allowed.contains(flow));
+    let wrong: BTreeSet<_> = wrong.collect();
+    anyhow::ensure!(wrong.is_empty(), "{PAGE} has otherwise (is open): {wrong:?}");
+    Ok(format!(
+        "{} kinds open as written down, {} connections refused",
+        allowed.len(),
+        tried.iter().filter(|(_, is_open)| !is_open).count()
+    ))
 }
 
-/// The name of a pod's workload, by which the page calls it. Two jobs may have the same labels.
-fn workload_of((pod, endpoint): (&String, &Endpoint)) -> Option<String> {
-    if let Some(workload) = pod.strip_prefix(EMPTY) {
-        return Some(workload.to_owned());
+/// What the page allows by TCP between these, in the overlay `production`.
+fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> {
+    let page = fs::read_to_string(cluster.node.root.join(PAGE))?;
+    let mut chapters = page.split("\n## ");
+    let chapter = chapters.find(|chapter| chapter.starts_with("production\n"));
+    let mut allowed = BTreeSet::new();
+    for row in chapter.context("no flows are written down")?.lines() {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        if let [_, from, to, port, _] = cells[..]
+            && let Some(port) = port.strip_suffix("/TCP")
+            && peers.iter().any(|peer| peer.name == to)
+        {
+            let port = port.parse()?;
+            let is_caller = |peer: &&Peer| peer.name == from || (peer.is_ours && from == EVERY_POD);
+            let callers = peers.iter().filter(is_caller);
+            allowed.extend(callers.map(|peer| (peer.name.clone(), to.to_owned(), port)));
+        }
     }
-    endpoint.pod.metadata.labels.as_ref()?.get(WORKLOAD).cloned()
+    Ok(allowed)
 }
 
 /// All pods, and what is outside.
-fn peers(shared: &Shared) -> Vec<Peer> {
-    let (mut peers, mut seen) = (Vec::new(), BTreeSet::new());
-    let network = shared.network();
-    for (pod, endpoint) in network.endpoints() {
-        let other = OTHERS
-            .iter()
-            .find(|(_, namespace, _)| *namespace == endpoint.namespace());
-        let name = match (other, pod.as_str()) {
-            (Some((name, ..)), _) => Some((*name).to_owned()),
-            (None, FRONT_DOOR) => Some(WAY_IN.to_owned()),
-            (None, _) => workload_of((pod, endpoint)),
-        };
-        let name = name.unwrap_or_else(|| pod.clone());
-        peers.push(Peer {
-            is_first: seen.insert(name.clone()),
-            name,
-            pod: Some(pod.clone()),
-            address: endpoint.address,
-            is_ours: other.is_none() && pod != FRONT_DOOR,
-        });
-    }
-    let called = network.outside().iter().map(|(_, address)| (OUTSIDE, *address));
-    let outside = called.chain(ELSEWHERE).map(|(name, address)| Peer {
+fn peers(cluster: &Cluster) -> Vec<Peer> {
+    let peer = |name: &str, pod, address, is_ours| Peer {
         name: name.to_owned(),
-        pod: None,
+        pod,
         address,
-        is_ours: false,
-        is_first: true,
-    });
-    peers.extend(outside);
+        is_ours,
+    };
+    let mut peers = Vec::new();
+    let network = cluster.network();
+    for (pod, endpoint) in &network.endpoints {
+        let is_ours = ![FRONT_DOOR, STRANGER].contains(&pod.as_str());
+        let name = match pod.as_str() {
+            FRONT_DOOR => WAY_IN,
+            STRANGER => STRANGER,
+            _ => endpoint.pod.labels[WORKLOAD].as_str().unwrap_or(pod),
+        };
+        peers.push(peer(name, Some(pod.clone()), endpoint.address, is_ours));
+    }
+    let called = network.outside.iter().map(|(_, address)| (OUTSIDE, *address));
+    peers.extend(
+        called
+            .chain(ELSEWHERE)
+            .map(|(name, address)| peer(name, None, address, false)),
+    );
     peers
 }
 
-/// What is written down, with the names of all our pods where it says so.
-fn allowed(shared: &Shared, peers: &[Peer]) -> BTreeSet<Flow> {
-    let ours: Vec<&Peer> = peers.iter().filter(|peer| peer.is_ours).collect();
-    let each = shared.flows.iter().flat_map(|(from, to, port)| {
-        let named = |name: &str| (name.to_owned(), to.clone(), *port);
-        match from.as_str() {
-            EVERY_POD => ours.iter().map(|peer| named(&peer.name)).collect(),
-            _ => vec![named(from)],
-        }
-    });
-    each.collect()
-}
-
-fn ports(shared: &Shared) -> anyhow::Result<BTreeSet<u16>> {
-    let mut ports: BTreeSet<u16> = shared.flows.iter().map(|(.., port)| *port).collect();
-    ports.extend(PORTS_OUTSIDE);
-    for (_, template) in templates(shared) {
-        let containers = template.spec.iter().flat_map(|spec| &spec.containers);
-        for port in containers.flat_map(|container| container.ports.iter().flatten()) {
-            ports.insert(u16::try_from(port.container_port)?);
+fn ports(cluster: &Cluster, flows: &BTreeSet<Flow>) -> anyhow::Result<BTreeSet<u16>> {
+    let of_flows = flows.iter().map(|(.., port)| *port);
+    let mut ports: BTreeSet<u16> = of_flows.chain(PORTS_OUTSIDE).collect();
+    for endpoint in cluster.network().endpoints.values() {
+        for port in list(&endpoint.pod.container()["ports"]) {
+            ports.insert(port["containerPort"].as_u64().context("a port")?.try_into()?);
         }
     }
     Ok(ports)
 }
 
-type Target = (Flow, bool, SocketAddr, Duration);
+type Target = (Flow, SocketAddr);
 
 /// What one tries: all of ours, and from ours everything.
-fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>, allowed: &BTreeSet<Flow>) -> Vec<Target> {
-    let others = peers.iter().filter(|to| {
-        to.address != from.address && (to.is_ours || from.is_ours) && (to.is_first || to.name == from.name)
-    });
-    let each = others.flat_map(|to| ports.iter().map(move |port| (to, *port)));
-    each.map(|(to, port)| {
-        let flow = (from.name.clone(), to.name.clone(), port);
-        let limit = if allowed.contains(&flow) {
-            ALLOWED_WITHIN
-        } else {
-            DROPPED_AFTER
+fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
+    let is_tried = |to: &&Peer| to.address != from.address && (to.is_ours || from.is_ours);
+    let each = peers.iter().filter(is_tried).flat_map(|to| {
+        let flow = |port: &u16| {
+            (
+                (from.name.clone(), to.name.clone(), *port),
+                (to.address, *port).into(),
+            )
         };
-        (flow, to.pod.is_none(), (to.address, port).into(), limit)
-    })
-    .collect()
+        ports.iter().map(flow).collect::<Vec<_>>()
+    });
+    each.collect()
 }
 
 /// Whether packets get there: a connection, or a refusal by whoever is there.
-async fn connect((flow, is_outside, to, limit): Target) -> anyhow::Result<(Flow, bool, bool)> {
-    let is_open = match timeout(limit, TcpStream::connect(to)).await {
+async fn connect((flow, to): Target) -> anyhow::Result<(Flow, bool)> {
+    let is_open = match timeout(DROPPED_AFTER, TcpStream::connect(to)).await {
         Ok(Ok(_)) => true,
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => true,
         Ok(Err(error)) => return Err(anyhow::Error::new(error).context(format!("{flow:?}"))),
         Err(_elapsed) => false,
     };
-    Ok((flow, is_outside, is_open))
+    Ok((flow, is_open))
 }

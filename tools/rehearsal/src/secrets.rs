@@ -1,91 +1,96 @@
-//! The store of secrets that External Secrets fills a cluster's from: each value made up, and the same wherever it is asked for.
+//! The secrets that External Secrets and cert-manager fill in a cluster: values are made up, certificates are from authorities of ours.
 
 use std::collections::BTreeMap;
 
+use anyhow::bail;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use k8s_openapi::{ByteString, api::core::v1::Secret};
-use serde::Deserialize;
+use serde_json::Value;
+use testkit::CertificateAuthority;
 use uuid::Uuid;
 
-/// A secret that External Secrets would fill (`external-secrets.io/v1`), as far as it is used here.
-#[derive(Deserialize)]
-pub struct ExternalSecret {
-    spec: ExternalSecretSpec,
-}
+use crate::{
+    manifests::{Manifests, SecretData, list, text},
+    outside::{MAIL_PASSWORD, Outside},
+};
 
-#[derive(Deserialize)]
-struct ExternalSecretSpec {
-    target: Target,
-    data: Vec<ExternalValue>,
-}
+/// A person whose backups nobody reads (https://age-encryption.org).
+const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ExternalValue {
-    secret_key: String,
-    remote_ref: RemoteRef,
-}
-
-/// Where a value lies in the store of secrets.
-#[derive(Deserialize)]
-struct RemoteRef {
-    key: String,
-    property: String,
-}
-
-#[derive(Deserialize)]
-struct Target {
-    name: String,
-}
-
-/// Values by key and property of the store.
-pub struct SecretStore {
-    values: BTreeMap<(String, String), String>,
-}
-
-impl SecretStore {
-    /// A store with these values; what else is asked for is made up.
-    pub fn new(known: impl IntoIterator<Item = (&'static str, &'static str, String)>) -> Self {
-        let values = known
-            .into_iter()
-            .map(|(key, property, value)| ((key.to_owned(), property.to_owned()), value));
-        Self {
-            values: values.collect(),
+/// Fills all secrets.
+///
+/// # Errors
+///
+/// If a certificate is of an unknown kind.
+pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> {
+    let mut values = BTreeMap::new();
+    let mut authorities = BTreeMap::new();
+    let mut secrets = BTreeMap::new();
+    for external in manifests.of_kind("ExternalSecret") {
+        let mut data = SecretData::new();
+        for entry in list(&external["spec"]["data"]) {
+            let place = ["key", "property"].map(|part| text(&entry["remoteRef"][part]));
+            let value = values
+                .entry(place)
+                .or_insert_with(|| value_of(place, outside))
+                .clone();
+            data.insert(text(&entry["secretKey"]).to_owned(), value);
+        }
+        secrets.insert(text(&external["spec"]["target"]["name"]).to_owned(), data);
+    }
+    for certificate in manifests.of_kind("Certificate") {
+        let spec = &certificate["spec"];
+        // Nobody reads an authority's own secret.
+        if spec["isCA"] != true {
+            let issued = issue(spec, &mut authorities)?;
+            secrets.insert(text(&spec["secretName"]).to_owned(), issued);
         }
     }
+    manifests.secrets = secrets;
+    Ok(())
+}
 
-    /// Puts another value in the place of one.
-    pub fn rotate(&mut self, key: &str, property: &str) {
-        self.values
-            .insert((key.to_owned(), property.to_owned()), made_up());
-    }
-
-    /// The secret that External Secrets would make of it.
-    pub fn fill(&mut self, external: &ExternalSecret) -> (String, Secret) {
-        let data = external.spec.data.iter().map(|value| {
-            let filled = self.value(&value.remote_ref);
-            (value.secret_key.clone(), ByteString(filled.into_bytes()))
-        });
-        let secret = Secret {
-            data: Some(data.collect()),
-            ..Secret::default()
-        };
-        (external.spec.target.name.clone(), secret)
-    }
-
-    fn value(&mut self, remote: &RemoteRef) -> String {
-        let place = (remote.key.clone(), remote.property.clone());
-        self.values.entry(place).or_insert_with(made_up).clone()
+/// A value of the store of secrets: made up, where nothing outside must know it.
+fn value_of([key, property]: [&str; 2], outside: &Outside) -> String {
+    let is_backups = ["site/s3-backup", "site/backups"].contains(&key);
+    let [.., id, secret] = if is_backups {
+        &outside.backups
+    } else {
+        &outside.resumes
+    };
+    let random = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
+    match (key, property) {
+        ("site/smtp", "password") => MAIL_PASSWORD.to_owned(),
+        ("site/dkim", "key") => STANDARD.encode(random),
+        ("site/webhooks", "endpoints") => "[]".to_owned(),
+        ("site/backups", "recipients") => RECIPIENT.to_owned(),
+        (_, "access-key-id") => id.1.clone(),
+        (_, "secret-access-key") => secret.1.clone(),
+        // Long enough for every key. A password at the broker begins with a letter.
+        _ => format!("p{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
     }
 }
 
-/// Long enough for every key. A password at the broker begins with a letter.
-fn made_up() -> String {
-    format!("p{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
-}
-
-/// A key to sign mails with: the seed of an Ed25519 key.
-pub fn dkim_key() -> String {
-    let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()];
-    STANDARD.encode(seed.concat())
+/// The secret of a certificate, from an authority for each issuer.
+fn issue(
+    spec: &Value,
+    authorities: &mut BTreeMap<String, CertificateAuthority>,
+) -> anyhow::Result<SecretData> {
+    let issuer = text(&spec["issuerRef"]["name"]);
+    let authority = authorities
+        .entry(issuer.to_owned())
+        .or_insert(CertificateAuthority::new()?);
+    let names: Vec<&str> = list(&spec["dnsNames"]).map(text).collect();
+    let has = |usage: &str| list(&spec["usages"]).any(|given| given == usage);
+    let [certificate, key] = match (has("server auth"), has("client auth"), names.as_slice()) {
+        (true, true, [name]) => authority.issue_to_peers(name)?,
+        (true, false, names) => authority.issue_to_server(names)?,
+        (false, true, [name]) => authority.issue_to_client(name)?,
+        _ => bail!("{} is a certificate of an unknown kind", spec["secretName"]),
+    };
+    let files = [
+        ("tls.crt", certificate),
+        ("tls.key", key),
+        ("ca.crt", authority.pem()),
+    ];
+    Ok(files.map(|(name, content)| (name.to_owned(), content)).into())
 }

@@ -1,4 +1,4 @@
-//! A pod's volumes as folders of this machine: what maps and secrets hold is written there, and what is claimed outlives the pod.
+//! A pod's volumes as folders of this machine. A pod's own end with the rehearsal; those that are claimed outlive the pod.
 
 use std::{
     fs,
@@ -6,153 +6,91 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
-use k8s_openapi::api::core::v1::{Container, KeyToPath, Pod, PodSpec, Volume};
+use anyhow::bail;
+use serde_json::Value;
 
-use crate::manifests::{Manifests, name_of};
+use crate::manifests::{Manifests, Pod, list, text, texts};
 
-/// What lies where in the container, and whether it is read only.
+/// A folder or file of this machine, where it is in the container, and whether it is read only.
+pub type Mount = (PathBuf, String, bool);
+
+/// All mounts of a pod's container.
 ///
 /// # Errors
 ///
-/// If a volume is of a kind that is not known here, what it is made of is not there, or a folder cannot be made.
-pub fn mounts(
-    spec: &PodSpec,
-    container: &Container,
-    manifests: &Manifests,
-    node: &Path,
-    pod: &str,
-) -> anyhow::Result<Vec<(PathBuf, String, bool)>> {
-    let folder = node.join(pod);
-    let group = group_of(spec)?;
+/// If a volume is of an unknown kind, its source is missing, or a folder cannot be made.
+pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<Vec<Mount>> {
+    let group = pod.spec["securityContext"]["fsGroup"].as_u64();
+    let group = group.map(u32::try_from).transpose()?;
     let mut mounts = Vec::new();
-    for mount in container.volume_mounts.iter().flatten() {
-        let volume = spec
-            .volumes
-            .iter()
-            .flatten()
-            .find(|volume| volume.name == mount.name);
-        let mut from = match volume {
-            Some(volume) => volume_files(volume, manifests, node, &folder, group)?,
-            // A claim of a stateful set: it outlives its pod.
-            None => directory(&node.join("volumes").join(format!("{}-{pod}", mount.name)), group)?,
+    for mount in list(&pod.container()["volumeMounts"]) {
+        let name = text(&mount["name"]);
+        let volume = list(&pod.spec["volumes"]).find(|volume| volume["name"] == name);
+        let folder = match volume {
+            Some(_) => node.join(&pod.name).join(name),
+            // A claim of a stateful set.
+            None => node.join("volumes").join(format!("{name}-{}", pod.name)),
         };
-        if let Some(path) = &mount.sub_path {
-            from.push(path);
+        fs::create_dir_all(&folder)?;
+        give(&folder, 0o2775, group)?;
+        let files = volume.map(|volume| files(volume, manifests));
+        let files = files.transpose()?.flatten();
+        let mode = volume.and_then(|volume| volume["secret"]["defaultMode"].as_u64());
+        for (name, content) in files.iter().flatten() {
+            let file = folder.join(name);
+            fs::write(&file, content)?;
+            give(&file, mode.unwrap_or(0o644).try_into()?, group)?;
         }
-        let is_kept = volume
-            .is_none_or(|volume| volume.empty_dir.is_some() || volume.persistent_volume_claim.is_some());
-        mounts.push((
-            from,
-            mount.mount_path.clone(),
-            mount.read_only == Some(true) || !is_kept,
-        ));
+        let is_read_only = mount["readOnly"] == true || files.is_some();
+        let from = match mount["subPath"].as_str() {
+            Some(path) => folder.join(path),
+            None => folder,
+        };
+        mounts.push((from, text(&mount["mountPath"]).to_owned(), is_read_only));
     }
     Ok(mounts)
 }
 
-/// Writes anew what the secrets of a pod hold now, as a kubelet does while it runs.
-///
-/// # Errors
-///
-/// If a secret is not there, or cannot be written.
-pub fn write_secrets(node: &Path, manifests: &Manifests, pod: &Pod) -> anyhow::Result<()> {
-    let Some(spec) = &pod.spec else {
-        return Ok(());
+/// The files that a volume begins with; none where it is there to be written to.
+fn files(volume: &Value, manifests: &Manifests) -> anyhow::Result<Option<Vec<(String, String)>>> {
+    if !volume["emptyDir"].is_null() {
+        return Ok(None);
+    }
+    let of_map = |map: &Value| {
+        let data = manifests.config_map(text(&map["name"]))?;
+        anyhow::Ok(chosen(texts(data), &map["items"]))
     };
-    let group = group_of(spec)?;
-    let folder = node.join(name_of(&pod.metadata));
-    let volumes = spec.volumes.iter().flatten();
-    for volume in volumes.filter(|volume| volume.secret.is_some()) {
-        volume_files(volume, manifests, node, &folder, group)?;
+    if !volume["configMap"].is_null() {
+        return Ok(Some(of_map(&volume["configMap"])?));
     }
-    Ok(())
-}
-
-/// The group that files of a pod's volumes belong to.
-fn group_of(spec: &PodSpec) -> anyhow::Result<Option<u32>> {
-    let group = spec.security_context.as_ref().and_then(|pod| pod.fs_group);
-    Ok(group.map(u32::try_from).transpose()?)
-}
-
-fn volume_files(
-    volume: &Volume,
-    manifests: &Manifests,
-    node: &Path,
-    folder: &Path,
-    group: Option<u32>,
-) -> anyhow::Result<PathBuf> {
-    if let Some(claim) = &volume.persistent_volume_claim {
-        return directory(&node.join("volumes").join(&claim.claim_name), group);
+    if !volume["projected"].is_null() {
+        let maps = list(&volume["projected"]["sources"]).map(|source| of_map(&source["configMap"]));
+        return Ok(Some(maps.collect::<anyhow::Result<Vec<_>>>()?.concat()));
     }
-    let at = directory(&folder.join(&volume.name), group)?;
-    let secret = volume.secret.as_ref();
-    let mode = secret
-        .map_or(Some(0o644), |secret| secret.default_mode)
-        .unwrap_or(0o644);
-    for (name, content) in contents(volume, manifests)? {
-        let file = at.join(name);
-        fs::write(&file, content)?;
-        fs::set_permissions(&file, fs::Permissions::from_mode(mode.try_into()?))?;
-        chown(&file, Some(0), group)?;
+    let secret = &volume["secret"];
+    if secret.is_null() {
+        bail!("a volume of an unknown kind: {volume}");
     }
-    Ok(at)
-}
-
-/// The files that a volume begins with.
-fn contents(volume: &Volume, manifests: &Manifests) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-    let of_map = |name: &str, items: Option<&Vec<KeyToPath>>| {
-        let map = manifests
-            .config_maps
-            .get(name)
-            .with_context(|| format!("there is no map {name}"))?;
-        let data = map.data.iter().flatten();
-        let data = data.map(|(key, value)| (key.clone(), value.clone().into_bytes()));
-        anyhow::Ok(chosen(data, items))
-    };
-    if let Some(map) = &volume.config_map {
-        return of_map(&map.name, map.items.as_ref());
-    }
-    if let Some(projected) = &volume.projected {
-        let maps = projected.sources.iter().flatten().map(|source| {
-            let map = source.config_map.as_ref();
-            let map = map.context("a projected volume of something else than maps")?;
-            of_map(&map.name, map.items.as_ref())
-        });
-        return Ok(maps.collect::<anyhow::Result<Vec<_>>>()?.concat());
-    }
-    if let Some(secret) = &volume.secret {
-        let found = manifests.secret(secret.secret_name.as_deref().unwrap_or_default())?;
-        let data = found.into_iter().map(|(key, value)| (key, value.0));
-        return Ok(chosen(data, secret.items.as_ref()));
-    }
-    anyhow::ensure!(
-        volume.empty_dir.is_some(),
-        "volume {} is of a kind that is not known here",
-        volume.name
-    );
-    Ok(Vec::new())
+    let data = manifests.secret(text(&secret["secretName"]))?.iter();
+    let data = data.map(|(key, value)| (key.as_str(), value.as_str()));
+    Ok(Some(chosen(data, &secret["items"])))
 }
 
 /// The values that are named, under their paths; all where none is.
-fn chosen(
-    data: impl Iterator<Item = (String, Vec<u8>)>,
-    items: Option<&Vec<KeyToPath>>,
-) -> Vec<(String, Vec<u8>)> {
-    data.filter_map(|(key, value)| match items {
-        None => Some((key, value)),
-        Some(items) => {
-            let item = items.iter().find(|item| item.key == key)?;
-            Some((item.path.clone(), value))
-        }
+fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> Vec<(String, String)> {
+    data.filter_map(|(key, value)| {
+        let path = if items.is_null() {
+            key
+        } else {
+            text(&list(items).find(|item| item["key"] == key)?["path"])
+        };
+        Some((path.to_owned(), value.to_owned()))
     })
     .collect()
 }
 
-/// A folder that the pod's group may write.
-fn directory(path: &Path, group: Option<u32>) -> anyhow::Result<PathBuf> {
-    fs::create_dir_all(path)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o2775))?;
-    chown(path, Some(0), group)?;
-    Ok(path.to_owned())
+/// Gives a file or folder to the pod's group.
+fn give(path: &Path, mode: u32, group: Option<u32>) -> anyhow::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    Ok(chown(path, Some(0), group)?)
 }

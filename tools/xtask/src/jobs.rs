@@ -84,10 +84,10 @@ pub const JOBS: [Job; 20] = [
     },
     Job {
         name: "images",
-        about: "Puts release builds into images without an engine, starts and weighs them",
+        about: "Builds images of release programs, starts and weighs them",
         tools: Part::Images.tools(),
         build: Build::Release,
-        script: "target/tools/images/bin/python images/contents_test.py target/release --weigh",
+        script: "python3 images/contents_test.py target/release --weigh",
         ..NIGHTLY
     },
     Job {
@@ -122,7 +122,7 @@ pub const JOBS: [Job; 20] = [
     },
     Job {
         name: "rehearse",
-        about: "Rehearses a cluster: starts what an overlay says, restarts, loses and closes what a cluster does",
+        about: "Rehearses a cluster: starts the overlay production, tries every flow, loses a broker, restarts everything",
         tools: &[
             NATS_SERVER,
             SITE_PACKAGES,
@@ -132,7 +132,7 @@ pub const JOBS: [Job; 20] = [
             POD_SANDBOX,
         ],
         build: Build::Site,
-        script: r#"cargo run --quiet --package rehearsal -- "$@""#,
+        script: "cargo run --quiet --package rehearsal",
         ..NIGHTLY
     },
     Job {

@@ -151,7 +151,7 @@ impl Part {
                 CLAMD_LIBRARY,
             ],
             Self::Browser => &[NATS_SERVER, ALL_PACKAGES, CHROMIUM],
-            Self::Images => &[SITE_PACKAGES, DOCKERFILE_READER],
+            Self::Images => &[SITE_PACKAGES, CONTAINERS],
             Self::Engines => &[NATS_SERVER, ALL_PACKAGES, ENGINES],
         }
     }
@@ -185,7 +185,7 @@ impl Part {
                 r#"PLAYWRIGHT_JUNIT_OUTPUT_NAME="$REPORT" target/debug/stack run \
                 npm run --silent test:browser -- --reporter=list,junit ${1:+--no-deps} "$@""#
             }
-            Self::Images => "target/tools/images/bin/python images/contents_test.py target/debug",
+            Self::Images => "python3 images/contents_test.py target/debug",
             Self::Engines => {
                 r#"target/debug/stack run \
                 npm run --silent test:engines -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#

@@ -59,7 +59,6 @@ pub const FASTIFY: Tool = tool("fastify", Source::Npm("tools/bench/peers/fastify
 pub const FOREIGN_CLIENTS: Tool = tool("python", Source::Python);
 pub const LINTERS: Tool = tool("ci", Source::Python);
 pub const KUBERNETES_CHECKERS: Tool = tool("k8s", Source::Python);
-pub const DOCKERFILE_READER: Tool = tool("images", Source::Python);
 pub const SCHEMATHESIS: Tool = tool("schemathesis", Source::Python);
 pub const GIT_CLIFF: Tool = tool("changelog", Source::Python);
 pub const CARGO_NEXTEST: Tool = tool("cargo-nextest", Source::Crate("0.9.143"));
@@ -83,10 +82,11 @@ pub const MAIL_TOOLS: Tool = system(&[
 ]);
 /// The library of [`CLAMD`], through a small package that needs it and starts nothing.
 pub const CLAMD_LIBRARY: Tool = system(&[("clamdscan", "ldconfig -p | grep libclamav")]);
-pub const POD_SANDBOX: Tool = system(&[
-    ("nftables", "nft --version"),
-    ("iproute2", "ip -Version"),
-    ("bubblewrap", "bwrap --version"),
+pub const POD_SANDBOX: Tool = system(&[("nftables", "nft --version"), ("iproute2", "ip -Version")]);
+pub const CONTAINERS: Tool = system(&[
+    ("buildah", "buildah --version"),
+    ("podman", "podman --version"),
+    ("runc", "runc --version"),
 ]);
 /// With a font as wide as Arial: the font that stands in until ours has loaded is measured by it.
 pub const CHROMIUM: Tool = system(&[

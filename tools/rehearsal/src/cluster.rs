@@ -1,12 +1,32 @@
-//! Work in the network of a pod, whose policies hold for it.
+//! What all pods share.
 
-use std::{fs::File, thread};
+use std::{
+    fs::File,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
+};
 
 use anyhow::Context as _;
 use nix::sched::{CloneFlags, setns};
 use tokio::{runtime::Builder, sync::oneshot};
 
-/// Runs work on a thread of its own that is in this pod's network.
+use crate::{container::Node, manifests::Manifests, network::Network};
+
+/// The machine, the objects that it acts on, and the network between pods.
+pub struct Cluster {
+    pub node: Node,
+    pub manifests: Manifests,
+    pub network: Mutex<Network>,
+}
+
+impl Cluster {
+    /// The network, for one change.
+    pub fn network(&self) -> MutexGuard<'_, Network> {
+        self.network.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs work on a thread of its own in the network of a pod, whose policies hold for it.
 ///
 /// # Errors
 ///
@@ -26,5 +46,5 @@ where
         };
         drop(tell.send(run()));
     });
-    told.await.context("the work was given up")?
+    told.await.context("the work panicked")?
 }

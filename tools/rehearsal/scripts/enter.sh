@@ -1,0 +1,36 @@
+#!/bin/sh
+# Makes a container's root and starts its command there: enter.sh ROOT ro|rw NUMBER [FROM AT ro|rw]… COMMAND…, with as many mounts.
+set -e
+root="$1" mode="$2" mounts="$3"
+shift 3
+
+bind() {
+  if [ -d "$1" ]; then
+    mkdir -p "$root$2"
+  else
+    mkdir -p "$root${2%/*}"
+    touch "$root$2"
+  fi
+  mount --rbind "$1" "$root$2"
+  mount -o "remount,bind,$3" "$root$2"
+}
+
+mount -t tmpfs -o mode=755 tmpfs "$root"
+for folder in bin sbin lib lib64; do
+  ln -s "usr/$folder" "$root/$folder"
+done
+for file in /usr /etc/passwd /etc/group /etc/nsswitch.conf; do
+  bind "$file" "$file" ro
+done
+mkdir "$root/proc" "$root/dev"
+mount --rbind /proc "$root/proc"
+mount --rbind /dev "$root/dev"
+# The image's programs are in a folder beside the system's.
+mount -t tmpfs -o mode=755 tmpfs "$root/usr/local/bin"
+while [ "$mounts" -gt 0 ]; do
+  bind "$1" "$2" "$3"
+  shift 3
+  mounts=$((mounts - 1))
+done
+mount -o "remount,$mode" "$root"
+exec chroot "$root" "$@"
