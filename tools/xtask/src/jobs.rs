@@ -41,7 +41,7 @@ pub const JOBS: [Job; 20] = [
         tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
         build: Build::Programs,
         script: "cargo run --quiet --package site-proto --features generate --example generate
-            GENERATE=1 cargo nextest run --bins --tests generated
+            GENERATE=1 cargo nextest run --tests generated
             npm run generate --workspace=frontends/kit
             target/tools/k8s/bin/python k8s/tests/flows.py
             cargo run --quiet --package notifier --example mail-preview -- target/mail-preview",
@@ -100,7 +100,7 @@ pub const JOBS: [Job; 20] = [
         about: "Runs the Rust tests that .config/nextest.toml leaves to the night",
         tools: Part::Rust.tools(),
         build: Build::Site,
-        script: "cargo nextest run --bins --tests --features gateway/jemalloc --ignore-default-filter -E 'not default()' --test-threads 1",
+        script: "cargo nextest run --tests --features gateway/jemalloc --ignore-default-filter -E 'not default()' --test-threads 1",
         ..NIGHTLY
     },
     Job {
@@ -108,7 +108,7 @@ pub const JOBS: [Job; 20] = [
         about: "Tries 1,000 sequences on the model of the path",
         tools: Part::Rust.tools(),
         build: Build::Programs,
-        script: "MODEL_SEQUENCES=${1:-1000} cargo nextest run --bins --tests -E 'binary(model)'",
+        script: "MODEL_SEQUENCES=${1:-1000} cargo nextest run --tests -E 'binary(model)'",
         ..NIGHTLY
     },
     Job {

@@ -95,7 +95,7 @@ fn suite() -> anyhow::Result<Vec<Row>> {
             wait_for_site.recv().context("the site is not built")?;
             rows.push(timed(
                 "test-binaries",
-                "cargo nextest run --bins --tests --no-run",
+                "cargo nextest run --tests --no-run",
                 &[],
                 true,
             )?);
@@ -172,7 +172,7 @@ impl Part {
     /// How its runner is called, with the filter as `"$@"` and the report as `$REPORT`.
     fn script(self) -> &'static str {
         match self {
-            Self::Rust => r#"cargo nextest run --bins --tests "$@""#,
+            Self::Rust => r#"cargo nextest run --tests "$@""#,
             Self::Typescript => {
                 r#"npm test --silent -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#
             }
