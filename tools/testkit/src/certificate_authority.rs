@@ -1,6 +1,6 @@
-//! A certificate authority that only tests know.
+//! A certificate authority for tests.
 
-use std::{path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -17,43 +17,48 @@ use tokio_rustls::{
 };
 use uuid::Uuid;
 
-/// An authority, and the file that whoever trusts it is pointed to.
+/// An authority, and the file of its certificate.
 pub struct CertificateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     file: NamedTempFile,
 }
 
 impl CertificateAuthority {
-    /// A new one, unknown to everybody.
+    /// A new authority, which nobody trusts yet.
     pub fn new() -> anyhow::Result<Self> {
         let mut params = CertificateParams::default();
-        // Two of the same name could not be told apart by it.
+        // Clients distinguish authorities by name.
         let name = format!("Test authority {}", Uuid::new_v4());
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
         let file = NamedTempFile::new()?;
-        std::fs::write(file.path(), issuer.pem())?;
+        fs::write(file.path(), issuer.pem())?;
         Ok(Self { issuer, file })
     }
 
-    /// Its certificate as PEM.
+    /// File of its certificate (PEM).
     pub fn file(&self) -> &Path {
         self.file.path()
     }
 
-    /// Certificate and key, as PEM, of servers that are called `host`, a name or an IP address, and call each other.
+    /// Its certificate (PEM).
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// Certificate and key (PEM) of a server that is also a client of others like it.
     pub fn issue_to_peers(&self, host: &str) -> anyhow::Result<[String; 2]> {
         use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
         self.issue_for(&[host], vec![ServerAuth, ClientAuth])
     }
 
-    /// The same of servers that are called by these names, and call nobody.
+    /// Certificate and key (PEM) of a server with these names.
     pub fn issue_to_server(&self, hosts: &[&str]) -> anyhow::Result<[String; 2]> {
         self.issue_for(hosts, vec![ExtendedKeyUsagePurpose::ServerAuth])
     }
 
-    /// The same of a client, which nobody calls.
+    /// Certificate and key (PEM) of a client.
     pub fn issue_to_client(&self, name: &str) -> anyhow::Result<[String; 2]> {
         self.issue_for(&[name], vec![ExtendedKeyUsagePurpose::ClientAuth])
     }
@@ -67,17 +72,12 @@ impl CertificateAuthority {
         Ok([certificate.pem(), key.serialize_pem()])
     }
 
-    /// Its certificate as PEM, as text.
-    pub fn pem(&self) -> String {
-        self.issuer.pem()
-    }
-
-    /// What a server answers TLS with that is called `host`, a name or an IP address.
+    /// TLS of a server with this name or address.
     pub fn issue(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
         self.sign(CertificateParams::new([host.to_owned()])?)
     }
 
-    /// The same of a server whose certificate expired years ago.
+    /// The same with a certificate that expired years ago.
     pub fn issue_expired(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
         let mut params = CertificateParams::new([host.to_owned()])?;
         params.not_before = date_time_ymd(2020, 1, 1);

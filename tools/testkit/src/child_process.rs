@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::eventually;
 
-/// As long as the longest grace period of a service, the notifier's, and some.
+/// Longer than the longest grace period of a service, which is the notifier's.
 const STOP_TIMEOUT: Duration = Duration::from_secs(645);
 /// How long a program may take until it handles signals.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ impl ChildProcess {
             .stdin(Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
-            // Ctrl-C reaches the whole group: the parts are stopped in order instead.
+            // Ctrl-C reaches the whole group; the parts are stopped in order instead.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -56,7 +56,7 @@ impl ChildProcess {
         })
     }
 
-    /// Its name in logs and on the status screen.
+    /// Its name, which is also that of its log.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -66,12 +66,11 @@ impl ChildProcess {
         self.child.id()
     }
 
-    /// The same of one that must run.
     pub(crate) fn running_pid(&self) -> anyhow::Result<u32> {
         self.pid().with_context(|| format!("{} does not run", self.name))
     }
 
-    /// Waits until it takes connections at this port of 127.0.0.1; fails as soon as it has ended.
+    /// Waits until it takes connections at this port of 127.0.0.1. Fails as soon as it has ended.
     pub async fn listens(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
         let what = format!("{} takes connections", self.name);
         eventually(&what, within, async || match self.ended() {
@@ -87,11 +86,8 @@ impl ChildProcess {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let tail = lines[lines.len().saturating_sub(LOG_TAIL)..].join("\n  ");
-        Some(format!(
-            "{} ended ({status}); see {}:\n  {tail}",
-            self.name,
-            self.log.display()
-        ))
+        let (name, log) = (&self.name, self.log.display());
+        Some(format!("{name} ended ({status}); see {log}:\n  {tail}"))
     }
 
     /// Sends a signal.
@@ -102,46 +98,45 @@ impl ChildProcess {
 
     /// Whether each of its threads is stopped (proc(5)).
     pub fn is_frozen(&self) -> anyhow::Result<bool> {
-        let pid = self.running_pid()?;
-        for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-            let stat = fs::read_to_string(thread?.path().join("stat"))?;
-            // The state follows the name, which stands in brackets and may hold anything.
-            let state = stat
-                .rsplit_once(')')
-                .and_then(|(_, rest)| rest.split_whitespace().next());
-            if state != Some("T") {
+        for thread in fs::read_dir(format!("/proc/{}/task", self.running_pid()?))? {
+            let status = fs::read_to_string(thread?.path().join("status"))?;
+            if !status.contains("\nState:\tT") {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Stops it: SIGTERM, and SIGKILL where that is not obeyed.
+    /// Stops it with SIGTERM, and with SIGKILL where that takes too long.
     pub async fn stop(self) -> anyhow::Result<ExitStatus> {
         self.terminate(STOP_TIMEOUT).await
     }
 
-    /// The same, and fails unless it ends within this grace period, and with status 0: whatever is left undone then was to be
-    /// done.
-    pub async fn stop_within(mut self, grace: Duration) -> anyhow::Result<()> {
-        let (name, log) = (self.name.clone(), self.log.clone());
-        // One that was started a moment ago would end by the signal itself.
-        eventually("it can be asked to stop", START_TIMEOUT, async || {
-            (self.ended().is_some() || self.catches(Signal::SIGTERM)).then_some(())
+    /// Stops a service.
+    ///
+    /// # Errors
+    ///
+    /// If it takes longer than the longest grace period, or ends with another status than 0: it lost work.
+    pub async fn stop_cleanly(mut self) -> anyhow::Result<()> {
+        let name = self.name.clone();
+        // SIGTERM would end a process that does not handle it yet.
+        eventually("it handles SIGTERM", START_TIMEOUT, async || {
+            (self.ended().is_some() || self.handles(Signal::SIGTERM)).then_some(())
         })
         .await
         .with_context(|| name.clone())?;
-        let status = self.terminate(grace).await?;
+        let log = self.log.clone();
+        let status = self.terminate(STOP_TIMEOUT).await?;
         anyhow::ensure!(
             status.success(),
-            "{name} was to stop, and ended with {status}; see {}",
+            "{name} ended with {status}; see {}",
             log.display()
         );
         Ok(())
     }
 
-    /// Whether it handles a signal itself by now (proc(5)).
-    fn catches(&self, signal: Signal) -> bool {
+    /// Whether it has a handler for a signal (proc(5)).
+    fn handles(&self, signal: Signal) -> bool {
         let caught = self.pid().and_then(|pid| {
             let mask = status_field(pid, "SigCgt").ok()?;
             u64::from_str_radix(&mask, 16).ok()
@@ -162,7 +157,7 @@ impl ChildProcess {
         }
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it, as a crash would.
     pub async fn kill(mut self) -> anyhow::Result<()> {
         Ok(self.child.kill().await?)
     }
@@ -175,34 +170,4 @@ pub(crate) fn status_field(pid: u32, name: &str) -> anyhow::Result<String> {
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let value = value.with_context(|| format!("no {name} in the status of process {pid}"))?;
     Ok(value.trim().to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What is told of a shell that does this when it is asked to stop, and has 2 s for it.
-    async fn told_of(on_stop: &str) -> anyhow::Result<String> {
-        let logs = tempfile::tempdir()?;
-        let mut shell = Command::new("sh");
-        shell.args([
-            "-c",
-            &format!("trap '{on_stop}' TERM; while :; do sleep 0.05; done"),
-        ]);
-        let shell = ChildProcess::start("shell", logs.path(), shell)?;
-        let stopped = shell.stop_within(Duration::from_secs(2)).await;
-        Ok(stopped.err().map(|error| error.to_string()).unwrap_or_default())
-    }
-
-    #[tokio::test]
-    async fn a_process_that_stops_with_an_error_or_too_late_is_told() -> anyhow::Result<()> {
-        assert_eq!(told_of("exit 0").await?, "");
-        let told = told_of("exit 3").await?;
-        assert!(
-            told.starts_with("shell was to stop, and ended with exit status: 3"),
-            "{told}"
-        );
-        assert_eq!(told_of(":").await?, "shell did not stop within 2 s");
-        Ok(())
-    }
 }

@@ -1,23 +1,17 @@
-//! A stand-in for a vendor's HTTP API: it answers as a test's script says, and shows what it was asked.
+//! Stand-in for a vendor's HTTP API: it answers by a script, and records the requests.
 
 use std::{
-    convert::Infallible,
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use axum::http::{HeaderMap, Method, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::{
-    Request,
-    body::{Bytes, Incoming},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::TokioIo;
+use axum::http::{HeaderMap, Method};
 use serde_json::Value;
-use tokio::{net::TcpListener, time::Instant};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+
+/// Longer than any client waits.
+const SILENCE: Duration = Duration::from_secs(60 * 60);
 
 /// A request that came.
 #[derive(Debug, Clone)]
@@ -31,26 +25,34 @@ pub struct Asked {
     /// Its headers.
     pub headers: HeaderMap,
     /// Its body.
-    pub body: Bytes,
-    /// When.
-    pub at: Instant,
+    pub body: Vec<u8>,
 }
 
 impl Asked {
+    fn new(request: &Request) -> Self {
+        Self {
+            method: request.method.clone(),
+            path: request.url.path().to_owned(),
+            query: request.url.query().unwrap_or_default().to_owned(),
+            headers: request.headers.clone(),
+            body: request.body.clone(),
+        }
+    }
+
     /// The body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// A header's text, empty where there is none.
+    /// A header's text, empty if there is none.
     pub fn header(&self, name: &str) -> &str {
         let value = self.headers.get(name).and_then(|value| value.to_str().ok());
         value.unwrap_or_default()
     }
 }
 
-/// What a request is answered.
-#[derive(Debug, Clone)]
+/// Answer to a request.
+#[derive(Debug, Clone, Default)]
 pub enum Reply {
     /// A status and a body.
     Answer(u16, Value),
@@ -58,99 +60,66 @@ pub enum Reply {
     Later(u16, &'static str, Value),
     /// A status and a text.
     Text(u16, String),
-    /// The connection ends without a word.
+    /// The connection ends without an answer.
     Close,
-    /// Nothing at all.
+    /// No answer, and the connection stays.
+    #[default]
     Silence,
 }
 
-type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
+impl Reply {
+    fn template(self) -> ResponseTemplate {
+        let json = |status, body: Value| match body {
+            Value::Null => ResponseTemplate::new(status),
+            body => ResponseTemplate::new(status).set_body_json(body),
+        };
+        match self {
+            Self::Answer(status, body) => json(status, body),
+            Self::Later(status, after, body) => json(status, body).insert_header("retry-after", after),
+            Self::Text(status, text) => ResponseTemplate::new(status).set_body_string(text),
+            Self::Close | Self::Silence => ResponseTemplate::new(503).set_delay(SILENCE),
+        }
+    }
+}
 
 /// A stand-in on 127.0.0.1.
 pub struct HttpStandIn {
-    url: String,
+    server: MockServer,
     asked: Arc<Mutex<Vec<Asked>>>,
-    _running: DropGuard,
 }
 
 impl HttpStandIn {
-    /// Starts one that answers so.
+    /// Starts one that answers by this script.
     pub async fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let (asked, stop) = (Arc::<Mutex<Vec<Asked>>>::default(), CancellationToken::new());
-        let script: Arc<Script> = Arc::new(script);
-        let serving = serve(listener, script, asked.clone());
-        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
-        Ok(Self {
-            url,
-            asked,
-            _running: stop.drop_guard(),
-        })
+        let server = MockServer::builder().disable_request_recording().start().await;
+        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        // One request at a time is matched and answered, so this is the reply to that request.
+        let reply = Arc::<Mutex<Reply>>::default();
+        let (records, scripted) = (asked.clone(), reply.clone());
+        let closes = move |request: &Request| {
+            let request = Asked::new(request);
+            let reply = script(&request);
+            lock(&records).push(request);
+            let closes = matches!(reply, Reply::Close);
+            *lock(&scripted) = reply;
+            closes
+        };
+        let closing = Mock::given(closes)
+            .respond_with_err(|_: &Request| io::Error::from(io::ErrorKind::ConnectionReset));
+        closing.mount(&server).await;
+        let answering = Mock::given(any()).respond_with(move |_: &Request| lock(&reply).clone().template());
+        answering.mount(&server).await;
+        Ok(Self { server, asked })
     }
 
-    /// Where it is.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// Its address.
+    pub fn url(&self) -> String {
+        self.server.uri()
     }
 
-    /// All that it was asked.
+    /// All requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         lock(&self.asked).clone()
-    }
-}
-
-async fn serve(listener: TcpListener, script: Arc<Script>, asked: Arc<Mutex<Vec<Asked>>>) {
-    while let Ok((socket, _)) = listener.accept().await {
-        let (script, asked) = (script.clone(), asked.clone());
-        let service = service_fn(move |request| answer(request, script.clone(), asked.clone()));
-        let serving = http1::Builder::new().serve_connection(TokioIo::new(socket), service);
-        // What a client makes of a connection that ends is its own affair.
-        tokio::spawn(async move { drop(serving.await) });
-    }
-}
-
-async fn answer(
-    request: Request<Incoming>,
-    script: Arc<Script>,
-    all: Arc<Mutex<Vec<Asked>>>,
-) -> io::Result<Response<Full<Bytes>>> {
-    let (head, body) = request.into_parts();
-    let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
-    let asked = Asked {
-        method: head.method,
-        path: head.uri.path().to_owned(),
-        query: head.uri.query().unwrap_or_default().to_owned(),
-        headers: head.headers,
-        body,
-        at: Instant::now(),
-    };
-    let reply = script(&asked);
-    lock(&all).push(asked);
-    let (status, retry_after, content) = match reply {
-        Reply::Answer(status, body) => (status, None, content_of(&body)),
-        Reply::Later(status, after, body) => (status, Some(after), content_of(&body)),
-        Reply::Text(status, text) => (status, None, text.into()),
-        Reply::Close => return Err(io::ErrorKind::ConnectionReset.into()),
-        Reply::Silence => {
-            let never: Infallible = std::future::pending().await;
-            match never {}
-        }
-    };
-    let status = StatusCode::from_u16(status).map_err(io::Error::other)?;
-    let mut response = Response::builder()
-        .status(status)
-        .header("content-type", "application/json");
-    if let Some(after) = retry_after {
-        response = response.header("retry-after", after);
-    }
-    response.body(Full::new(content)).map_err(io::Error::other)
-}
-
-fn content_of(body: &Value) -> Bytes {
-    match body {
-        Value::Null => Bytes::new(),
-        body => body.to_string().into(),
     }
 }
 

@@ -1,27 +1,22 @@
-//! Real NATS, S3, SMTP and services, started for tests, benches and `up`.
+//! Real NATS, S3, SMTP and services, started for tests, benches and `cargo xtask up`.
 //!
-//! A virus scanner and a viewer of traces, too. The only mocks are a mail server that misbehaves on demand, and the HTTP APIs of
-//! vendors, which nobody can run here.
+//! The S3 server and the mail server run inside the test's process and fail on demand. Only vendors' HTTP APIs are mocked.
 #![expect(clippy::missing_errors_doc, reason = "a test ends at whatever fails")]
 
 mod certificate_authority;
 mod child_process;
 mod clamd;
-pub mod client_hello;
-pub mod crafted_resumes;
 pub mod external_program;
 pub mod generated;
+mod helpers;
 mod hosting;
 pub mod http_stand_in;
 mod imap_server;
-mod inbox;
 pub mod mail_server;
-pub mod manifest;
 pub mod measure;
 mod mounted_certificate;
 mod nats;
 mod otlp;
-mod path_router;
 mod ports;
 mod program_flags;
 mod publishing;
@@ -34,7 +29,6 @@ mod stack;
 mod stepped_clock;
 mod subscribers;
 mod tcp_proxy;
-mod trace_viewer;
 
 pub use self::subscribers::{SeededSubscriber, seed_subscribers};
 pub use certificate_authority::CertificateAuthority;
@@ -42,23 +36,21 @@ pub use child_process::ChildProcess;
 pub use clamd::Clamd;
 pub use http_stand_in::HttpStandIn;
 pub use imap_server::ImapServer;
-pub use inbox::Inbox;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
-pub use nats::{Nats, RouteCredentials, Stranger, User, nats_server};
+pub use nats::{Nats, User, nats_server};
 pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
 pub use publishing::publish_all;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
-pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape, Tls};
+pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape};
 pub use small_disk::SmallDisk;
 pub use sns_signer::SnsSigner;
-pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack, StackInfo};
+pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack};
 pub use stepped_clock::SteppedClock;
 pub use tcp_proxy::TcpProxy;
-pub use trace_viewer::TraceViewer;
 
 use std::{
     path::{Path, PathBuf},
@@ -69,7 +61,7 @@ use tokio::time::{Instant, sleep};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Asks until there is an answer, or fails with what was waited for.
+/// Asks until there is an answer. Fails if there is none in time.
 pub async fn eventually<T>(
     what: &str,
     within: Duration,

@@ -1,4 +1,4 @@
-//! A certificate, its key and authorities as a cluster mounts a Secret of them, and renews it.
+//! A certificate, its key and its authorities, as Kubernetes mounts and renews a Secret.
 
 use std::{
     fs,
@@ -12,16 +12,16 @@ use uuid::Uuid;
 
 use crate::CertificateAuthority;
 
-/// The link that a kubelet leads to another folder when a Secret has changed: all of its files change at once.
+/// The link that a kubelet redirects when a Secret changes, so that all files change at once.
 const DATA: &str = "..data";
 
-/// A folder with `tls.crt`, `tls.key` and `ca.crt`, as a Secret of cert-manager's is mounted.
+/// A folder with `tls.crt`, `tls.key` and `ca.crt`.
 pub struct MountedCertificate {
     folder: TempDir,
 }
 
 impl MountedCertificate {
-    /// Of this certificate and key; who has it trusts that authority.
+    /// This certificate and key, for a program that trusts this authority.
     pub fn new(issued: [String; 2], trusted: &CertificateAuthority) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         for name in ["tls.crt", "tls.key", "ca.crt"] {
@@ -32,7 +32,7 @@ impl MountedCertificate {
         Ok(mounted)
     }
 
-    /// Puts others in their place, at once. Whoever has them trusts the authorities of this PEM.
+    /// Replaces all files at once. The authorities are PEM.
     pub fn renew(&self, [certificate, key]: [String; 2], trusted: String) -> anyhow::Result<()> {
         let version = self.folder.path().join(format!("..{}", Uuid::new_v4()));
         fs::create_dir(&version)?;
@@ -41,15 +41,15 @@ impl MountedCertificate {
         }
         let link = self.folder.path().join("..link");
         symlink(&version, &link)?;
-        Ok(fs::rename(link, self.folder.path().join(DATA))?)
+        Ok(fs::rename(link, self.file(DATA))?)
     }
 
-    /// Where a file of it is.
+    /// Path of one of its files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The settings of gRPC that name its files.
+    /// Settings of gRPC that name its files.
     pub fn grpc_settings(&self) -> GrpcTlsSettings {
         GrpcTlsSettings {
             grpc_ca_file: Some(self.file("ca.crt")),

@@ -1,69 +1,47 @@
-//! Where telemetry goes when it is measured what sending it costs.
+//! An OTLP collector (gRPC) that discards everything, to measure what sending telemetry costs.
 
-use opentelemetry_proto::tonic::collector::{
-    logs::v1::{
-        ExportLogsServiceRequest, ExportLogsServiceResponse,
-        logs_service_server::{LogsService, LogsServiceServer},
-    },
-    metrics::v1::{
-        ExportMetricsServiceRequest, ExportMetricsServiceResponse,
-        metrics_service_server::{MetricsService, MetricsServiceServer},
-    },
-    trace::v1::{
-        ExportTraceServiceRequest, ExportTraceServiceResponse,
-        trace_service_server::{TraceService, TraceServiceServer},
-    },
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::Request,
+    http::{HeaderMap, HeaderName, HeaderValue, Response, header::CONTENT_TYPE},
 };
+use futures_util::stream;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::Frame;
 use tokio::net::TcpListener;
-use tonic::{
-    Request, Response, Status,
-    transport::{Server, server::TcpIncoming},
-};
 
-/// An OTLP (gRPC) collector that takes everything and keeps nothing.
+/// An empty message, in a frame of gRPC.
+const EMPTY_MESSAGE: [u8; 5] = [0; 5];
+
+/// The collector.
 pub struct Discard;
 
 impl Discard {
-    /// Starts one on a free port, for as long as the runtime lives. Gives its address.
+    /// Starts one on a free port, for as long as the runtime lives. Returns its address.
     pub async fn start() -> anyhow::Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = format!("http://{}", listener.local_addr()?);
-        let server = Server::builder()
-            .add_service(TraceServiceServer::new(Self))
-            .add_service(MetricsServiceServer::new(Self))
-            .add_service(LogsServiceServer::new(Self))
-            .serve_with_incoming(TcpIncoming::from(listener));
-        tokio::spawn(server);
+        let serving = axum::serve(listener, Router::new().fallback(discard));
+        tokio::spawn(async move { serving.await });
         Ok(address)
     }
 }
 
-#[tonic::async_trait]
-impl TraceService for Discard {
-    async fn export(
-        &self,
-        _: Request<ExportTraceServiceRequest>,
-    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-}
-
-#[tonic::async_trait]
-impl MetricsService for Discard {
-    async fn export(
-        &self,
-        _: Request<ExportMetricsServiceRequest>,
-    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
-        Ok(Response::new(Default::default()))
-    }
-}
-
-#[tonic::async_trait]
-impl LogsService for Discard {
-    async fn export(
-        &self,
-        _: Request<ExportLogsServiceRequest>,
-    ) -> Result<Response<ExportLogsServiceResponse>, Status> {
-        Ok(Response::new(Default::default()))
-    }
+async fn discard(request: Request) -> Response<Body> {
+    let mut body = request.into_body();
+    while let Some(Ok(_)) = body.frame().await {}
+    let status = (
+        HeaderName::from_static("grpc-status"),
+        HeaderValue::from_static("0"),
+    );
+    let frames = [
+        Frame::data(Bytes::from_static(&EMPTY_MESSAGE)),
+        Frame::trailers(HeaderMap::from_iter([status])),
+    ];
+    let frames = stream::iter(frames.map(Ok::<_, std::convert::Infallible>));
+    let mut answer = Response::new(Body::new(StreamBody::new(frames)));
+    let grpc = HeaderValue::from_static("application/grpc");
+    answer.headers_mut().insert(CONTENT_TYPE, grpc);
+    answer
 }

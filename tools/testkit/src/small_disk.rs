@@ -4,33 +4,28 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Command,
 };
 
-use anyhow::Context;
 use tempfile::TempDir;
 
 const MEGABYTE: usize = 1_000_000;
 
-/// A disk of its own, empty at first. Dropping it unmounts it, whoever still has files there.
+/// A disk, empty at first. Dropping it unmounts it, even while files are open.
 pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts one of this size, where anybody may write.
+    /// Mounts one of this size, where everybody may write.
     ///
     /// # Errors
     ///
-    /// Where the system lets only root mount, and `sudo` asks for a password.
+    /// If `sudo` is needed and asks for a password.
     pub fn mount(megabytes: usize) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         let options = format!("size={},mode=1777", megabytes * MEGABYTE);
-        as_root(
-            Command::new("mount")
-                .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
-                .arg(folder.path()),
-        )?;
+        as_root(&["mount", "-t", "tmpfs", "-o", &options, "tmpfs"], folder.path())?;
         Ok(Self { folder })
     }
 
@@ -39,21 +34,17 @@ impl SmallDisk {
         self.folder.path()
     }
 
-    /// Fills it to its last byte but so many.
+    /// Fills it, but for this many bytes.
     pub fn fill(&self, bytes_left: u64) -> anyhow::Result<()> {
         let mut filler = File::options().create(true).append(true).open(self.filler())?;
-        let zeros = vec![0; MEGABYTE];
-        let full = loop {
-            if let Err(error) = filler.write_all(&zeros) {
-                break error;
-            }
-        };
-        anyhow::ensure!(full.kind() == io::ErrorKind::StorageFull, "{full}");
+        // Ends when no space is left.
+        let _full = io::copy(&mut io::repeat(0), &mut filler);
+        filler.flush()?;
         let length = filler.metadata()?.len().saturating_sub(bytes_left);
         Ok(filler.set_len(length)?)
     }
 
-    /// Gives back what [`Self::fill`] took.
+    /// Frees what [`Self::fill`] took.
     pub fn free(&self) -> anyhow::Result<()> {
         match fs::remove_file(self.filler()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -69,37 +60,24 @@ impl SmallDisk {
 impl Drop for SmallDisk {
     fn drop(&mut self) {
         // Lazily: a process that ends later must not leave it mounted.
-        let unmounted = as_root(Command::new("umount").arg("--lazy").arg(self.path()));
-        if let Err(error) = unmounted {
+        if let Err(error) = as_root(&["umount", "--lazy"], self.path()) {
             eprintln!("{error:#}");
         }
     }
 }
 
-/// Runs it, by `sudo` where that is needed.
-fn as_root(command: &Command) -> anyhow::Result<()> {
-    let program = command.get_program();
-    let plain = Command::new(program).args(command.get_args()).output();
-    if is_success(&plain) {
-        return Ok(());
-    }
-    let mut sudo = Command::new("sudo");
-    let by_sudo = sudo
-        .arg("--non-interactive")
-        .arg(program)
-        .args(command.get_args())
-        .output();
-    if is_success(&by_sudo) {
-        return Ok(());
-    }
-    let said = plain.with_context(|| format!("{} cannot be run", program.display()))?;
-    anyhow::bail!(
-        "A small disk is a tmpfs, which only root can mount; run sudo --validate first. {} said: {}",
-        program.display(),
-        String::from_utf8_lossy(&said.stderr).trim()
-    )
-}
-
-fn is_success(output: &io::Result<Output>) -> bool {
-    output.as_ref().is_ok_and(|output| output.status.success())
+/// Runs a command on a folder, with `sudo` unless this process is root.
+fn as_root(command: &[&str], folder: &Path) -> anyhow::Result<()> {
+    let sudo: &[&str] = match nix::unistd::geteuid().is_root() {
+        true => &[],
+        false => &["sudo", "--non-interactive"],
+    };
+    let words = [sudo, command].concat();
+    let output = Command::new(words[0]).args(&words[1..]).arg(folder).output()?;
+    anyhow::ensure!(
+        output.status.success(),
+        "A small disk is a tmpfs, which only root can mount; run sudo --validate first. {}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(())
 }

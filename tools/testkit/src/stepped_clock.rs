@@ -1,5 +1,4 @@
-//! Clock of a service that steps when it is told to, by libfaketime: what the system says of the time of day, while its
-//! timers go on.
+//! Clock of a service that a test can step, by libfaketime. Timers are not affected.
 
 use std::{
     ffi::OsString,
@@ -12,18 +11,14 @@ use anyhow::Context;
 
 use crate::root;
 
-/// The time of day of one process, and of those that take its place.
+/// The time of day of one process, and of those that replace it.
 pub struct SteppedClock {
-    /// What the library reads at each look at the clock: seconds to add to the system's.
+    /// The library adds the seconds in this file to the system's time, at each look at the clock.
     file: PathBuf,
 }
 
 impl SteppedClock {
-    /// One that goes right, with its file in this folder.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be written.
+    /// A clock that shows the system's time, with its file in this folder.
     pub fn new(name: &str, folder: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(folder)?;
         let clock = Self {
@@ -33,11 +28,11 @@ impl SteppedClock {
         Ok(clock)
     }
 
-    /// The environment that a process goes by it in.
+    /// Environment of a process with this clock.
     ///
     /// # Errors
     ///
-    /// Where libfaketime was not fetched.
+    /// If libfaketime was not fetched.
     pub fn env(&self) -> anyhow::Result<[(&'static str, OsString); 6]> {
         let library = root().join("target/tools/libfaketimeMT.so.1");
         anyhow::ensure!(
@@ -49,16 +44,15 @@ impl SteppedClock {
             ("FAKETIME_TIMESTAMP_FILE", self.file.clone().into()),
             // A step is seen at once.
             ("FAKETIME_NO_CACHE", "1".into()),
-            // A step moves no timer, as it would not on a real machine.
+            // Timers and the times of files stay.
             ("DONT_FAKE_MONOTONIC", "1".into()),
-            // Files keep their times.
             ("NO_FAKE_STAT", "1".into()),
-            // It would outlive a process that is killed.
+            // Shared memory would outlive a process that is killed.
             ("FAKETIME_DISABLE_SHM", "1".into()),
         ])
     }
 
-    /// Steps it forth.
+    /// Steps it forward.
     pub fn step_forth(&self, by: Duration) -> anyhow::Result<()> {
         self.set(self.offset()? + by.as_secs_f64())
     }
@@ -68,7 +62,7 @@ impl SteppedClock {
         self.set(self.offset()? - by.as_secs_f64())
     }
 
-    /// Steps it to the system's time.
+    /// Sets it to the system's time.
     pub fn set_right(&self) -> anyhow::Result<()> {
         self.set(0.0)
     }
@@ -78,7 +72,7 @@ impl SteppedClock {
         text.parse().with_context(|| format!("{text} is no offset"))
     }
 
-    /// In one step: a process may look at any moment.
+    /// Replaces the file in one step: a process may read it at any moment.
     fn set(&self, seconds: f64) -> anyhow::Result<()> {
         let next = self.file.with_extension("next");
         fs::write(&next, format!("{seconds:+.3}"))?;

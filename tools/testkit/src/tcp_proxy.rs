@@ -1,5 +1,4 @@
-//! TCP proxy that can be cut: a network between two processes of one machine. It may take its connections by TLS, for a server that
-//! speaks none itself.
+//! TCP proxy that can be cut: a network between two processes of one machine.
 
 use std::{convert::Infallible, net::SocketAddr};
 
@@ -20,7 +19,7 @@ pub struct TcpProxy {
 }
 
 impl TcpProxy {
-    /// Starts one that leads to this port, on a port of 127.0.0.1 that the system chooses.
+    /// Starts one to this port, on a free port.
     pub async fn start(to: u16) -> anyhow::Result<Self> {
         Self::start_on(0, to).await
     }
@@ -30,22 +29,18 @@ impl TcpProxy {
         Self::start_at(([127, 0, 0, 1], port).into(), None, to).await
     }
 
-    /// Starts one that is spoken to by TLS alone, and shows this certificate.
-    pub async fn start_encrypted(certified: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
-        Self::start_at(([127, 0, 0, 1], 0).into(), Some(certified), to).await
+    /// The same on a free port that takes TLS only, for a server without TLS.
+    pub async fn start_encrypted(tls: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
+        Self::start_at(([127, 0, 0, 1], 0).into(), Some(tls), to).await
     }
 
-    /// Starts one at this address, by TLS where it has a certificate.
-    pub async fn start_at(
-        address: SocketAddr,
-        certified: Option<TlsAcceptor>,
-        to: u16,
-    ) -> anyhow::Result<Self> {
+    /// The same at this address, with TLS where it has a certificate.
+    pub async fn start_at(address: SocketAddr, tls: Option<TlsAcceptor>, to: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let port = listener.local_addr()?.port();
         let (cut, is_cut) = watch::channel(false);
         let stop = CancellationToken::new();
-        let serving = serve(listener, certified, to, is_cut);
+        let serving = serve(listener, tls, to, is_cut);
         tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
         Ok(Self {
             port,
@@ -59,7 +54,7 @@ impl TcpProxy {
         self.port
     }
 
-    /// Ends all connections; new ones are ended at once.
+    /// Ends all connections; new ones end at once.
     pub fn cut(&self) {
         self.cut.send_replace(true);
     }
@@ -77,47 +72,31 @@ impl TcpProxy {
 
 async fn serve(
     listener: TcpListener,
-    certified: Option<TlsAcceptor>,
+    tls: Option<TlsAcceptor>,
     to: u16,
     is_cut: watch::Receiver<bool>,
 ) -> Infallible {
     // Dropping the set ends all connections.
     let mut connections = JoinSet::new();
     loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                if let Ok((socket, _)) = accepted {
-                    connections.spawn(forward(socket, certified.clone(), to, is_cut.clone()));
+        if let Ok((client, _)) = listener.accept().await {
+            let (tls, mut is_cut) = (tls.clone(), is_cut.clone());
+            connections.spawn(async move {
+                tokio::select! {
+                    biased;
+                    _cut = is_cut.wait_for(|is_cut| *is_cut) => {}
+                    _ended = forward(client, tls, to) => {}
                 }
-            }
-            Some(_ended) = connections.join_next() => {}
+            });
         }
+        while connections.try_join_next().is_some() {}
     }
 }
 
-/// Either side may go away whenever it likes.
-async fn forward(
-    mut client: TcpStream,
-    certified: Option<TlsAcceptor>,
-    to: u16,
-    mut is_cut: watch::Receiver<bool>,
-) {
-    let copying = async {
-        match certified {
-            None => {
-                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
-                copy_bidirectional(&mut client, &mut server).await
-            }
-            Some(certified) => {
-                let mut client = certified.accept(client).await?;
-                let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
-                copy_bidirectional(&mut client, &mut server).await
-            }
-        }
-    };
-    tokio::select! {
-        biased;
-        _cut = is_cut.wait_for(|is_cut| *is_cut) => {}
-        _ended = copying => {}
+async fn forward(mut client: TcpStream, tls: Option<TlsAcceptor>, to: u16) -> std::io::Result<(u64, u64)> {
+    let mut server = TcpStream::connect(("127.0.0.1", to)).await?;
+    match tls {
+        None => copy_bidirectional(&mut client, &mut server).await,
+        Some(tls) => copy_bidirectional(&mut tls.accept(client).await?, &mut server).await,
     }
 }

@@ -1,5 +1,6 @@
 //! The careers service over gRPC, on a real broker and a real S3 API.
 
+mod crafted;
 mod resumes;
 mod scans;
 mod stopping;

@@ -6,14 +6,17 @@ use site_service::{drain::CancellationToken, status};
 use tempfile::TempDir;
 use testkit::{
     ChildProcess, Nats, S3,
-    crafted_resumes::{crowded_archive, docx},
     measure::{pdf, resident_bytes, threads},
 };
 use tokio::net::TcpListener;
 use tonic::Status;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Running, commit, default_flags, fields, process, resume, running};
+use crate::{
+    MEGABYTE, Running, commit,
+    crafted::{crowded_archive, docx},
+    default_flags, fields, process, resume, running,
+};
 
 /// As many as the gateway lets in at once, nearly.
 const AT_ONCE: usize = 8;

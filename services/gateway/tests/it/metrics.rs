@@ -6,7 +6,6 @@ use std::{
 };
 
 use async_nats::jetstream;
-use nix::sys::signal::Signal;
 use opentelemetry_proto::tonic::{
     common::v1::KeyValue,
     metrics::v1::{Metric, metric::Data},
@@ -14,7 +13,7 @@ use opentelemetry_proto::tonic::{
 use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
 use serde_json::{Value as Json, json};
 use site_events::{Channel, SITE_STREAM};
-use testkit::{Ports, Stack, User, eventually, generated, measure::pdf};
+use testkit::{MailFault, Ports, Stack, User, eventually, generated, measure::pdf};
 
 use crate::{
     collector::{Collector, text},
@@ -180,7 +179,7 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
 #[tokio::test]
 async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
-    stack.inbox()?.process().signal(Signal::SIGKILL)?;
+    stack.mail_server()?.fault(MailFault::Away);
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     let sales = [("channel", "contact-received-sales")];
     eventually("a lag of one that grows old", EXPORT, async || {

@@ -23,7 +23,7 @@ async fn subscribe(stack: &Stack) -> anyhow::Result<()> {
     };
     post("/api/newsletter", json!({ "email": READER })).await?;
     let token = eventually("the mail to confirm", SOON, async || {
-        let mails = stack.inbox().ok()?.mails().await.ok()?;
+        let mails = stack.mail_server().ok()?.mails();
         let mut texts = mails.iter().filter_map(|mail| mail["text"].as_str());
         let found = texts.find_map(|text| text.split_once("newsletter=confirm&token="))?;
         Some(found.1.split_whitespace().next()?.to_owned())
@@ -52,9 +52,9 @@ async fn a_reader_leaves_in_one_click_by_a_foreign_client() -> anyhow::Result<()
     pass_flags(tool.args(["newsletter", "send", "--yes"]).arg(&post), &flags);
     let sent = spawn_blocking(move || tool.output()).await??;
     assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
-    let inbox = stack.inbox()?;
+    let inbox = stack.mail_server()?;
     let mail = inbox.mail(READER, "The smart home", SOON).await?;
-    let source = inbox.source(&mail).await?;
+    let source = inbox.source(&mail)?;
     // Providers may ask more than once.
     for _ in 0..2 {
         let client = external_program::python("services/gateway/tests/foreign/one_click.py")?;

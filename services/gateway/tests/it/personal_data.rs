@@ -208,7 +208,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
         .context("logs lie in a run's folder")?
         .to_owned();
     let (logs, collector) = (site.stack.logs().to_owned(), site.collector.clone());
-    site.stack.stop().await?;
+    site.stack.stop_keeping_files().await?;
     let of_services = files(&logs)?;
     assert!(of_services.len() >= 5, "{of_services:?}");
     for file in files(&run)?

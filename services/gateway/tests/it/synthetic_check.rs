@@ -66,7 +66,7 @@ impl Site {
         loop {
             let delivering = async {
                 for mail in self.mails_to(CHECK).await?.iter().skip(delivered) {
-                    self.imap.deliver(&self.stack.inbox()?.source(mail).await?)?;
+                    self.imap.deliver(&self.stack.mail_server()?.source(mail)?)?;
                     delivered += 1;
                 }
                 anyhow::Ok(())
@@ -79,7 +79,7 @@ impl Site {
     }
 
     async fn mails_to(&self, address: &str) -> anyhow::Result<Vec<Value>> {
-        self.stack.inbox()?.mails_to(address, 0, SOON).await
+        self.stack.mail_server()?.mails_to(address, 0, SOON).await
     }
 
     async fn post(&self, email: &str, mark: &str) -> anyhow::Result<(u16, Value)> {
@@ -114,8 +114,8 @@ async fn a_checks_form_comes_to_its_inbox_and_to_no_lead_webhook_or_figure() -> 
     assert_eq!(site.imap.mails()?, 0, "it is removed");
     // What comes after it has been everywhere that it could have been.
     site.post(VISITOR, "").await?;
-    site.stack.inbox()?.mails_to(SALES, 1, SOON).await?;
-    site.stack.inbox()?.mails_to(VISITOR, 1, SOON).await?;
+    site.stack.mail_server()?.mails_to(SALES, 1, SOON).await?;
+    site.stack.mail_server()?.mails_to(VISITOR, 1, SOON).await?;
     let received = eventually("the visitor's webhook", SOON, async || {
         let received = site.stack.receiver.received();
         (!received.is_empty()).then_some(received)
@@ -173,7 +173,7 @@ async fn a_form_with_a_mark_that_is_forged_or_expired_is_a_visitors_and_is_answe
         assert_ne!(event["subject"], synthetic.as_str());
     }
     // The same form within an hour is one.
-    site.stack.inbox()?.mails_to(SALES, 2, SOON).await?;
+    site.stack.mail_server()?.mails_to(SALES, 2, SOON).await?;
 
     let checked = site.check(&site.flags(other)).await?;
     assert_eq!(checked.status.code(), Some(1), "{}", said(&checked));

@@ -1,19 +1,16 @@
-//! The whole path by TLS: gateway to services, services to broker, and telemetry to its collector.
+//! Telemetry to a collector by TLS.
 
 use std::{fs, time::Duration};
 
 use reqwest::{Client, StatusCode};
 use serde_json::json;
-use testkit::{
-    CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, Stack, TcpProxy, Tls, eventually,
-};
+use testkit::{CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, Stack, TcpProxy, eventually};
 
 use crate::collector::Collector;
 
 const EXPORT: Duration = Duration::from_secs(90);
 const SHAPE: Shape = Shape {
     hosting: Hosting::Nobody,
-    tls: Tls::On,
     ..Shape::USUAL
 };
 
@@ -70,20 +67,6 @@ async fn contacted(stack: &Stack) -> anyhow::Result<String> {
         .await?;
     assert_eq!(answer.status(), StatusCode::OK);
     Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
-}
-
-#[tokio::test]
-async fn forms_are_accepted_and_traced_where_each_part_speaks_tls() -> anyhow::Result<()> {
-    let authority = CertificateAuthority::new()?;
-    let telemetry = Telemetry::start(&authority, &authority).await?;
-    let stack = telemetry.stack().await?;
-    let request_id = contacted(&stack).await?;
-    eventually("a span of the request", EXPORT, async || {
-        telemetry.collector.trace_of(&request_id)
-    })
-    .await?;
-    assert_eq!(stack.nats.events().await?.len(), 1);
-    stack.stop().await
 }
 
 #[tokio::test]

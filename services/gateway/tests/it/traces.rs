@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use opentelemetry_proto::tonic::{
     common::v1::any_value::Value,
     trace::v1::{Span, span::SpanKind, status::StatusCode as SpanStatus},
 };
 use reqwest::{Client, StatusCode, multipart};
-use serde_json::{Value as Json, json};
-use testkit::{Hosting, Ports, Shape, Stack, eventually, measure::pdf};
+use serde_json::json;
+use testkit::{Ports, Stack, eventually, measure::pdf};
 
 use crate::{
     collector::{Collector, Seen},
@@ -268,7 +267,7 @@ async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
     ];
     let stack = Stack::start(Ports::free()?, &settings).await?;
     contacted(&stack).await?;
-    stack.inbox()?.mails_to("asha@example.org", 1, MAIL).await?;
+    stack.mail_server()?.mails_to("asha@example.org", 1, MAIL).await?;
     // What is left is sent at the end.
     stack.stop().await?;
     assert!(!collector.metrics().is_empty());
@@ -279,67 +278,4 @@ async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
         .collect();
     assert_eq!(recorded, [""; 0]);
     Ok(())
-}
-
-/// What the viewer shows of a request's trace, if it shows that.
-fn shown(traces: &[Json], request_id: &str) -> Option<Vec<String>> {
-    let spans_of = |trace: &Json| trace["spans"].as_array().cloned().unwrap_or_default();
-    let spans = traces.iter().map(spans_of).find(|spans| {
-        let mut ids = spans.iter().map(|span| &span["attributes"]["request_id"]);
-        ids.any(|id| id == request_id)
-    })?;
-    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
-    let mut lines: Vec<String> = spans
-        .iter()
-        .map(|span| {
-            let service = text(&span["attributes"]["service.name"]);
-            format!("{service} {} {}", text(&span["kind"]), text(&span["name"]))
-        })
-        .collect();
-    lines.sort();
-    Some(lines)
-}
-
-#[tokio::test]
-async fn an_observed_stack_shows_a_message_from_the_gateway_to_its_mails() -> anyhow::Result<()> {
-    let shape = Shape {
-        hosting: Hosting::Cluster,
-        observe: true,
-        ..Shape::USUAL
-    };
-    let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
-    let viewer = stack.viewer.as_ref().context("no viewer")?;
-    let request_id = contacted(&stack).await?;
-    stack.inbox()?.mails_to("asha@example.org", 1, MAIL).await?;
-    let expected = [
-        "contact PRODUCER publish site.contact.received",
-        "contact SERVER contact.v1.ContactService/Submit",
-        "gateway CLIENT contact.v1.ContactService/Submit",
-        "gateway SERVER POST /api/contact",
-        "notifier CLIENT POST",
-        "notifier CLIENT send mail",
-        "notifier CLIENT send mail",
-        "notifier CONSUMER process site.contact.received",
-        "notifier CONSUMER process site.contact.received",
-        "notifier CONSUMER process site.contact.received",
-    ];
-    let mut seen = None;
-    let whole = eventually("the whole trace", EXPORT, async || {
-        seen = shown(&viewer.traces().await.ok()?, &request_id);
-        (seen.as_deref()? == expected).then_some(())
-    });
-    if whole.await.is_err() {
-        assert_eq!(seen.unwrap_or_default(), expected);
-    }
-    // The front ends' servers export, too.
-    let home = reqwest::get(stack.site()).await?;
-    let request_id = home.headers()["x-request-id"].to_str()?;
-    let served = eventually("the home page's trace", EXPORT, async || {
-        shown(&viewer.traces().await.ok()?, request_id)
-    });
-    assert_eq!(served.await?, ["web SERVER GET /"]);
-    let page = reqwest::get(viewer.url()).await?;
-    assert_eq!(page.status(), StatusCode::OK);
-    assert!(page.text().await?.contains("<title>Traces</title>"));
-    stack.stop().await
 }

@@ -144,7 +144,12 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     let request_id = answer.headers()["x-request-id"].to_str()?.to_owned();
     assert_eq!(answer.json::<Value>().await?["success"], json!(true));
 
-    let lead = site.stack.inbox()?.mails_to(SALES, 1, MAIL).await?.remove(0);
+    let lead = site
+        .stack
+        .mail_server()?
+        .mails_to(SALES, 1, MAIL)
+        .await?
+        .remove(0);
     assert!(text(&lead).contains("> Two cameras,\n> one question."), "{lead}");
     assert_eq!(
         lead["headers"]["reply-to"]
@@ -155,7 +160,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     assert_eq!(lead["headers"]["x-request-id"], request_id);
     let acknowledged = site
         .stack
-        .inbox()?
+        .mail_server()?
         .mails_to("zoe@example.org", 1, MAIL)
         .await?
         .remove(0);
@@ -168,7 +173,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -> anyhow::Result<()> {
     let site = site().await?;
-    let inbox = site.stack.inbox()?;
+    let inbox = site.stack.mail_server()?;
     let signed_up = site
         .post("/api/newsletter", &json!({ "email": "zoe@example.org" }))
         .await?;
@@ -186,7 +191,7 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
         .iter()
         .find(|mail| mail["id"] != confirmation["id"])
         .context("no welcome")?;
-    let source = inbox.source(welcome).await?;
+    let source = inbox.source(welcome)?;
     assert!(
         source.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"),
         "{source}"
@@ -233,7 +238,12 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
     let answer = site.apply(file.clone()).await?;
     assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await?);
 
-    let application = site.stack.inbox()?.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    let application = site
+        .stack
+        .mail_server()?
+        .mails_to(RECRUITERS, 1, MAIL)
+        .await?
+        .remove(0);
     assert!(
         application["subject"]
             .as_str()
@@ -267,7 +277,7 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
 
     let acknowledged = site
         .stack
-        .inbox()?
+        .mail_server()?
         .mails_to("zoe@example.org", 1, MAIL)
         .await?
         .remove(0);
@@ -323,7 +333,12 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
 
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
     counted(&collector, "clean").await?;
-    let application = site.stack.inbox()?.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    let application = site
+        .stack
+        .mail_server()?
+        .mails_to(RECRUITERS, 1, MAIL)
+        .await?
+        .remove(0);
     assert!(text(&application).contains("no virus was found"), "{application}");
     Ok(())
 }
@@ -334,7 +349,12 @@ async fn a_scanner_that_is_away_keeps_nobody_from_applying_and_recruiters_are_to
     let (site, collector) = site_scanned_by(NOBODY).await?;
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
     counted(&collector, "not_scanned").await?;
-    let application = site.stack.inbox()?.mails_to(RECRUITERS, 1, MAIL).await?.remove(0);
+    let application = site
+        .stack
+        .mail_server()?
+        .mails_to(RECRUITERS, 1, MAIL)
+        .await?
+        .remove(0);
     assert!(text(&application).contains("not scanned"), "{application}");
     Ok(())
 }
@@ -481,7 +501,7 @@ async fn while_nats_is_away_forms_are_refused_and_afterwards_taken_again() -> an
         site.post("/api/contact", &message()).await?.status(),
         StatusCode::OK
     );
-    site.stack.inbox()?.mails_to(SALES, 1, MAIL).await?;
+    site.stack.mail_server()?.mails_to(SALES, 1, MAIL).await?;
     Ok(())
 }
 

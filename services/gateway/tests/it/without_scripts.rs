@@ -389,7 +389,11 @@ async fn a_sign_up_is_led_on_and_told_what_is_wrong() -> anyhow::Result<()> {
         let thanks = site.led_to(sign_up("zoe@example.org").await?).await?;
         assert!(thanks.contains("Thank you for subscribing!"));
     }
-    let mail = site.stack.inbox()?.mails_to("zoe@example.org", 1, MAIL).await?;
+    let mail = site
+        .stack
+        .mail_server()?
+        .mails_to("zoe@example.org", 1, MAIL)
+        .await?;
     assert!(
         mail[0]["text"]
             .as_str()
@@ -463,7 +467,7 @@ async fn an_application_sent_twice_is_one_and_with_another_resume_another() -> a
         assert!(thanks.contains("Application Submitted!"));
     }
     assert_eq!(site.stack.nats.events().await?.len(), 2);
-    site.stack.inbox()?.mails_to(RECRUITERS, 2, MAIL).await?;
+    site.stack.mail_server()?.mails_to(RECRUITERS, 2, MAIL).await?;
     Ok(())
 }
 
@@ -519,7 +523,12 @@ async fn a_message_sent_twice_is_one_and_sales_learn_what_led_to_it() -> anyhow:
         assert!(thanks.contains("We will reply to your provided email."));
     }
     assert_eq!(site.stack.nats.events().await?.len(), 1);
-    let lead = site.stack.inbox()?.mails_to(SALES, 1, MAIL).await?.remove(0);
+    let lead = site
+        .stack
+        .mail_server()?
+        .mails_to(SALES, 1, MAIL)
+        .await?
+        .remove(0);
     let text = lead["text"].as_str().unwrap_or_default();
     for told in ["> Two cameras,\n> one question.", "/contact\n", "newspaper"] {
         assert!(text.contains(told), "no {told:?} in:\n{text}");

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context;
 use site_events::{Channel, event::ContactReceived};
-use testkit::{Inbox, MailFault, MailServer, Nats, S3, ScriptedReply, eventually};
+use testkit::{MailFault, MailServer, Nats, S3, ScriptedReply, eventually};
 use uuid::Uuid;
 
 use crate::{
@@ -134,10 +134,10 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
 #[tokio::test]
 async fn applications_come_in_one_mail_with_a_link_to_each_resume_and_to_each_applicant() -> anyhow::Result<()>
 {
-    let (nats, inbox, s3) = tokio::try_join!(Nats::start(), Inbox::start(), S3::start())?;
+    let (nats, inbox, s3) = tokio::try_join!(Nats::start(), MailServer::start_accepting(), S3::start())?;
     let site = Site::on(&nats).await?;
     let flags = [s3.flags(), beyond(1, 3).to_vec()].concat();
-    let _notifier = Running::start(&nats, inbox.smtp_port(), &flags).await?;
+    let _notifier = Running::start(&nats, inbox.port(), &flags).await?;
     let applied = applied_with_resume(&s3, "cv.pdf").await?;
     site.publish(VISITOR, applied.clone()).await?;
     site.until_acked(Channel::RecruiterApplication, SOON).await?;

@@ -22,8 +22,8 @@ use site_events::{
 use site_service::RequestId;
 use subscribers::{Retention, Subscribers};
 use testkit::{
-    Inbox, MailServer, Nats, ScriptedReply, SeededSubscriber, SteppedClock, User, eventually, measure,
-    publish_all, seed_subscribers,
+    MailServer, Nats, ScriptedReply, SeededSubscriber, SteppedClock, User, eventually, measure, publish_all,
+    seed_subscribers,
 };
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -211,10 +211,10 @@ fn by_reader(server: &MailServer) -> BTreeMap<String, Vec<String>> {
 
 #[tokio::test]
 async fn an_issue_reaches_its_readers_with_all_that_bulk_mail_needs() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
     let readers = seed_subscribers(&nats, PERSON_KEY, [ZOE.to_owned()]).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, inbox.smtp_port(), &[]).await?;
+    let _notifier = Running::start(&nats, inbox.port(), &[]).await?;
     operator.send(&readers).await?;
     let mails = inbox.mails_to(ZOE, 1, SOON).await?;
     let header = |name: &str| mails[0]["headers"][name].as_str().unwrap_or_default();

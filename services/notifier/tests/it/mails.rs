@@ -14,7 +14,7 @@ use site_events::{
     Channel,
     event::{CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
-use testkit::{Inbox, MailServer, Nats, S3, ScriptedReply, User, eventually};
+use testkit::{MailServer, Nats, S3, ScriptedReply, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{
@@ -31,15 +31,15 @@ const VISITOR: &str = "zoe@example.org";
 
 struct Scene {
     nats: Nats,
-    inbox: Inbox,
+    inbox: MailServer,
     site: Site,
     notifier: Running,
 }
 
 async fn scene(more: &[String]) -> anyhow::Result<Scene> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
     Ok(Scene {
-        notifier: Running::start(&nats, inbox.smtp_port(), more).await?,
+        notifier: Running::start(&nats, inbox.port(), more).await?,
         site: Site::on(&nats).await?,
         nats,
         inbox,
@@ -176,7 +176,7 @@ async fn a_subscriber_is_welcomed_with_a_way_out_in_one_click() -> anyhow::Resul
     let mail = scene.mail(VISITOR).await?;
     ensure_it_tells_its_event(&mail, event, Channel::NewsletterWelcome);
     // As it came over the wire: the inbox takes list headers apart.
-    let source = scene.inbox.source(&mail).await?.replace("\r\n ", " ");
+    let source = scene.inbox.source(&mail)?.replace("\r\n ", " ");
     let out = source
         .lines()
         .find_map(|line| line.strip_prefix("List-Unsubscribe: "));
@@ -334,7 +334,7 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     for _ in 0..2 {
         scene.notifier.tell_to_stop();
         scene.notifier.stopped().await?;
-        scene.notifier = Running::start(&scene.nats, scene.inbox.smtp_port(), &flags).await?;
+        scene.notifier = Running::start(&scene.nats, scene.inbox.port(), &flags).await?;
         scene.mail(OPERATOR).await?;
     }
     let mail = scene.mail(OPERATOR).await?;
@@ -377,7 +377,7 @@ async fn what_was_to_be_told_before_a_crash_is_told_again_as_the_same_mail() -> 
             r#"{ "numbers": [1, 7], "sent": false }"#,
         )
         .await?;
-    scene.notifier = Running::start(&scene.nats, scene.inbox.smtp_port(), &[]).await?;
+    scene.notifier = Running::start(&scene.nats, scene.inbox.port(), &[]).await?;
     let mails = scene.inbox.mails_to("admin@oculant.example", 2, SOON).await?;
     // Of the one that was dropped meanwhile (7) nothing is told any more, of the other that was noted it is.
     let mut ids: Vec<&str> = mails
@@ -526,7 +526,7 @@ async fn a_link_that_has_expired_is_not_mailed() -> anyhow::Result<()> {
         running::header(&dead[0], "Dead-Letter-Error"),
         "the sign-up expired before its mail could be sent"
     );
-    assert_eq!(scene.inbox.mails().await?.len(), 0);
+    assert_eq!(scene.inbox.mails().len(), 0);
     Ok(())
 }
 
@@ -550,6 +550,6 @@ async fn an_event_that_comes_again_is_mailed_once() -> anyhow::Result<()> {
     scene.site.contact("later@example.org").await?;
     scene.inbox.mails_to("later@example.org", 1, SOON).await?;
     scene.inbox.mails_to(SALES, 2, SOON).await?;
-    assert_eq!(scene.inbox.mails().await?.len(), 4);
+    assert_eq!(scene.inbox.mails().len(), 4);
     Ok(())
 }

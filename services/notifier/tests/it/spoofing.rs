@@ -5,7 +5,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_events::event::{CareersApplied, ContactReceived};
-use testkit::{Inbox, Nats, S3, external_program};
+use testkit::{MailServer, Nats, S3, external_program};
 use visitor::{EmailAddress, invisible::is_invisible};
 
 use crate::{
@@ -20,9 +20,9 @@ const SPOOF: &str = "=?utf-8?B?Q0VP?=";
 const OVERRIDE: char = '\u{202e}';
 
 /// What Python's own library shows of the only mail to this address; what the inbox shows is beside it.
-async fn shown(inbox: &Inbox, address: &str) -> anyhow::Result<(Value, Value)> {
+async fn shown(inbox: &MailServer, address: &str) -> anyhow::Result<(Value, Value)> {
     let mail = inbox.mails_to(address, 1, SOON).await?.remove(0);
-    let source = STANDARD.encode(inbox.source(&mail).await?);
+    let source = STANDARD.encode(inbox.source(&mail)?);
     let script = external_program::python("services/notifier/tests/foreign/read_mail.py")?;
     let shown = external_program::run(script, json!([source]).to_string().as_bytes()).await?;
     let shown: Value = serde_json::from_str(&shown)?;
@@ -37,8 +37,8 @@ fn lines_with(text: &Value, words: &str) -> usize {
 
 #[tokio::test]
 async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
-    let _notifier = Running::start(&nats, inbox.smtp_port(), &[]).await?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+    let _notifier = Running::start(&nats, inbox.port(), &[]).await?;
     let message = ContactReceived {
         name: format!("{OVERRIDE}{SPOOF} of the <b>board</b>"),
         email: EmailAddress::parse(VISITOR)?,
@@ -79,8 +79,8 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
 #[tokio::test]
 async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_written() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    let (nats, inbox) = tokio::try_join!(Nats::start(), Inbox::start())?;
-    let _notifier = Running::start(&nats, inbox.smtp_port(), &s3.flags()).await?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+    let _notifier = Running::start(&nats, inbox.port(), &s3.flags()).await?;
     let applied = CareersApplied {
         name: "Zoë Müller".to_owned(),
         position: format!("{OVERRIDE}{SPOOF}"),

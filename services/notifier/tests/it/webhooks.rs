@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
 use site_events::event::CONTENT_TYPE;
 use testkit::{
-    Inbox, MailServer, Nats, Receiver, ScriptedReply, User, eventually, external_program,
+    MailServer, Nats, Receiver, ScriptedReply, User, eventually, external_program,
     receiver::{Received, secret},
 };
 use time::format_description::well_known::Rfc3339;
@@ -270,8 +270,8 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     assert_eq!(receiver.received().len(), 1);
 
     // A notifier that starts tells the operator what became a dead letter meanwhile.
-    let inbox = Inbox::start().await?;
-    let _another = Running::start(&sending.nats, inbox.smtp_port(), &sending.flags).await?;
+    let inbox = MailServer::start_accepting().await?;
+    let _another = Running::start(&sending.nats, inbox.port(), &sending.flags).await?;
     let mail = inbox.mail("admin@oculant.example", "2 events", SOON).await?;
     let text = mail["text"].as_str().unwrap_or_default();
     let said =
@@ -423,10 +423,10 @@ async fn what_many_notifiers_learn_of_an_endpoint_at_once_is_all_noted() -> anyh
         })
     }))
     .await?;
-    let inbox = Inbox::start().await?;
+    let inbox = MailServer::start_accepting().await?;
     let mut others = Vec::new();
     for _ in 1..AllAtOnce::NOTIFIERS {
-        others.push(Running::start(&sending.nats, inbox.smtp_port(), &sending.flags).await?);
+        others.push(Running::start(&sending.nats, inbox.port(), &sending.flags).await?);
     }
     for number in 0..AllAtOnce::WEBHOOKS {
         sending

@@ -1,6 +1,7 @@
-//! A mail server that misbehaves as it is told to: what no real one does on demand.
+//! Mail server inside this process, which keeps the mails and fails on demand.
 
 mod conversation;
+mod mails;
 mod state;
 
 use std::{
@@ -25,8 +26,13 @@ pub struct MailServer {
 }
 
 impl MailServer {
-    /// Starts one on a free port. `plan` is asked at each attempt, by recipient and the
-    /// number of the attempt, from 1.
+    /// Starts one on a free port that accepts every mail.
+    pub async fn start_accepting() -> anyhow::Result<Self> {
+        Self::start(|_, _| ScriptedReply::Take).await
+    }
+
+    /// Starts one on a free port. `plan` gives the reply to each attempt, by the recipient and the number of the attempt,
+    /// from 1.
     pub async fn start(
         plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
@@ -71,34 +77,33 @@ impl MailServer {
         self.port
     }
 
-    /// What it does wrong from now on, until it is told otherwise. Mails that are under way are taken as they began,
-    /// except that nothing survives [`MailFault::Away`].
+    /// Sets its fault. Mails that are under way end as they began, except with [`MailFault::Away`].
     pub fn fault(&self, fault: MailFault) {
         self.state.fault.send_replace(fault);
     }
 
-    /// Releases the mails that are held, and those that are to be held from now on: they are accepted.
+    /// Accepts the mails that are held, and those that would be held from now on.
     pub fn release_held(&self) {
         self.release_held.cancel();
     }
 
-    /// How many mails are held at this moment.
+    /// Number of mails that are held now.
     pub fn held(&self) -> usize {
         self.state.records(|records| records.held)
     }
 
-    /// How often a mail was begun, whoever it was for.
+    /// Number of mails that were begun.
     pub fn begun(&self) -> usize {
         self.state.records(|records| records.begun)
     }
 
-    /// How often a mail to this address was tried.
+    /// Number of attempts to send to this address.
     pub fn attempts(&self, recipient: &str) -> usize {
         self.state
             .records(|records| records.attempts.get(recipient).copied().unwrap_or_default())
     }
 
-    /// All mails that were accepted, by what identifies them.
+    /// Identities of all mails that were accepted.
     pub fn accepted_mails(&self) -> Vec<AcceptedMail> {
         self.state.records(|records| records.accepted.clone())
     }
@@ -108,7 +113,7 @@ impl MailServer {
         self.state.records(|records| records.accepted[count..].to_vec())
     }
 
-    /// The mails that were accepted for this address; none where only what identifies them is kept.
+    /// Contents of the mails that were accepted for this address; none with [`Keep::Identity`](crate::Keep::Identity).
     pub fn accepted(&self, recipient: &str) -> Vec<String> {
         self.state.records(|records| {
             let accepted = records.contents.iter().filter(|(to, _)| to == recipient);
@@ -116,34 +121,34 @@ impl MailServer {
         })
     }
 
-    /// Takes the mails that were accepted, each with its recipient: none is told of twice, nor by [`Self::accepted`].
+    /// Removes and returns the mails that were accepted, each with its recipient.
     pub fn take_accepted(&self) -> Vec<(String, String)> {
         self.state
             .records(|records| std::mem::take(&mut records.contents))
     }
 
-    /// How often somebody tried to log in.
+    /// Number of logins, accepted or not.
     pub fn logins(&self) -> usize {
         self.state.records(|records| records.logins)
     }
 
-    /// How many commands about a mail or a login came without encryption.
+    /// Number of commands of a mail or a login that came without encryption.
     pub fn plaintext_commands(&self) -> usize {
         self.state.records(|records| records.plaintext_commands)
     }
 
-    /// How many connections stand.
+    /// Number of open connections.
     pub fn open_connections(&self) -> usize {
         self.state.records(|records| records.open_connections)
     }
 
-    /// How many connections were made.
+    /// Number of connections so far.
     pub fn connections(&self) -> usize {
         self.state.records(|records| records.connections)
     }
 }
 
-/// Listens, except while it is to be away.
+/// Listens, except during [`MailFault::Away`].
 async fn serve(listener: TcpListener, state: Arc<State>, release_held: CancellationToken) -> io::Result<()> {
     let address = listener.local_addr()?;
     let mut fault = state.fault.subscribe();
@@ -172,7 +177,7 @@ async fn bind_again(address: SocketAddr) -> TcpListener {
 }
 
 async fn accept_all(listener: TcpListener, state: &Arc<State>, release_held: &CancellationToken) {
-    // Dropping the set ends what is still being talked about.
+    // Dropping the set ends all conversations.
     let mut connections = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
         state.records(|records| {
@@ -181,11 +186,11 @@ async fn accept_all(listener: TcpListener, state: &Arc<State>, release_held: &Ca
         });
         let (state, release_held) = (state.clone(), release_held.clone());
         connections.spawn(async move {
-            // A client that goes away is no concern of the server's.
+            // A client may leave at any time.
             let _ended = Conversation::run(socket, &state, &release_held).await;
             state.records(|records| records.open_connections -= 1);
         });
-        // Those that ended; each would keep its memory until the set is dropped.
+        // Frees the memory of conversations that ended.
         while connections.try_join_next().is_some() {}
     }
 }

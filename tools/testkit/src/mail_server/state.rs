@@ -1,4 +1,4 @@
-//! How a mail server behaves, and what it saw.
+//! Behaviour of a mail server, and its records.
 
 use std::{
     collections::HashMap,
@@ -6,11 +6,10 @@ use std::{
     time::Duration,
 };
 
-use base64::{Engine, prelude::BASE64_STANDARD};
-use sha2::{Digest, Sha256};
 use tokio::{sync::watch, time::Instant};
 use tokio_rustls::TlsAcceptor;
 
+use super::mails::identified;
 use crate::Keep;
 
 /// Scripted reply to one attempt to hand over a mail.
@@ -18,48 +17,48 @@ use crate::Keep;
 pub enum ScriptedReply {
     /// It is accepted.
     Take,
-    /// It is accepted, but that is said only after this delay.
+    /// It is accepted, and answered after this delay.
     TakeAfter(Duration),
-    /// It is accepted; its recipient's address is, too, but only after this delay.
+    /// It is accepted; its recipient is answered after this delay.
     TakeRecipientAfter(Duration),
-    /// These words answer the recipient's address.
+    /// The recipient is answered with these words.
     ToRecipient(&'static str),
-    /// These words answer the recipient's address, and nothing is said afterwards.
+    /// The same, and nothing is answered afterwards.
     RefuseAndHang(&'static str),
-    /// These words answer the whole mail.
+    /// The content is answered with these words.
     ToContent(&'static str),
-    /// Nothing is said after the content until the server is told to go on.
+    /// The content is not answered until [`MailServer::release_held`](super::MailServer::release_held).
     Hold,
-    /// Nothing is read of the content until the server is told to go on.
+    /// The content is not read until then.
     HoldUnread,
     /// The connection ends within the content.
     HangUp,
-    /// Nothing is said after the content, and the connection ends when the server's fault does.
+    /// The content is not answered; the connection ends with the server's fault.
     HangWhileFaulty,
 }
 
-/// What a mail server does wrong with every mail, whatever its plan says.
+/// Fault of a mail server, which overrides its plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MailFault {
-    /// Nothing: its plan holds.
+    /// No fault.
     #[default]
     None,
-    /// Every recipient is refused, for now (450).
+    /// Every recipient is refused for now (450).
     RefuseRecipients,
-    /// Every mail is refused after its content, for now (451).
+    /// Every content is refused for now (451).
     RefuseContents,
-    /// The same without a word that says whether it is due to the mail or to the server (451, RFC 5321, section 4.2.3).
+    /// The same, without an enhanced status code.
     LocalError,
-    /// Nothing is said after the content; the connection ends when the fault does.
+    /// The content is not answered; the connection ends with the fault.
     Hang,
     /// The connection ends within the content.
     HangUp,
-    /// All connections end, and nobody listens at the port.
+    /// All connections end, and the port is closed.
     Away,
 }
 
 impl MailFault {
-    /// What it makes of an attempt that the plan answers so.
+    /// The reply while this fault lasts.
     fn instead_of(self, planned: ScriptedReply) -> ScriptedReply {
         match self {
             Self::None | Self::Away => planned,
@@ -72,16 +71,16 @@ impl MailFault {
     }
 }
 
-/// What identifies a mail that was accepted.
+/// Identity of a mail that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptedMail {
-    /// Whom it was for.
+    /// Its recipient.
     pub recipient: String,
-    /// Its header `Message-ID`, empty where there is none.
+    /// Its `Message-ID`, empty if there is none.
     pub message_id: String,
-    /// SHA-256 of each attachment's content, where only what identifies mails is kept.
+    /// SHA-256 of each attachment's content.
     pub attachments: Vec<[u8; 32]>,
-    /// When.
+    /// When it was accepted.
     pub at: Instant,
 }
 
@@ -90,11 +89,11 @@ pub struct AcceptedMail {
 pub struct Behaviour {
     /// How connections are encrypted.
     pub encryption: Encryption,
-    /// What becomes of a login.
+    /// How logins are answered.
     pub login: Login,
-    /// What answers our own address, where it is refused.
+    /// Refusal of the sender's address.
     pub to_sender: Option<&'static str>,
-    /// What is kept of the mails that are accepted.
+    /// What is kept of accepted mails.
     pub keep: Keep,
 }
 
@@ -110,13 +109,13 @@ pub enum Encryption {
     Implicit(TlsAcceptor),
 }
 
-/// What becomes of a login.
+/// How logins are answered.
 #[derive(Default)]
 pub enum Login {
-    /// Nobody is let in.
+    /// All are refused.
     #[default]
     Refused,
-    /// One user is let in, by one mechanism.
+    /// One user is accepted, by one mechanism.
     Taken {
         /// PLAIN or LOGIN.
         mechanism: &'static str,
@@ -141,7 +140,7 @@ pub(super) struct Records {
     pub(super) begun: usize,
     pub(super) attempts: HashMap<String, usize>,
     pub(super) accepted: Vec<AcceptedMail>,
-    /// Recipient and content of each, where everything is kept.
+    /// Recipient and content of each, with `Keep::Everything`.
     pub(super) contents: Vec<(String, String)>,
     pub(super) held: usize,
     pub(super) connections: usize,
@@ -164,21 +163,11 @@ impl State {
         self.fault.borrow().instead_of((self.plan)(recipient, attempt))
     }
 
-    /// Notes a mail that is accepted.
+    /// Records a mail that is accepted.
     pub(super) fn accept(&self, recipient: String, content: String) {
-        let message_id = message_id(&content).to_owned();
-        let attachments = match self.behaviour.keep {
-            Keep::Everything => Vec::new(),
-            Keep::Identity => attachments(&content).collect(),
-        };
+        let mail = identified(recipient.clone(), &content);
         self.records(|records| {
-            records.accepted.push(AcceptedMail {
-                recipient: recipient.clone(),
-                message_id,
-                attachments,
-                // Under the lock: in the order in which they stand.
-                at: Instant::now(),
-            });
+            records.accepted.push(mail);
             if self.behaviour.keep == Keep::Everything {
                 records.contents.push((recipient, content));
             }
@@ -190,65 +179,5 @@ impl State {
         let mut fault = self.fault.subscribe();
         // The sender is gone where nobody is left to answer.
         let _over = fault.wait_for(|fault| *fault != MailFault::Hang).await;
-    }
-}
-
-/// The value of the header `Message-ID`, which may stand on a line of its own (RFC 5322, 2.2.3).
-fn message_id(content: &str) -> &str {
-    let mut headers = content.lines().take_while(|line| !line.is_empty());
-    let value = headers.find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("message-id").then_some(value.trim())
-    });
-    match value {
-        Some("") => headers.next().unwrap_or_default().trim(),
-        value => value.unwrap_or_default(),
-    }
-}
-
-/// SHA-256 of what each attachment holds (RFC 2183). It is expected in base64, as all that is no text is.
-fn attachments(content: &str) -> impl Iterator<Item = [u8; 32]> {
-    content.split("\n--").filter_map(|part| {
-        let (headers, body) = part.split_once("\n\n")?;
-        let is_attachment = |line: &str| {
-            line.to_ascii_lowercase()
-                .starts_with("content-disposition: attachment")
-        };
-        let encoded: String = headers
-            .lines()
-            .any(is_attachment)
-            .then(|| body.lines().collect())?;
-        let held = BASE64_STANDARD.decode(&encoded);
-        Some(Sha256::digest(held.unwrap_or_else(|_| encoded.into_bytes())).into())
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_message_id_is_found_among_the_headers_only() {
-        for (content, expected) in [
-            ("Subject: a\nmessage-id: <1@site>\n\nbody", "<1@site>"),
-            ("Message-ID:\n <2@site>\nSubject: a\n\nbody", "<2@site>"),
-            ("Subject: a\n\nMessage-ID: <3@site>", ""),
-        ] {
-            assert_eq!(message_id(content), expected, "{content}");
-        }
-    }
-    #[test]
-    fn each_attachment_is_known_by_its_content() {
-        let part = |disposition, body| format!("--a\nContent-Disposition: {disposition}\n\n{body}\n");
-        let mail = format!(
-            "Subject: a\n\n{}{}{}--a--\n",
-            part("inline", "eA=="),
-            part("attachment; filename=\"cv.pdf\"", "AP8A\n/w=="),
-            part("attachment", ""),
-        );
-        let told: Vec<_> = attachments(&mail).collect();
-        let expected: [&[u8]; 2] = [&[0, 255, 0, 255], &[]];
-        let expected: Vec<[u8; 32]> = expected.map(|content| Sha256::digest(content).into()).into();
-        assert_eq!(told, expected);
     }
 }

@@ -1,7 +1,7 @@
 //! One server of the broker: its files, its process.
 
 use std::{
-    env, fs, io,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,38 +10,38 @@ use anyhow::Context;
 use nix::sys::signal::Signal;
 use tokio::process::Command;
 
-use super::{configuration::garbage_collection, user::Passwords};
+use super::{configuration::Configuration, user::Passwords};
 use crate::{child_process::ChildProcess, eventually, root};
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Garbage collection as in production (`k8s/components/nats/stateful-set.yaml`).
+const GARBAGE_COLLECTION: [(&str, &str); 2] = [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")];
 
-/// A server on 127.0.0.1, and the folder of its configuration, log and disk. They outlive its stops.
+/// A server on 127.0.0.1, and the folder of its configuration, log and disk, which outlives its stops.
 pub(super) struct Server {
-    /// Its name in logs, and in a cluster that of its pod.
     pub(super) name: String,
     pub(super) port: u16,
-    /// Where it tells how it is.
+    /// Port of its monitoring API.
     pub(super) monitor: u16,
     pub(super) folder: PathBuf,
-    /// What its configuration takes from the environment, besides passwords of users.
-    pub(super) env: Vec<(String, String)>,
     pub(super) running: Option<ChildProcess>,
 }
 
 impl Server {
-    /// One that is still to be started, with `nats.conf` in its folder.
-    pub(super) fn new(name: &str, port: u16, monitor: u16, folder: &Path) -> Self {
-        Self {
+    /// Writes the configuration of a server that [`Self::start`] starts, in a folder below this one.
+    pub(super) fn new(name: &str, folder: &Path, configuration: &Configuration<'_>) -> anyhow::Result<Self> {
+        let folder = folder.join(name);
+        configuration.write(&folder)?;
+        Ok(Self {
             name: name.to_owned(),
-            port,
-            monitor,
-            folder: folder.to_owned(),
-            env: Vec::new(),
+            port: configuration.port,
+            monitor: configuration.monitor,
+            folder,
             running: None,
-        }
+        })
     }
 
-    /// Starts its process, unless that runs; [`Self::answers`] waits for it.
+    /// Starts its process, unless that runs. [`Self::listens`] waits for it.
     pub(super) fn start(&mut self, passwords: &Passwords) -> anyhow::Result<()> {
         if self.running.as_mut().is_some_and(|part| part.ended().is_none()) {
             return Ok(());
@@ -52,17 +52,15 @@ impl Server {
             .arg("-c")
             .arg(self.folder.join("nats.conf"))
             .env("POD_NAME", &self.name)
-            .envs(garbage_collection()?)
-            .envs(self.env.iter().cloned())
+            .envs(GARBAGE_COLLECTION)
             .envs(passwords.env());
         self.running = Some(ChildProcess::start(&self.name, &self.folder, command)?);
         Ok(())
     }
 
     /// Waits until it takes connections.
-    pub(super) async fn answers(&mut self) -> anyhow::Result<()> {
-        let part = self.running.as_mut();
-        let part = part.with_context(|| format!("{} is stopped", self.name))?;
+    pub(super) async fn listens(&mut self) -> anyhow::Result<()> {
+        let part = self.running.as_mut().context("the server is stopped")?;
         part.listens(self.port, START_TIMEOUT).await
     }
 
@@ -83,8 +81,8 @@ impl Server {
     pub(super) async fn freeze(&self) -> anyhow::Result<()> {
         let part = self.process()?;
         part.signal(Signal::SIGSTOP)?;
-        // A thread that runs just then still finishes what it is at.
-        eventually("every thread of NATS stands still", START_TIMEOUT, async || {
+        // A thread that runs at that moment still finishes its time slice.
+        eventually("every thread of NATS is stopped", START_TIMEOUT, async || {
             part.is_frozen().ok()?.then_some(())
         })
         .await
@@ -94,13 +92,8 @@ impl Server {
         self.process()?.signal(Signal::SIGCONT)
     }
 
-    /// Empties its disk. It must be stopped.
     pub(super) fn wipe(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.running.is_none(),
-            "{} runs: stop or kill it first",
-            self.name
-        );
+        anyhow::ensure!(self.running.is_none(), "{} runs: stop it first", self.name);
         match fs::remove_dir_all(self.disk()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
             _ => Ok(()),
@@ -108,9 +101,8 @@ impl Server {
     }
 
     pub(super) fn process(&self) -> anyhow::Result<&ChildProcess> {
-        self.running
-            .as_ref()
-            .with_context(|| format!("{} is stopped", self.name))
+        let running = self.running.as_ref();
+        running.with_context(|| format!("{} is stopped", self.name))
     }
 
     /// Whether it runs and is not frozen.
@@ -128,22 +120,16 @@ impl Server {
     }
 }
 
-/// The server program: `NATS_SERVER`, or what the set-up installed, or the one on the PATH.
+/// The server program that `cargo xtask` fetched.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If it was not fetched.
 pub fn program() -> anyhow::Result<PathBuf> {
-    if let Some(path) = env::var_os("NATS_SERVER") {
-        return Ok(path.into());
-    }
-    let installed = root().join("target/tools/nats-server");
-    if installed.exists() {
-        return Ok(installed);
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .map(|folder| folder.join("nats-server"))
-        .find(|program| program.exists())
-        .context("There is no nats-server; cargo xtask up fetches it")
+    let program = root().join("target/tools/nats-server");
+    anyhow::ensure!(
+        program.exists(),
+        "There is no nats-server; cargo xtask up fetches it"
+    );
+    Ok(program)
 }

@@ -3,28 +3,28 @@
 use std::collections::HashMap;
 
 /// A user of the broker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum User {
-    /// The contact service.
+    /// The contact service
     Contact,
-    /// The newsletter service.
+    /// The newsletter service
     Newsletter,
-    /// The careers service.
+    /// The careers service
     Careers,
-    /// The notifier.
+    /// The notifier
     Notifier,
-    /// Whoever reads events for other purposes.
+    /// Other readers of events
     Reader,
-    /// Whoever makes backups.
+    /// Backups
     Backup,
-    /// `sitectl`.
+    /// `sitectl`
     Operator,
-    /// Whoever watches the servers.
+    /// Monitoring of the servers
     Monitor,
 }
 
 impl User {
-    /// Every user there is.
+    /// Every user.
     pub const ALL: [Self; 8] = [
         Self::Contact,
         Self::Newsletter,
@@ -51,12 +51,11 @@ impl User {
     }
 }
 
-/// The passwords of all users.
+/// Passwords of all users.
 pub(super) struct Passwords {
-    /// Of whoever has no other.
+    /// Of each user that has no other.
     pub(super) usual: String,
-    /// Of users who have another one by now.
-    changed: HashMap<&'static str, String>,
+    changed: HashMap<User, String>,
 }
 
 impl Passwords {
@@ -68,15 +67,15 @@ impl Passwords {
     }
 
     pub(super) fn of(&self, user: User) -> &str {
-        self.changed.get(user.name()).unwrap_or(&self.usual)
+        self.changed.get(&user).unwrap_or(&self.usual)
     }
 
     pub(super) fn change(&mut self, users: &[User]) {
         self.changed
-            .extend(users.iter().map(|user| (user.name(), new_password())));
+            .extend(users.iter().map(|user| (*user, new_password())));
     }
 
-    /// As the servers' environment, where `users.conf` looks for them.
+    /// The environment variables that `users.conf` reads.
     pub(super) fn env(&self) -> impl Iterator<Item = (String, &str)> {
         User::ALL.into_iter().map(|user| {
             let name = format!("NATS_{}_PASSWORD", user.name().to_uppercase());
@@ -85,8 +84,7 @@ impl Passwords {
     }
 }
 
-/// It begins with a letter and has no other characters than letters and digits: the server reads its variables as
-/// configuration.
-pub(super) fn new_password() -> String {
+/// Begins with a letter and has only letters and digits: the server parses its variables as configuration.
+fn new_password() -> String {
     format!("p{}", uuid::Uuid::new_v4().simple())
 }

@@ -1,4 +1,4 @@
-//! Who may do what in the buckets: the policies that docs/operations.md has for the users of a store.
+//! Rights of the store's users, by the policies in docs/operations.md.
 
 use s3s::{
     S3Result,
@@ -7,9 +7,9 @@ use s3s::{
     s3_error,
 };
 
-/// The bucket that backups are kept in.
+/// The bucket of backups.
 pub(super) const BACKUPS: &str = "backups";
-/// Who makes backups.
+/// The user of backups.
 pub(super) const BACKUP_USER: &str = "backup";
 
 const READING: [&str; 3] = ["HeadBucket", "ListObjectsV2", "GetObject"];
@@ -21,7 +21,7 @@ const WRITING: [&str; 5] = [
     "DeleteObject",
 ];
 
-/// The rights of the store's users: all of them, but whoever makes backups.
+/// The user of backups may write backups only; others may do everything.
 pub(super) struct Rights;
 
 #[async_trait::async_trait]

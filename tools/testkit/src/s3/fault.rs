@@ -1,34 +1,34 @@
-//! What an S3 server can do wrong, and bodies on their way through it.
+//! Faults of the S3 server, and bodies that they delay or cut.
 
 use std::time::Duration;
 
-use futures_util::{Stream, stream};
+use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Bytes, Frame};
 use s3s::Body;
 use tokio::{sync::watch, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-/// What an S3 server does wrong.
+/// Fault of the S3 server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum S3Fault {
-    /// Nothing.
+    /// No fault.
     #[default]
     None,
-    /// What is asked is done, and nobody hears of it while this lasts.
+    /// Requests are carried out, and not answered while this lasts.
     HoldAnswers,
-    /// Contents come and go at this many bytes a second.
+    /// Bodies pass at this many bytes a second.
     Slow(u32),
-    /// The connection ends once so many bytes of an upload have come.
+    /// The connection ends after this many bytes of an upload.
     CutUploadAfter(usize),
-    /// An upload is stored, and answered with 500.
+    /// Uploads are stored, and answered with 500.
     FailAfterStoring,
-    /// Everything is answered with 503, and nothing is done.
+    /// Every request is answered with 503, and not carried out.
     Unavailable,
 }
 
 impl S3Fault {
-    /// How long so many bytes take.
+    /// Time that this many bytes take.
     fn time_for(self, bytes: usize) -> Option<Duration> {
         match self {
             Self::Slow(per_second) => {
@@ -43,7 +43,7 @@ impl S3Fault {
     }
 }
 
-/// The fault that holds now, and the connection that it may cut.
+/// The present fault, and the connection that it may cut.
 #[derive(Clone)]
 pub(super) struct Impediment {
     pub(super) fault: watch::Receiver<S3Fault>,
@@ -55,12 +55,12 @@ impl Impediment {
         *self.fault.borrow()
     }
 
-    /// Waits until answers are given. The sender is gone where nobody is left to answer.
+    /// Waits until answers are sent. The sender is dropped with the server.
     pub(super) async fn answers_are_given(&mut self) {
         let _released = self.fault.wait_for(|fault| *fault != S3Fault::HoldAnswers).await;
     }
 
-    /// Waits as long as these bytes take, or until the fault is another.
+    /// Waits as long as these bytes take, or until the fault changes.
     async fn transfer(&mut self, bytes: usize) {
         let fault = self.fault();
         if let Some(time) = fault.time_for(bytes) {
@@ -68,44 +68,23 @@ impl Impediment {
         }
     }
 
-    /// A body that a client sends.
-    pub(super) fn upload(self, body: Body) -> Body {
-        Body::http_body_unsync(StreamBody::new(self.frames(body, Direction::Up)))
-    }
-
-    /// A body that a client gets.
-    pub(super) fn download(self, body: Body) -> Body {
-        Body::http_body_unsync(StreamBody::new(self.frames(body, Direction::Down)))
-    }
-
-    fn frames(
-        self,
-        body: Body,
-        direction: Direction,
-    ) -> impl Stream<Item = Result<Frame<Bytes>, s3s::StdError>> {
-        stream::unfold(
+    /// A body on its way through the server; `is_upload` if the client sends it.
+    pub(super) fn body(self, body: Body, is_upload: bool) -> Body {
+        let frames = stream::unfold(
             (self, body, 0),
             move |(mut impediment, mut body, before)| async move {
                 let frame = body.frame().await?;
-                let bytes = frame
-                    .as_ref()
-                    .ok()
-                    .and_then(Frame::data_ref)
-                    .map_or(0, Bytes::len);
+                let data = frame.as_ref().ok().and_then(Frame::data_ref);
+                let bytes = data.map_or(0, Bytes::len);
                 impediment.transfer(bytes).await;
-                if direction == Direction::Up && impediment.fault().cuts_after(before + bytes) {
+                if is_upload && impediment.fault().cuts_after(before + bytes) {
                     impediment.cut.cancel();
-                    // Nothing is answered: the connection goes down with whoever reads this.
+                    // The connection ends, and with it the reader of this body.
                     std::future::pending::<()>().await;
                 }
                 Some((frame, (impediment, body, before + bytes)))
             },
-        )
+        );
+        Body::http_body_unsync(StreamBody::new(frames))
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Up,
-    Down,
 }

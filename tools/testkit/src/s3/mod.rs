@@ -1,4 +1,4 @@
-//! A real S3 API over a folder, which does wrong what it is told to.
+//! S3 server inside this process, over a folder, which fails on demand.
 
 mod access;
 mod fault;
@@ -44,13 +44,13 @@ pub struct S3 {
     folder: PathBuf,
     running: Option<DropGuard>,
     fault: watch::Sender<S3Fault>,
-    /// One more than connections stand.
+    /// Each open connection has a reference.
     connections: Arc<()>,
     _temporary: Option<TempDir>,
 }
 
 impl S3 {
-    /// Starts one on a free port, with the bucket, on a disk that goes away with it.
+    /// Starts one on a free port, with the bucket, on a disk that is removed with it.
     pub async fn start() -> anyhow::Result<Self> {
         let [port] = free_ports()?;
         let folder = TempDir::new()?;
@@ -99,7 +99,7 @@ impl S3 {
         Ok(())
     }
 
-    /// Cuts all connections and takes no more; the disk stays.
+    /// Stops it and cuts all connections; the disk stays.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         self.running = None;
         // The port is free again once the server has dropped its listener.
@@ -109,12 +109,12 @@ impl S3 {
         .await
     }
 
-    /// What it does wrong from now on, until it is told otherwise: with what is under way, too.
+    /// Sets its fault, for requests that are under way, too.
     pub fn fault(&self, fault: S3Fault) {
         self.fault.send_replace(fault);
     }
 
-    /// How many connections stand.
+    /// Number of open connections.
     pub fn open_connections(&self) -> usize {
         Arc::strong_count(&self.connections) - 1
     }
@@ -140,7 +140,7 @@ impl S3 {
         as_flags(&self.env())
     }
 
-    /// The same for whoever makes backups: reads, and writes nothing but backups.
+    /// The same for the user of backups, who may write backups only.
     pub fn flags_of_backup(&self) -> Vec<String> {
         let mut flags = self.flags();
         flags.retain(|flag| !flag.starts_with("--s3-access-key-id="));
@@ -148,7 +148,7 @@ impl S3 {
         flags
     }
 
-    /// Makes the bucket that backups are kept in; gives name and credentials by the names of the settings.
+    /// Creates the bucket of backups. Name and credentials by the names of the settings.
     pub fn backups_env(&self) -> anyhow::Result<[(&'static str, String); 5]> {
         fs::create_dir_all(self.folder.join(BACKUPS))?;
         Ok([
@@ -186,7 +186,7 @@ impl S3 {
         self.objects_in(BACKUPS)
     }
 
-    /// Where a file of the backups lies on the disk.
+    /// File of a backup's object.
     pub fn backup_file(&self, key: &str) -> PathBuf {
         self.folder.join(BACKUPS).join(key)
     }
@@ -199,8 +199,7 @@ impl S3 {
         Ok(objects)
     }
 
-    /// Removes what the server leaves of objects that were deleted: their metadata, beside the bucket, and the folders of their
-    /// keys. Call it where nothing is stored; whoever looks at the objects ten thousand times would look at ever more of them.
+    /// Removes metadata and folders that the server leaves of deleted objects. Call it while nothing is stored.
     pub fn remove_leftovers(&self) -> anyhow::Result<()> {
         for file in self.metadata_files()? {
             fs::remove_file(file)?;
@@ -211,13 +210,13 @@ impl S3 {
         Ok(())
     }
 
-    /// What is kept of the objects besides, as it lies on the disk.
+    /// Metadata of the objects, as on the disk.
     pub fn metadata(&self) -> anyhow::Result<Vec<String>> {
         let files = self.metadata_files()?.into_iter();
         files.map(|file| Ok(fs::read_to_string(file)?)).collect()
     }
 
-    /// What the server keeps beside the bucket.
+    /// Files beside the bucket.
     fn metadata_files(&self) -> anyhow::Result<Vec<PathBuf>> {
         let entries = fs::read_dir(&self.folder)?.collect::<Result<Vec<_>, _>>()?;
         let paths = entries.iter().map(fs::DirEntry::path);
@@ -264,11 +263,11 @@ async fn serve(
         };
         let answer = service_fn(move |request| answer(service.clone(), request, impediment.clone()));
         connections.spawn(cut.run_until_cancelled_owned(async move {
-            // A client that goes away is no concern of the server's.
+            // A client may leave at any time.
             let _ended = protocol.serve_connection(TokioIo::new(socket), answer).await;
             drop(connected);
         }));
-        // Those that ended; each would keep its memory until the set is dropped.
+        // Frees the memory of connections that ended.
         while connections.try_join_next().is_some() {}
     }
 }
@@ -284,7 +283,7 @@ async fn answer(
     let method = request.method().clone();
     let mut request = request.map(Body::from);
     if method == Method::PUT {
-        request = request.map(|body| impediment.clone().upload(body));
+        request = request.map(|body| impediment.clone().body(body, true));
     }
     let answered = service.call(request).await;
     impediment.answers_are_given().await;
@@ -292,7 +291,7 @@ async fn answer(
         Method::PUT if impediment.fault() == S3Fault::FailAfterStoring => {
             Ok(empty(StatusCode::INTERNAL_SERVER_ERROR))
         }
-        Method::GET => answered.map(|answer| answer.map(|body| impediment.download(body))),
+        Method::GET => answered.map(|answer| answer.map(|body| impediment.body(body, false))),
         _ => answered,
     }
 }

@@ -1,14 +1,11 @@
 //! The whole stack: every part, started in order, stopped in order.
 
-mod certificates;
 mod environment;
 mod info;
 mod link_keys;
-mod mail_sink;
-mod run;
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::HashMap,
     env, fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -16,64 +13,69 @@ use std::{
 
 use anyhow::Context;
 use tokio::{net::TcpStream, process::Command};
+use tokio_util::sync::DropGuard;
 use uuid::Uuid;
+use visitor::{PersonKey, token::TokenKey};
 
 use crate::{
-    Broker, ChildProcess, Clock, Disks, Hosting, Inbox, MailServer, Nats, Ports, Receiver, Replicas, S3,
-    Shape, SmallDisk, SteppedClock, TraceViewer, eventually,
-    hosting::{self, Ingress, WEB},
-    manifest,
-    ports::free_ports,
-    root,
+    Broker, ChildProcess, Clock, Disks, Hosting, Mail, MailServer, Nats, Ports, Receiver, Replicas, S3,
+    ScriptedReply, Shape, SmallDisk, SteppedClock, eventually, helpers, hosting, mail_server::Behaviour,
+    ports::free_ports, root,
 };
 
-use self::{
-    certificates::Certificates,
-    mail_sink::MailSink,
-    run::{LOGS, Run},
-};
 pub use self::{
     environment::{RECRUITERS_TO, SALES_TO},
-    info::StackInfo,
     link_keys::LinkKeys,
 };
 
 const READY: Duration = Duration::from_secs(90);
 
-/// Small disks: with room for what a test stores, and filled within a moment.
+/// Small disks have room for a test's data, and are filled within a moment.
 const BROKER_DISK_MB: usize = 200;
 const SPOOL_DISK_MB: usize = 50;
-/// What the streams may take of the broker's.
-const STREAMS_OF_A_SMALL_DISK: [&str; 2] = ["--storage-mb", "100"];
+
+/// Events that the local webhook endpoint gets.
+const WEBHOOK_EVENTS: [&str; 4] = [
+    "contact.received",
+    "newsletter.confirmed",
+    "newsletter.unsubscribed",
+    "careers.applied",
+];
 
 /// Everything, running.
 pub struct Stack {
     /// The broker.
     pub nats: Nats,
-    /// The bucket's server.
+    /// The server of the bucket.
     pub s3: S3,
-    /// Where all webhooks end.
+    /// The receiver of all webhooks.
     pub receiver: Receiver,
-    /// Where all traces end, in a stack that is observed.
-    pub viewer: Option<TraceViewer>,
-    /// The small disks, in a stack that has such.
+    /// The small disks, with [`Disks::Small`].
     pub disks: Option<SmallDisks>,
-    certificates: Option<Certificates>,
-    mail: MailSink,
+    shape: Shape,
     ports: Ports,
+    /// Folder of the logs, in the folder of everything that the stack writes.
+    logs: PathBuf,
+    spool: PathBuf,
+    programs: PathBuf,
+    mail_server: Option<MailServer>,
+    /// Maildev and the trace viewer.
+    helpers: Vec<ChildProcess>,
+    parts: Vec<Part>,
     services: Vec<ChildProcess>,
-    settings: Settings,
-    clocks: HashMap<String, SteppedClock>,
-    ingress: Option<Ingress>,
-    replicas: Replicas,
-    run: Run,
+    clocks: HashMap<&'static str, SteppedClock>,
+    router: Option<DropGuard>,
+    person_key: String,
+    token_key: String,
+    webhooks: String,
+    extra_env: Vec<(String, String)>,
 }
 
 /// Disks that can be filled.
 pub struct SmallDisks {
-    /// What the broker stores.
+    /// The broker's.
     pub broker: SmallDisk,
-    /// Résumés while they arrive.
+    /// The spool of résumés.
     pub spool: SmallDisk,
 }
 
@@ -89,92 +91,108 @@ impl SmallDisks {
     }
 }
 
-/// What the services are told, kept so that one can be started anew.
-struct Settings {
-    programs: PathBuf,
-    logs: PathBuf,
-    spool: PathBuf,
-    person_key: String,
-    token_key: String,
-    webhooks: String,
-    clock: Clock,
-    hosting: Hosting,
-    extra_env: Vec<(String, String)>,
+/// One of our processes.
+#[derive(Clone, Copy)]
+struct Part {
+    name: &'static str,
+    port: u16,
+    /// Port of its health, if it has one of its own.
+    health: Option<u16>,
 }
 
-impl Settings {
-    fn new(
-        shape: Shape,
-        logs: PathBuf,
-        spool: PathBuf,
-        webhooks: String,
-        extra: &[(&str, &str)],
-    ) -> anyhow::Result<Self> {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Ok(Self {
-            programs: programs()?,
-            logs,
-            spool,
-            person_key: Uuid::new_v4().to_string(),
-            token_key: Uuid::new_v4().to_string(),
-            webhooks,
-            clock: shape.clock,
-            hosting: shape.hosting,
-            extra_env: extra.iter().map(owned).collect(),
-        })
+impl Part {
+    /// The service that it is a replica of.
+    fn service(&self) -> &'static str {
+        self.name.strip_suffix("-2").unwrap_or(self.name)
     }
+}
+
+/// The parts of a stack, in the order in which they start.
+fn parts_of(shape: Shape, ports: &Ports) -> anyhow::Result<Vec<Part>> {
+    let part = |name, port| Part {
+        name,
+        port,
+        health: None,
+    };
+    let mut parts = vec![
+        part("contact", ports.contact),
+        part("newsletter", ports.newsletter),
+        part("careers", ports.careers),
+        part("notifier", ports.notifier),
+    ];
+    if shape.replicas == Replicas::Two {
+        // Nobody calls them; they take any port.
+        parts.extend(["newsletter-2", "notifier-2"].map(|name| part(name, 0)));
+    }
+    let mut gateway = ports.site;
+    if shape.hosting == Hosting::Cluster {
+        [gateway] = free_ports()?;
+        for name in ["web-shell", "web-blog", "web-careers"] {
+            let [port, health] = free_ports()?;
+            let health = Some(health);
+            parts.push(Part { name, port, health });
+        }
+    }
+    parts.push(Part {
+        name: "gateway",
+        port: gateway,
+        health: Some(ports.health),
+    });
+    Ok(parts)
 }
 
 impl Stack {
-    /// Starts everything, with the site served by the gateway, and waits until that says that it is ready.
-    /// `settings` are given to every service on top of its usual ones.
+    /// Starts everything, with the site served by the gateway, and waits until it is ready. Every service gets these
+    /// settings in addition to its usual ones.
     pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
-        Self::start_as(Shape::default(), ports, settings).await
+        Self::start_as(Shape::USUAL, ports, settings).await
     }
 
-    /// The same in the shape that you say.
+    /// The same in this shape.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
-        ports.ensure_free(shape)?;
-        let run = Run::begin(&root().join("target/stack"))?;
-        let folder = run.folder();
+        ports.ensure_free()?;
+        let folder = root().join("target/stack").join(Uuid::now_v7().to_string());
         let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
-        let webhooks = webhooks_of(settings, &receiver);
-        let (s3_folder, inbox_folder) = (folder.join("s3"), folder.join("inbox"));
+        let webhooks = match settings.iter().find(|(name, _)| *name == "WEBHOOKS") {
+            Some((_, endpoints)) => (*endpoints).to_owned(),
+            None => serde_json::json!([receiver.endpoint("sales", &WEBHOOK_EVENTS)]).to_string(),
+        };
         let disks = SmallDisks::mount(shape.disks)?;
-        let (nats_folder, storage): (_, &[_]) = match &disks {
-            None => (folder.join("nats"), &[]),
-            Some(disks) => (disks.broker.path().to_owned(), &STREAMS_OF_A_SMALL_DISK),
+        let spool = match &disks {
+            Some(disks) => disks.spool.path().to_owned(),
+            None => folder.join("spool"),
         };
-        let flags = [&["--webhooks", webhooks.as_str()], storage].concat();
-        let certificates = Certificates::issue(shape.tls)?;
-        let (nats, s3, mail) = tokio::try_join!(
-            provisioned_nats(shape, certificates.as_ref(), ports.nats, &nats_folder, &flags),
+        fs::create_dir_all(&spool)?;
+        let s3_folder = folder.join("s3");
+        let (nats, s3) = tokio::try_join!(
+            start_nats(shape, ports.nats, disks.as_ref(), &folder),
             S3::start_at(ports.s3, &s3_folder),
-            MailSink::start(shape, &ports, &inbox_folder),
         )?;
-        let viewer = viewer_of(shape, &ports, &folder.join(LOGS)).await?;
-        let spool = spool_of(folder, disks.as_ref())?;
-        let settings = Settings::new(shape, folder.join(LOGS), spool, webhooks, settings)?;
-        let ingress = match shape.hosting {
-            Hosting::Gateway | Hosting::Nobody => None,
-            Hosting::Cluster => Some(Ingress::open(ports.site).await?),
-        };
+        nats.provision_with(&[&["--webhooks", webhooks.as_str()], storage_of(shape)].concat())
+            .await?;
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let mut stack = Self {
             nats,
-            certificates,
             s3,
             receiver,
-            viewer,
             disks,
-            mail,
-            ports,
+            shape,
+            spool,
+            programs: programs()?,
+            mail_server: None,
+            helpers: Vec::new(),
+            parts: parts_of(shape, &ports)?,
             services: Vec::new(),
-            settings,
             clocks: HashMap::new(),
-            ingress,
-            replicas: shape.replicas,
-            run,
+            router: None,
+            person_key: Uuid::new_v4().to_string(),
+            token_key: Uuid::new_v4().to_string(),
+            webhooks,
+            extra_env: settings.iter().map(owned).collect(),
+            ports,
+            logs: folder.join("logs"),
         };
+        stack.start_helpers().await?;
         for name in stack.names() {
             stack.start_service(name)?;
         }
@@ -182,22 +200,46 @@ impl Stack {
         Ok(stack)
     }
 
+    /// Starts the mail server, and the trace viewer and the router where the shape has them.
+    async fn start_helpers(&mut self) -> anyhow::Result<()> {
+        match self.shape.mail {
+            Mail::Inbox => {
+                let folder = self.logs.with_file_name("inbox");
+                let inbox = helpers::start_inbox(self.ports.inbox, self.ports.smtp, &folder).await?;
+                self.helpers.push(inbox);
+            }
+            Mail::Scripted => {
+                let behaviour = Behaviour {
+                    keep: self.shape.keep,
+                    ..Behaviour::default()
+                };
+                let plan = |_: &str, _| ScriptedReply::Take;
+                self.mail_server = Some(MailServer::start_with(behaviour, self.ports.smtp, plan).await?);
+            }
+        }
+        if self.shape.observe {
+            let viewer = helpers::start_trace_viewer(self.ports.traces, self.ports.otlp, &self.logs).await?;
+            self.helpers.push(viewer);
+        }
+        if self.shape.hosting == Hosting::Cluster {
+            let behind = ["gateway", "web-shell", "web-blog", "web-careers"].map(|name| self.port_of(name));
+            self.router = Some(hosting::start_router(self.ports.site, behind).await?);
+        }
+        Ok(())
+    }
+
     /// The folder of our programs.
     pub fn programs(&self) -> &Path {
-        &self.settings.programs
+        &self.programs
     }
 
-    /// Has services that are started from now on be the programs of this folder: another release's.
-    pub fn use_programs(&mut self, folder: PathBuf) {
-        self.settings.programs = folder;
-    }
-
-    /// Starts one of our services, by its name.
+    /// Starts one of our services.
     pub fn start_service(&mut self, name: &str) -> anyhow::Result<()> {
+        let part = *self.part(name)?;
         let folder = hosting::folder_of(name);
-        let program = self.settings.programs.join(match folder {
+        let program = self.programs.join(match folder {
             Some(_) => "web",
-            None => service_of(name),
+            None => part.service(),
         });
         anyhow::ensure!(
             program.exists(),
@@ -208,49 +250,44 @@ impl Stack {
             "{name} has no files; run: npm run build && npm run split"
         );
         let mut command = Command::new(program);
-        command.envs(self.env_of(name)).current_dir(root());
-        // What a test measures of a process (`crate::measure`) is not given to everybody of one that forbids to look into it.
-        command.env("DEBUGGABLE", "true");
-        if self.settings.clock == Clock::Stepped {
-            command.envs(self.new_or_kept_clock(name)?.env()?);
+        command
+            .current_dir(root())
+            // Otherwise nobody but root may read its memory use.
+            .env("DEBUGGABLE", "true")
+            .envs(self.env_of(&part))
+            .envs(self.extra_env.iter().cloned());
+        if self.shape.clock == Clock::Stepped {
+            if !self.clocks.contains_key(part.name) {
+                let clock = SteppedClock::new(name, &self.logs.with_file_name("clocks"))?;
+                self.clocks.insert(part.name, clock);
+            }
+            command.envs(self.clock_of(name)?.env()?);
         }
         self.services
-            .push(ChildProcess::start(name, &self.settings.logs, command)?);
+            .push(ChildProcess::start(name, &self.logs, command)?);
         Ok(())
     }
 
-    /// A service that starts again finds the clock that the one before it had.
-    fn new_or_kept_clock(&mut self, name: &str) -> anyhow::Result<&SteppedClock> {
-        Ok(match self.clocks.entry(name.to_owned()) {
-            Entry::Occupied(kept) => kept.into_mut(),
-            Entry::Vacant(missing) => {
-                let folder = self.settings.logs.with_file_name("clocks");
-                missing.insert(SteppedClock::new(name, &folder)?)
-            }
-        })
-    }
-
-    /// The clock of one of our services, in a stack whose shape says [`Clock::Stepped`].
+    /// The clock of one of our services, with [`Clock::Stepped`].
     pub fn clock_of(&self, name: &str) -> anyhow::Result<&SteppedClock> {
         let clock = self.clocks.get(name);
-        clock.with_context(|| format!("{name} goes by the system's clock"))
+        clock.with_context(|| format!("{name} uses the system's clock"))
     }
 
-    /// Takes a service out, to stop or kill it.
+    /// Removes a service's process from the stack, to stop or kill it.
     pub fn take_service(&mut self, name: &str) -> anyhow::Result<ChildProcess> {
         let index = self.services.iter().position(|part| part.name() == name);
         let index = index.with_context(|| format!("{name} does not run"))?;
         Ok(self.services.swap_remove(index))
     }
 
-    /// Stops a service as its pod would be stopped.
+    /// Stops a service.
     ///
     /// # Errors
     ///
-    /// If it ends with another status than 0, or not within the time that its pod has.
+    /// If it does not end in time and with status 0.
     pub async fn stop_service(&mut self, name: &str) -> anyhow::Result<()> {
-        let grace = grace_of(name)?;
-        self.take_service(name)?.stop_within(grace).await
+        self.take_service(name)?.stop_cleanly().await
     }
 
     /// A service's process.
@@ -259,68 +296,44 @@ impl Stack {
         part.with_context(|| format!("{name} does not run"))
     }
 
-    /// Waits until `/readyz` says 200, of the gateway and of each front end's server.
+    /// Waits until the gateway and the servers of the front ends are ready, and the notifier takes connections, which nobody
+    /// else waits for.
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
-        for name in self.names() {
-            if let Some(health) = self.health_port_of(name) {
-                self.ready_at([health, self.port_of(name)], within).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The second port is where releases answer for their health that have no port of its own for it.
-    async fn ready_at(&mut self, ports: [u16; 2], within: Duration) -> anyhow::Result<()> {
         let http = reqwest::Client::new();
-        let is_ready_at = async |port: u16| {
-            let readyz = format!("http://127.0.0.1:{port}/readyz");
-            let answer = http.get(&readyz).send().await;
-            answer.is_ok_and(|answer| answer.status().is_success())
-        };
+        let healths: Vec<u16> = self.parts.iter().filter_map(|part| part.health).collect();
         let notifier = self.ports.notifier;
-        let ready = eventually("the site is ready", within, async || {
+        eventually("the site is ready", within, async || {
             if let Some(ended) = self.ended() {
                 return Some(Err(anyhow::anyhow!(ended)));
             }
-            let [own, shared] = ports;
-            let is_ready = is_ready_at(own).await || is_ready_at(shared).await;
-            // The gateway does not ask for the notifier, which takes its port once it has all that it needs.
+            for port in &healths {
+                let answer = http.get(format!("http://127.0.0.1:{port}/readyz")).send().await;
+                answer.ok()?.error_for_status().ok()?;
+            }
             TcpStream::connect(("127.0.0.1", notifier)).await.ok()?;
-            is_ready.then_some(Ok(()))
-        });
-        ready.await?
+            Some(Ok(()))
+        })
+        .await?
     }
 
-    /// Where all mail ends, unless it is a mail server that misbehaves.
-    pub fn inbox(&self) -> anyhow::Result<&Inbox> {
-        self.mail.inbox().context("this stack has no inbox")
-    }
-
-    /// Where all mail ends in a stack whose shape says [`Mail::Scripted`](crate::Mail::Scripted).
+    /// The mail server, with [`Mail::Scripted`].
     pub fn mail_server(&self) -> anyhow::Result<&MailServer> {
-        self.mail
-            .server()
-            .context("this stack has no mail server but its inbox")
+        self.mail_server.as_ref().context("the mail server is maildev")
     }
 
-    /// What ended on its own, if anything did.
+    /// How a process ended that ended on its own, if one did.
     pub fn ended(&mut self) -> Option<String> {
-        let parts = self
-            .services
-            .iter_mut()
-            .chain(self.nats.processes_mut())
-            .chain(self.mail.process_mut())
-            .chain(self.viewer.as_mut().map(TraceViewer::process_mut));
-        parts.filter_map(ChildProcess::ended).next()
+        let ours = self.services.iter_mut().chain(&mut self.helpers);
+        let all = ours.chain(self.nats.processes_mut());
+        all.filter_map(ChildProcess::ended).next()
     }
 
     /// The keys that sign the links in mails.
-    ///
-    /// # Errors
-    ///
-    /// If they are none.
     pub fn link_keys(&self) -> anyhow::Result<LinkKeys> {
-        LinkKeys::new(&self.settings.person_key, &self.settings.token_key)
+        Ok(LinkKeys {
+            person: PersonKey::new(&self.person_key)?,
+            token: TokenKey::new(&self.token_key)?,
+        })
     }
 
     /// Address of the site and its API.
@@ -328,19 +341,19 @@ impl Stack {
         format!("http://127.0.0.1:{}", self.ports.site)
     }
 
-    /// Address at which the gateway answers for its health.
+    /// Address of the gateway's health.
     pub fn health(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.health)
     }
 
-    /// Where the services' logs are.
+    /// Folder of the services' logs.
     pub fn logs(&self) -> &Path {
-        &self.settings.logs
+        &self.logs
     }
 
-    /// Where résumés lie while they arrive.
+    /// Folder of the spool of résumés.
     pub fn spool(&self) -> &Path {
-        &self.settings.spool
+        &self.spool
     }
 
     /// The ports in use.
@@ -348,143 +361,71 @@ impl Stack {
         &self.ports
     }
 
-    /// Stops the services, the ingress first, then what they need. What was stored is removed, logs are not.
-    pub async fn stop(mut self) -> anyhow::Result<()> {
-        if let Some(ingress) = self.ingress.take() {
-            ingress.close().await?;
-        }
-        for part in self.services.drain(..).rev() {
-            let grace = grace_of(part.name())?;
-            part.stop_within(grace).await?;
-        }
-        if let Some(viewer) = self.viewer {
-            viewer.stop().await?;
-        }
-        self.mail.stop().await?;
-        self.s3.stop().await?;
-        self.nats.stop().await?;
-        self.run.end()
-    }
-
-    /// Our parts, in the order they are started: the ingress comes last.
+    /// Names of our parts, in the order in which they start.
     pub fn names(&self) -> Vec<&'static str> {
-        let webs: &[&str] = match self.ingress {
-            Some(_) => &WEB,
-            None => &[],
-        };
-        let second: &[&str] = match self.replicas {
-            Replicas::One => &[],
-            Replicas::Two => &SECOND_REPLICAS,
-        };
-        [&SERVICES, second, webs].concat()
+        self.parts.iter().map(|part| part.name).collect()
     }
 
-    /// The port at which one of those that speak HTTP answers for its health, by its name.
-    pub fn health_port_of(&self, name: &str) -> Option<u16> {
-        match name {
-            "gateway" => Some(self.ports.health),
-            _ => self.ingress.as_ref()?.health_port_of(name),
-        }
-    }
-
-    /// The port of one of our services, by its name.
+    /// Port of one of our parts, 0 if nobody calls it.
     pub fn port_of(&self, name: &str) -> u16 {
-        let behind = self.ingress.as_ref().and_then(|ingress| ingress.port_of(name));
-        if let Some(port) = behind {
-            return port;
+        self.part(name).map_or(0, |part| part.port)
+    }
+
+    fn part(&self, name: &str) -> anyhow::Result<&Part> {
+        let part = self.parts.iter().find(|part| part.name == name);
+        part.with_context(|| format!("this stack has no {name}"))
+    }
+
+    /// Stops everything in order, and removes what it wrote. A stack that was not stopped leaves that in `target/stack`.
+    pub async fn stop(self) -> anyhow::Result<()> {
+        let folder = self.logs.with_file_name("");
+        self.stop_keeping_files().await?;
+        Ok(fs::remove_dir_all(folder)?)
+    }
+
+    /// The same, and keeps what it wrote.
+    pub async fn stop_keeping_files(mut self) -> anyhow::Result<()> {
+        self.router = None;
+        for part in self.services.drain(..).rev() {
+            part.stop_cleanly().await?;
         }
-        match name {
-            "contact" => self.ports.contact,
-            "newsletter" => self.ports.newsletter,
-            "careers" => self.ports.careers,
-            "notifier" => self.ports.notifier,
-            // Nobody calls a second one; it takes any port.
-            _ if SECOND_REPLICAS.contains(&name) => 0,
-            _ => self.ports.site,
+        for helper in self.helpers {
+            helper.stop().await?;
         }
+        self.s3.stop().await?;
+        self.nats.stop().await
     }
 }
 
-async fn provisioned_nats(
+async fn start_nats(
     shape: Shape,
-    certificates: Option<&Certificates>,
     port: u16,
+    disks: Option<&SmallDisks>,
     folder: &Path,
-    flags: &[&str],
 ) -> anyhow::Result<Nats> {
-    let certificate = certificates.map(|certificates| &certificates.broker);
-    let nats = match shape.broker {
-        Broker::One => Nats::start_single(shape.fsync, certificate, port, folder).await?,
+    let folder = disks.map_or(folder, |disks| disks.broker.path());
+    match shape.broker {
+        Broker::One => Nats::start_single(shape.fsync, None, port, folder).await,
         Broker::Three => {
-            anyhow::ensure!(certificate.is_none(), "a stack with TLS has one broker");
             let [second, third] = free_ports()?;
-            Nats::start_cluster_at([port, second, third], folder).await?
+            Nats::start_cluster_at([port, second, third], folder).await
         }
-    };
-    nats.provision_with(flags).await?;
-    Ok(nats)
-}
-
-async fn viewer_of(shape: Shape, ports: &Ports, logs: &Path) -> anyhow::Result<Option<TraceViewer>> {
-    if !shape.observe {
-        return Ok(None);
     }
-    Ok(Some(TraceViewer::start_at(ports.traces, ports.otlp, logs).await?))
 }
 
-/// The endpoints that the settings name, and otherwise one, which hears of everything that the contract tells sales.
-fn webhooks_of(settings: &[(&str, &str)], receiver: &Receiver) -> String {
-    let named = settings.iter().find(|(name, _)| *name == "WEBHOOKS");
-    if let Some((_, endpoints)) = named {
-        return (*endpoints).to_owned();
+/// Flags of `sitectl setup` that limit the streams to the broker's disk.
+fn storage_of(shape: Shape) -> &'static [&'static str] {
+    match shape.disks {
+        Disks::System => &[],
+        Disks::Small => &["--storage-mb", "100"],
     }
-    let events = [
-        "contact.received",
-        "newsletter.confirmed",
-        "newsletter.unsubscribed",
-        "careers.applied",
-    ];
-    serde_json::json!([receiver.endpoint("sales", &events)]).to_string()
 }
 
-/// In the order they are started.
-const SERVICES: [&str; 5] = ["contact", "newsletter", "careers", "notifier", "gateway"];
-/// The second of those that take events, where there are two.
-const SECOND_REPLICAS: [&str; 2] = ["newsletter-2", "notifier-2"];
-
-/// The service that a part is a replica of.
-fn service_of(part: &str) -> &str {
-    part.strip_suffix("-2").unwrap_or(part)
-}
-
-/// A folder for résumés while they arrive, of this run alone.
-fn spool_of(run: &Path, disks: Option<&SmallDisks>) -> anyhow::Result<PathBuf> {
-    if let Some(disks) = disks {
-        return Ok(disks.spool.path().to_owned());
-    }
-    let spool = run.join("spool");
-    fs::create_dir_all(&spool)?;
-    Ok(spool)
-}
-
-/// How long the pod of a part may take to stop, as its manifest has it.
-fn grace_of(part: &str) -> anyhow::Result<Duration> {
-    let seconds = manifest::values(service_of(part), "terminationGracePeriodSeconds")?;
-    let seconds = seconds
-        .first()
-        .with_context(|| format!("{part} has no grace period"))?;
-    Ok(Duration::from_secs(seconds.parse()?))
-}
-
-/// The folder that our binaries are built into: where this one lies, or above it for a test.
+/// The folder of our programs: this program's, or the one above for a test.
 fn programs() -> anyhow::Result<PathBuf> {
     let here = env::current_exe()?;
-    let folder = here.parent().context("this program lies in no folder")?;
-    let folder = if folder.ends_with("deps") {
-        folder.parent()
-    } else {
-        Some(folder)
-    };
+    let mut folders = here.ancestors().skip(1);
+    let folder = folders.find(|folder| !folder.ends_with("deps"));
     folder
         .map(Path::to_owned)
         .context("this program lies in no folder")

@@ -14,8 +14,6 @@ mod fuzz;
 mod limits;
 mod no_such_address;
 #[cfg(test)]
-mod offered_encryption;
-#[cfg(test)]
 mod pipelining;
 mod settings;
 mod stream;

@@ -11,12 +11,18 @@ use futures_util::future::join_all;
 use lettre::Message;
 use testkit::{MailServer, ScriptedReply, eventually, free_ports};
 
-use super::{ChannelLimit, SmtpError, SmtpPool, limits::MAX_CONNECTIONS, offered_encryption::Flags};
+use super::{ChannelLimit, SmtpError, SmtpPool, SmtpSettings, limits::MAX_CONNECTIONS};
 
 /// More than may be written.
 const MAILS: usize = 20;
 /// Longer than it takes to write them, and shorter than until those on a connection are slow.
 const SOON: Duration = Duration::from_millis(500);
+
+#[derive(Parser)]
+struct Flags {
+    #[command(flatten)]
+    smtp: SmtpSettings,
+}
 
 fn pool_to(port: u16) -> anyhow::Result<SmtpPool> {
     let flags = ["notifier", "--smtp-tls=none", &format!("--smtp-port={port}")];

@@ -1,0 +1,62 @@
+//! Programs for people beside the stack: an inbox (maildev) and a viewer of traces (autotel-devtools).
+
+use std::{path::Path, time::Duration};
+
+use tokio::process::Command;
+
+use crate::{child_process::ChildProcess, root};
+
+const START: Duration = Duration::from_secs(90);
+
+/// Starts an SMTP server with a web page that shows the mails, with its mails and log in this folder.
+pub(crate) async fn start_inbox(web: u16, smtp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
+    let mut inbox = node("node_modules/maildev/bin/maildev")?;
+    inbox
+        .args(["--ip", "127.0.0.1", "--web-ip", "127.0.0.1"])
+        .args(["--smtp", &smtp.to_string(), "--web", &web.to_string()])
+        .arg("--mail-directory")
+        .arg(folder.join("mails"));
+    start("inbox", inbox, folder, [web, smtp]).await
+}
+
+/// Starts a collector of traces with a web page that shows them, with its log in this folder.
+pub(crate) async fn start_trace_viewer(web: u16, otlp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
+    let mut viewer = node("target/tools/trace-viewer/node_modules/autotel-devtools/dist/cli.js")?;
+    viewer
+        .args(["--host", "127.0.0.1", "--title", "Traces"])
+        .args(["--port", &web.to_string(), "--grpc-port", &otlp.to_string()])
+        // Otherwise its page may read files below the folder that it is started in.
+        .env("AUTOTEL_DEVTOOLS_SOURCE_ROOT", "false");
+    start("traces", viewer, folder, [web, otlp]).await
+}
+
+/// Settings by which a service sends the viewer every trace, and soon.
+pub(crate) fn trace_settings(otlp: u16) -> [(&'static str, String); 4] {
+    let address = format!("http://127.0.0.1:{otlp}");
+    [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address),
+        ("OTEL_TRACES_SAMPLER_ARG", "1".to_owned()),
+        ("OTEL_BSP_SCHEDULE_DELAY", "500".to_owned()),
+        ("OTEL_BLRP_SCHEDULE_DELAY", "500".to_owned()),
+    ]
+}
+
+fn node(script: &str) -> anyhow::Result<Command> {
+    let script = root().join(script);
+    anyhow::ensure!(
+        script.exists(),
+        "{} is missing; cargo xtask up fetches it",
+        script.display()
+    );
+    let mut node = Command::new(root().join("node_modules/.bin/node"));
+    node.arg(script);
+    Ok(node)
+}
+
+async fn start(name: &str, command: Command, folder: &Path, ports: [u16; 2]) -> anyhow::Result<ChildProcess> {
+    let mut process = ChildProcess::start(name, folder, command)?;
+    for port in ports {
+        process.listens(port, START).await?;
+    }
+    Ok(process)
+}

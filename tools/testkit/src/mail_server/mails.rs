@@ -1,0 +1,117 @@
+//! Mails that the server accepted, as a mail program shows them.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use mail_parser::{Address, Message, MessageParser, MimeHeaders};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::Instant;
+
+use super::{AcceptedMail, MailServer};
+use crate::eventually;
+
+impl MailServer {
+    /// All mails: `id`, `subject`, `from`, `to`, `replyTo`, `headers` (in lower case), `text`, `html`, `attachments`.
+    pub fn mails(&self) -> Vec<Value> {
+        self.shown(|_| true)
+    }
+
+    /// The mails to this address, once there are at least `count` of them.
+    pub async fn mails_to(
+        &self,
+        address: &str,
+        count: usize,
+        within: Duration,
+    ) -> anyhow::Result<Vec<Value>> {
+        eventually(&format!("{count} mails to {address}"), within, async || {
+            let mails = self.shown(|recipient| recipient == address);
+            (mails.len() >= count).then_some(mails)
+        })
+        .await
+    }
+
+    /// The first mail to this address whose subject contains these words, once there is one.
+    pub async fn mail(&self, address: &str, subject: &str, within: Duration) -> anyhow::Result<Value> {
+        let what = format!("a mail to {address} about \"{subject}\"");
+        let matches = |mail: &Value| mail["subject"].as_str().is_some_and(|s| s.contains(subject));
+        eventually(&what, within, async || {
+            let mails = self.shown(|recipient| recipient == address);
+            mails.into_iter().find(matches)
+        })
+        .await
+    }
+
+    /// A mail as it came over the wire.
+    pub fn source(&self, mail: &Value) -> anyhow::Result<String> {
+        let id = mail["id"].as_u64().context("a mail without an id")?;
+        let content = self.state.records(|records| {
+            let (_, content) = records.contents.get(usize::try_from(id).ok()?)?;
+            Some(content.replace('\n', "\r\n"))
+        });
+        content.context("no such mail")
+    }
+
+    fn shown(&self, is_recipient: impl Fn(&str) -> bool) -> Vec<Value> {
+        self.state.records(|records| {
+            let mails = records.contents.iter().enumerate();
+            mails
+                .filter(|(_, (recipient, _))| is_recipient(recipient))
+                .filter_map(|(id, (_, content))| shown(id, content))
+                .collect()
+        })
+    }
+}
+
+fn shown(id: usize, content: &str) -> Option<Value> {
+    let mail = MessageParser::default().parse(content)?;
+    let attachments: Vec<Value> = mail.attachments().map(|part| {
+        let content_type = part.content_type();
+        let content_type = content_type.map(|kind| format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or_default()));
+        json!({ "fileName": part.attachment_name(), "contentType": content_type, "length": part.contents().len() })
+    }).collect();
+    Some(json!({
+        "id": id,
+        "subject": mail.subject(),
+        "from": addresses(mail.from()),
+        "to": addresses(mail.to()),
+        "replyTo": addresses(mail.reply_to()),
+        "headers": headers(&mail),
+        "text": mail.body_text(0),
+        "html": mail.body_html(0),
+        "attachments": attachments,
+    }))
+}
+
+fn addresses(addresses: Option<&Address<'_>>) -> Vec<Value> {
+    let addresses = addresses.into_iter().flat_map(Address::iter);
+    addresses
+        .map(|to| json!({ "address": to.address(), "name": to.name() }))
+        .collect()
+}
+
+/// Each header on one line.
+fn headers(mail: &Message<'_>) -> Map<String, Value> {
+    let headers = mail.headers_raw();
+    headers
+        .map(|(name, value)| {
+            let words: Vec<&str> = value.split_whitespace().collect();
+            (name.to_lowercase(), words.join(" ").into())
+        })
+        .collect()
+}
+
+/// Identity of a mail that is accepted now.
+pub(super) fn identified(recipient: String, content: &str) -> AcceptedMail {
+    let mail = MessageParser::default().parse(content).unwrap_or_default();
+    let id = mail.message_id().map(|id| format!("<{id}>"));
+    AcceptedMail {
+        recipient,
+        message_id: id.unwrap_or_default(),
+        attachments: mail
+            .attachments()
+            .map(|part| Sha256::digest(part.contents()).into())
+            .collect(),
+        at: Instant::now(),
+    }
+}
