@@ -84,8 +84,9 @@ impl Reply {
 
 /// A stand-in on 127.0.0.1.
 pub struct HttpStandIn {
-    server: MockServer,
+    url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    _server: MockServer,
 }
 
 impl HttpStandIn {
@@ -109,12 +110,16 @@ impl HttpStandIn {
         closing.mount(&server).await;
         let answering = Mock::given(any()).respond_with(move |_: &Request| lock(&reply).clone().template());
         answering.mount(&server).await;
-        Ok(Self { server, asked })
+        Ok(Self {
+            url: server.uri(),
+            asked,
+            _server: server,
+        })
     }
 
     /// Its address.
-    pub fn url(&self) -> String {
-        self.server.uri()
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// All requests so far.

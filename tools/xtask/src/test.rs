@@ -172,7 +172,7 @@ impl Part {
     /// How its runner is called, with the filter as `"$@"` and the report as `$REPORT`.
     fn script(self) -> &'static str {
         match self {
-            Self::Rust => r#"cargo nextest run --tests "$@""#,
+            Self::Rust => r#"rm -f target/nextest/default/junit.xml; cargo nextest run --tests "$@""#,
             Self::Typescript => {
                 r#"npm test --silent -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#
             }

@@ -144,12 +144,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     let request_id = answer.headers()["x-request-id"].to_str()?.to_owned();
     assert_eq!(answer.json::<Value>().await?["success"], json!(true));
 
-    let lead = site
-        .stack
-        .mail_server()?
-        .mails_to(SALES, 1, MAIL)
-        .await?
-        .remove(0);
+    let lead = first_mail_to(&site, SALES).await?;
     assert!(text(&lead).contains("> Two cameras,\n> one question."), "{lead}");
     assert_eq!(
         lead["headers"]["reply-to"]
@@ -158,12 +153,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
         Some(true)
     );
     assert_eq!(lead["headers"]["x-request-id"], request_id);
-    let acknowledged = site
-        .stack
-        .mail_server()?
-        .mails_to("zoe@example.org", 1, MAIL)
-        .await?
-        .remove(0);
+    let acknowledged = first_mail_to(&site, "zoe@example.org").await?;
     assert_eq!(acknowledged["headers"]["auto-submitted"], "auto-generated");
     assert_eq!(acknowledged["headers"]["x-request-id"], request_id);
     assert!(text(&acknowledged).contains("Zoë"));
@@ -230,6 +220,11 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
     Ok(())
 }
 
+async fn first_mail_to(site: &Site, address: &str) -> anyhow::Result<Value> {
+    let mails = site.stack.mail_server()?.mails_to(address, 1, MAIL).await?;
+    mails.into_iter().next().context("no mail")
+}
+
 #[tokio::test]
 async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
     let site = site().await?;
@@ -238,12 +233,7 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
     let answer = site.apply(file.clone()).await?;
     assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await?);
 
-    let application = site
-        .stack
-        .mail_server()?
-        .mails_to(RECRUITERS, 1, MAIL)
-        .await?
-        .remove(0);
+    let application = first_mail_to(&site, RECRUITERS).await?;
     assert!(
         application["subject"]
             .as_str()
@@ -275,12 +265,7 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
     assert!(disposition.starts_with("attachment"), "{disposition}");
     assert!(download.bytes().await? == file, "other bytes came back");
 
-    let acknowledged = site
-        .stack
-        .mail_server()?
-        .mails_to("zoe@example.org", 1, MAIL)
-        .await?
-        .remove(0);
+    let acknowledged = first_mail_to(&site, "zoe@example.org").await?;
     assert!(
         text(&acknowledged).contains(&digest) && text(&acknowledged).contains("5"),
         "{acknowledged}"
@@ -333,12 +318,7 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
 
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
     counted(&collector, "clean").await?;
-    let application = site
-        .stack
-        .mail_server()?
-        .mails_to(RECRUITERS, 1, MAIL)
-        .await?
-        .remove(0);
+    let application = first_mail_to(&site, RECRUITERS).await?;
     assert!(text(&application).contains("no virus was found"), "{application}");
     Ok(())
 }
@@ -349,12 +329,7 @@ async fn a_scanner_that_is_away_keeps_nobody_from_applying_and_recruiters_are_to
     let (site, collector) = site_scanned_by(NOBODY).await?;
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
     counted(&collector, "not_scanned").await?;
-    let application = site
-        .stack
-        .mail_server()?
-        .mails_to(RECRUITERS, 1, MAIL)
-        .await?
-        .remove(0);
+    let application = first_mail_to(&site, RECRUITERS).await?;
     assert!(text(&application).contains("not scanned"), "{application}");
     Ok(())
 }

@@ -11,7 +11,6 @@ use testkit::{
     eventually,
     mail_server::{Behaviour, Encryption, Login},
 };
-use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use crate::running::{Running, SOON, Site, accepted, process};
@@ -152,7 +151,7 @@ async fn webhooks_to(
     said: &str,
 ) -> anyhow::Result<usize> {
     let (nats, receiver) = tokio::try_join!(Nats::start(), Receiver::start_at(0))?;
-    let port = Url::parse(&receiver.url())?.port().unwrap_or_default();
+    let port = url::Url::parse(&receiver.url())?.port().unwrap_or_default();
     let proxy = TcpProxy::start_encrypted(certified, port).await?;
     let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
