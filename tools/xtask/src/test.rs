@@ -14,13 +14,17 @@ use clap::ValueEnum;
 use crate::{
     build::{self, Build},
     junit,
-    step::{linting, root},
+    step::{linting, root, run_quietly, script},
     tools::{self, *},
 };
 
 const SLOWEST: usize = 10;
 /// What each part writes: `<part>.xml`, and `<part>.log` if others run beside it.
 const REPORTS: &str = "target/test";
+
+/// Stacks that no test stopped leave their files, so that a failure can be looked into for a day.
+const REMOVE_OLD_STACKS: &str =
+    "mkdir -p target/stack; find target/stack -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +";
 
 /// A part of the suite.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,6 +63,7 @@ struct Row {
 /// If a tool is missing, something does not compile, a test fails, or a part ran no test.
 pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     fs::create_dir_all(root().join(REPORTS))?;
+    run_quietly(&mut script(REMOVE_OLD_STACKS, &[]))?;
     let rows = match part {
         Some(part) => {
             tools::ensure(part.tools())?;

@@ -188,13 +188,13 @@ async fn a_key_that_is_no_uuid_is_refused() -> anyhow::Result<()> {
 async fn a_service_that_is_away_is_said_so_and_when_to_come_back() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let application = multipart::Form::new().text("name", "Ada");
-    for request in [
+    let requests = [
         gateway.post("/api/contact").json(&json!({})),
         gateway.post("/api/newsletter").json(&json!({})),
         gateway.post("/api/newsletter/confirm").json(&json!({})),
         gateway.post("/api/career-application").multipart(application),
-    ] {
-        let answer = request.send().await?;
+    ];
+    for answer in try_join_all(requests.map(RequestBuilder::send)).await? {
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer.headers()[header::RETRY_AFTER], "5");
         assert_eq!(answer.json::<Value>().await?["success"], json!(false));
@@ -214,7 +214,8 @@ async fn the_sixth_form_at_once_of_one_visitor_must_wait_and_others_need_not() -
         let request = gateway.post("/api/contact").json(&json!({}));
         refusal(request.header("x-forwarded-for", format!("198.51.100.66, {visitor}")))
     };
-    for (status, _) in try_join_all((0..5).map(|_| from("203.0.113.1"))).await? {
+    let five = (0..5).map(|_| from("203.0.113.1"));
+    for (status, _) in try_join_all(five).await? {
         assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
     }
     assert_eq!(from("203.0.113.1").await?.0, StatusCode::TOO_MANY_REQUESTS);

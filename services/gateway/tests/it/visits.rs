@@ -228,7 +228,7 @@ async fn visits_are_counted_by_lists_of_ours_and_of_who_sent_them_nothing_is_kep
 /// Ends the stack, and looks for the visitor in all that it has logged and exported. There is not even a line of theirs.
 async fn ensure_untold(stack: Stack, collector: &Collector) -> anyhow::Result<()> {
     let log = stack.logs().join("gateway.log");
-    stack.stop().await?;
+    stack.stop_keeping_files().await?;
     let lines = log_lines::read(&log)?;
     let told = [
         ("lines", format!("{lines:?}")),

@@ -4,7 +4,7 @@ use std::{convert::Infallible, fs, future::pending, time::Duration};
 
 use anyhow::Context;
 use axum::{Router, body::Body};
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future::try_join_all, stream};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, header, multipart, redirect::Policy};
 use serde_json::json;
 use tempfile::TempDir;
@@ -208,25 +208,20 @@ async fn what_another_site_sends_is_refused_and_held_against_nobody() -> anyhow:
         assert_eq!(forged.headers()[header::CONTENT_TYPE], "application/json");
     }
     let friend = cross_site(gateway.post("/api/contact")).header(header::ORIGIN, "https://friend.example");
-    let friend = friend.json(&json!({})).send().await?;
-    assert_eq!(friend.status(), StatusCode::SERVICE_UNAVAILABLE);
-
     // Links of mails carry a token, which no other site has; a mail client may say of itself what it likes.
-    for path in [
-        "/api/newsletter/confirm",
-        "/api/newsletter/unsubscribe",
-        "/api/newsletter/unsubscribe?token=x",
-    ] {
-        let mailed = cross_site(gateway.post(path));
-        let mailed = if path.contains('?') {
-            mailed.form(&[("List-Unsubscribe", "One-Click")])
-        } else {
-            mailed.json(&json!({}))
-        };
+    let mailed = |path| cross_site(gateway.post(path));
+    let taken = [
+        friend.json(&json!({})),
+        mailed("/api/newsletter/confirm").json(&json!({})),
+        mailed("/api/newsletter/unsubscribe").json(&json!({})),
+        mailed("/api/newsletter/unsubscribe?token=x").form(&[("List-Unsubscribe", "One-Click")]),
+    ];
+    for answer in try_join_all(taken.map(RequestBuilder::send)).await? {
         assert_eq!(
-            mailed.send().await?.status(),
+            answer.status(),
             StatusCode::SERVICE_UNAVAILABLE,
-            "{path}"
+            "{}",
+            answer.url()
         );
     }
     Ok(())
@@ -237,10 +232,7 @@ async fn the_page_comes_from_another_server_where_the_gateway_has_none() -> anyh
     let folder = folder()?;
     let shell = gateway_of(&folder, &[]).await?;
     let gateway = Gateway::start(&["--pages-url", &shell.url]).await?;
-    let (here, there) = (
-        send(&shell, "Hello").send().await?,
-        send(&gateway, "Hello").send().await?,
-    );
+    let (here, there) = tokio::try_join!(send(&shell, "Hello").send(), send(&gateway, "Hello").send())?;
     assert_eq!(there.status(), StatusCode::SERVICE_UNAVAILABLE);
     for name in [header::CONTENT_SECURITY_POLICY, header::RETRY_AFTER] {
         assert_eq!(there.headers()[&name], here.headers()[&name], "{name}");
@@ -276,25 +268,27 @@ async fn a_page_server_that_sends_too_much_or_hangs_keeps_nobody_from_an_answer(
         let begin = stream::iter([Ok::<_, Infallible>(REFUSED)]);
         Body::from_stream(begin.chain(stream::pending()))
     });
-    for (what, server, is_filled) in [
+    let servers = [
         ("the largest page", of_size(LARGEST), true),
         ("a page too large", of_size(LARGEST + 1), false),
         ("no answer", silent, false),
         ("half a page", unfinished, false),
-    ] {
+    ];
+    let answered = servers.map(async |(what, server, is_filled)| {
         let url = page_server(server).await?;
         let gateway = Gateway::start(&["--pages-url", &url]).await?;
         let answer = timeout(IN_TIME, send(&gateway, "Hello").send());
         let answer = page(answer.await.context(what)??).await?;
         assert_eq!(answer.contains("Hello</textarea>"), is_filled, "{what}");
         assert!(answer.contains("We cannot take this right now."), "{what}");
-    }
-    Ok(())
+        anyhow::Ok(())
+    });
+    try_join_all(answered).await.map(drop)
 }
 
 #[tokio::test]
 async fn without_any_page_the_sentence_can_be_read() -> anyhow::Result<()> {
-    for flags in [&[][..], &["--pages-url", "http://127.0.0.1:9"]] {
+    let without_page = async |flags: &[&str]| {
         let gateway = Gateway::start(flags).await?;
         let answer = send(&gateway, "<b>Hello").send().await?;
         assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
@@ -307,7 +301,10 @@ async fn without_any_page_the_sentence_can_be_read() -> anyhow::Result<()> {
         );
         assert!(page.contains("<a href=\"/contact\" data-form-page>"), "{page}");
         assert!(!page.contains("<b>"), "{page}");
-    }
+        anyhow::Ok(())
+    };
+    let away = ["--pages-url", "http://127.0.0.1:9"];
+    tokio::try_join!(without_page(&[]), without_page(&away))?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! One server of the broker: its files, its process.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -120,12 +120,15 @@ impl Server {
     }
 }
 
-/// The server program that `cargo xtask` fetched.
+/// The server program: `NATS_SERVER`, or the one that `cargo xtask` fetched.
 ///
 /// # Errors
 ///
-/// If it was not fetched.
+/// If there is none.
 pub fn program() -> anyhow::Result<PathBuf> {
+    if let Some(program) = env::var_os("NATS_SERVER") {
+        return Ok(program.into());
+    }
     let program = root().join("target/tools/nats-server");
     anyhow::ensure!(
         program.exists(),
