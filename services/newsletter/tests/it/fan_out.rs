@@ -341,7 +341,8 @@ async fn an_issue_that_waits_for_room_takes_as_much_as_there_is_each_time() -> a
     let consumer: PullConsumer = notifier
         .get_consumer_from_stream(SENDINGS_CONSUMER, SENDINGS_STREAM)
         .await?;
-    let mut mails = consumer.fetch().max_messages(SENT).messages().await?;
+    let batch = consumer.batch().max_messages(SENT).expires(SOON);
+    let mut mails = batch.messages().await?;
     while let Some(mail) = mails.next().await {
         let mail = mail.map_err(|error| anyhow::anyhow!("{error}"))?;
         mail.double_ack()
