@@ -11,7 +11,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 SURELY_IN = {
-    "contact": "pkg:cargo/async-nats@",
+    "contact": "pkg:cargo/tikv-jemallocator@",
     "newsletter": "pkg:cargo/async-nats@",
     "careers": "pkg:cargo/aws-sdk-s3@",
     "notifier": "pkg:cargo/lettre@",

@@ -72,7 +72,7 @@ pub const JOBS: [Job; 20] = [
         about: "Writes what the images are made of to target/sbom, as CycloneDX",
         tools: &[SITE_PACKAGES, LINTERS, CARGO_CYCLONEDX],
         script: r#"mkdir -p target/sbom
-            cargo cyclonedx --quiet --format json --spec-version 1.5 --no-build-deps --target x86_64-unknown-linux-gnu
+            cargo cyclonedx --quiet --features site-service/jemalloc --format json --spec-version 1.5 --no-build-deps --target x86_64-unknown-linux-gnu
             mv services/*/*.cdx.json tools/sitectl/sitectl.cdx.json target/sbom/
             find crates tools -name '*.cdx.json' -delete
             for name in shell blog careers; do
@@ -85,7 +85,7 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "images",
         about: "Builds images of release programs, starts and weighs them",
-        tools: Part::Images.tools(),
+        tools: &[SITE_PACKAGES, CONTAINERS, MAKE],
         build: Build::Release,
         script: "python3 images/contents_test.py target/release --weigh",
         ..NIGHTLY
@@ -105,10 +105,10 @@ pub const JOBS: [Job; 20] = [
     },
     Job {
         name: "model",
-        about: "Tries 1,000 sequences on the model of the path",
+        about: "Tries 150 sequences on the model of the path",
         tools: Part::Rust.tools(),
         build: Build::Programs,
-        script: "MODEL_SEQUENCES=${1:-1000} cargo nextest run --tests -E 'binary(model)'",
+        script: "MODEL_SEQUENCES=${1:-150} cargo nextest run --tests -E 'binary(model)'",
         ..NIGHTLY
     },
     Job {
@@ -147,7 +147,7 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "front-ends",
         about: "Runs the nightly tests of the front ends, and validates their HTML",
-        tools: &[NATS_SERVER, ALL_PACKAGES, CHROMIUM, JAVA],
+        tools: &[NATS_SERVER, ALL_PACKAGES, CHROMIUM, CHROMIUM_WITH_WINDOW, JAVA],
         build: Build::Site,
         script: r#"npm run --silent validate
             target/debug/stack run npm run --silent test:nightly -- "$@""#,
@@ -183,13 +183,15 @@ pub const JOBS: [Job; 20] = [
         about: "Changes one place of a package at a time: its own tests must notice (.cargo/mutants.toml)",
         tools: &[CARGO_MUTANTS],
         script: r#"for package in ${*:-visitor subscribers site-events}; do
-                cargo mutants --output target --package "$package" -- --lib
-            done"#,
+                cargo mutants --output target --package "$package" -- --lib || failed=1
+            done
+            exit "${failed:-0}""#,
         ..NIGHTLY
     },
     Job {
         name: "measure build",
         about: "Release build of all services from nothing",
+        tools: &[MAKE],
         script: "rm -rf target/cold; time cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --target-dir target/cold; rm -rf target/cold",
         ..NIGHTLY
     },

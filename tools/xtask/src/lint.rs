@@ -21,7 +21,7 @@ struct SlowLint {
     script: &'static str,
 }
 
-const SLOW_LINTS: [SlowLint; 2] = [
+const SLOW_LINTS: [SlowLint; 3] = [
     SlowLint {
         name: "dependencies",
         files: "Cargo.lock deny.toml",
@@ -29,8 +29,17 @@ const SLOW_LINTS: [SlowLint; 2] = [
         script: "cargo deny --workspace --features site-service/jemalloc check --hide-inclusion-graph --deny warnings bans licenses sources",
     },
     SlowLint {
+        name: "contracts",
+        files: "proto crates/proto",
+        tools: &[],
+        script: r#"written() { git hash-object crates/proto/src/generated/*; }
+            before=$(written)
+            cargo run --quiet --package site-proto --features generate --example generate
+            [ "$before" = "$(written)" ] || { echo 'crates/proto/src/generated was not what proto says, and is now.'; exit 1; }"#,
+    },
+    SlowLint {
         name: "images-scripts-workflows",
-        files: "*.Dockerfile *.sh .ci .github",
+        files: "*.Dockerfile *.sh .ci .github tools/pins/ci.txt",
         tools: &[LINTERS, SHELLCHECK],
         script: r#"PATH="$PWD/target/tools/ci/bin:$PATH"
             shellcheck .ci/run $(git ls-files '*.sh')

@@ -95,6 +95,8 @@ pub const CHROMIUM: Tool = system(&[
     ("fonts-liberation", "fc-match Arial | grep -E 'Liberation|Arial'"),
     ("fonts-noto-color-emoji", "fc-match emoji | grep Noto"),
 ]);
+/// For the back/forward cache, which the shell without a window has not.
+pub const CHROMIUM_WITH_WINDOW: Tool = system(&[("chromium", "chromium --version")]);
 pub const ENGINES: Tool = system(&[
     ("firefox-esr", "firefox-esr --version"),
     ("webkit2gtk-driver", "WebKitWebDriver --help"),
