@@ -123,6 +123,8 @@ mod tests {
             wait > Duration::from_secs(5) && wait <= Duration::from_secs(6),
             "{wait:?}"
         );
+        let refused = limit.check(address).expect_err("the burst is used up");
+        assert_eq!(refused.headers()["retry-after"], "6", "in seconds");
         assert_eq!(limit.admit(IpAddr::from([203, 0, 113, 10])), Ok(()));
     }
 
