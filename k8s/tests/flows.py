@@ -17,7 +17,7 @@ VARIANTS = [
     "private-webhooks",
 ]
 # Components that are no matter of the network, and have a way of their own through it.
-OTHERS = ["synthetic-check", "mailbox-bounces", "ses-reports"]
+OTHERS = ["synthetic-check"]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 

@@ -96,12 +96,6 @@ CHANGES = {
         | {("synthetic-check", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
         set(),
     ),
-    "ses-reports": ({("newsletter", OUTSIDE, "443/TCP")}, set()),
-    "mailbox-bounces": (
-        {("mailbox-bounces", "nats", "4222/TCP"), ("mailbox-bounces", OUTSIDE, "993/TCP")}
-        | {("mailbox-bounces", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
-        set(),
-    ),
 }
 
 

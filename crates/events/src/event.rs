@@ -286,8 +286,6 @@ pub enum BounceKind {
     Hard,
     /// It was not taken for as long as it was tried: a full mailbox, a server that is away.
     Soft,
-    /// The reader called it spam.
-    Complaint,
     /// A later version's word. Read it as soft.
     #[serde(untagged)]
     Unknown(String),
@@ -532,7 +530,6 @@ mod tests {
         assert_eq!(told.get("kind"), None, "readers of before know no kinds");
         for (kind, word) in [
             (BounceKind::Soft, "soft"),
-            (BounceKind::Complaint, "complaint"),
             (BounceKind::Unknown("odd".into()), "odd"),
         ] {
             let told = serde_json::to_value(bounced(kind.clone()))?;

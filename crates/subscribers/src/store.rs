@@ -13,12 +13,11 @@ use async_nats::{
 };
 use site_broker::{
     Messages, SUBSCRIBERS_BUCKET, StreamReader,
-    buckets::{BucketEntry, claim_key, open_expiring_bucket, read_entry, remove_entry, write_entry},
+    buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry, write_entry},
 };
 use site_service::{nats, status};
 use time::OffsetDateTime;
 use tonic::Status;
-use uuid::Uuid;
 use visitor::{PersonId, PersonIds, links::UNSUBSCRIBE_LIFETIME};
 
 use crate::{Retention, Subscriber, moving::moved_from_key};
@@ -305,35 +304,12 @@ impl Subscribers {
         gone.await.map_err(away)
     }
 
-    /// Claims what a mail provider may report once, under its id, for what was reported; false where something else was. Whoever asks,
-    /// and after whichever restart, is told the same for this lifetime, in whole seconds.
-    ///
-    /// # Errors
-    ///
-    /// [`SubscriberStoreError::Away`] if it is not known to be claimed.
-    pub async fn claim_report(
-        &self,
-        id: Uuid,
-        said: Uuid,
-        lifetime: Duration,
-    ) -> Result<bool, SubscriberStoreError> {
-        self.connected().await?;
-        let (key, said) = (report_key(id), said.as_simple().to_string().into());
-        let claimed = claim_key(&self.context, &self.bucket, &key, &said, lifetime);
-        Ok(claimed.await.map_err(away)?.is_some())
-    }
-
     async fn connected(&self) -> Result<(), SubscriberStoreError> {
         nats::is_connected_soon(&self.client)
             .await
             .then_some(())
             .ok_or_else(|| SubscriberStoreError::Away("not connected".to_owned()))
     }
-}
-
-/// Of two parts, as the note of a move is: no record's key.
-fn report_key(id: Uuid) -> String {
-    format!("report.{}", id.as_simple())
 }
 
 /// The broker counts lifetimes in seconds, at least one.
@@ -348,16 +324,6 @@ fn away(error: impl std::fmt::Display) -> SubscriberStoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn whoever_reads_everybodys_records_passes_over_what_a_provider_reported() {
-        let key = report_key(Uuid::from_u128(1));
-        assert!(PersonId::try_from(key.clone()).is_err());
-        assert!(
-            crate::moving::moved_from(&key).is_some(),
-            "as of the note of a move"
-        );
-    }
 
     #[test]
     fn a_lifetime_is_whole_seconds_and_at_least_one() {

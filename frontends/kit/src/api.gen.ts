@@ -84,26 +84,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/newsletter/mail-reports/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Takes a report of a mail provider's webhook.
-         * @description For the webhooks of the mail provider that sends the newsletter, where that is set up.
-         */
-        post: operations["take"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/newsletter/unsubscribe": {
         parameters: {
             query?: never;
@@ -665,60 +645,6 @@ export interface operations {
                 };
             };
             /** @description The token is not valid, or no longer; or it is one too many from this address */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    take: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description `mailgun`, `postmark` or `ses` */
-                provider: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": unknown;
-            };
-        };
-        responses: {
-            /** @description The report is taken, whoever it is about */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
-            /** @description It is not known to be the provider's, or was taken before */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-            /** @description Try again after the seconds in Retry-After */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-            /** @description The provider is not set up, or the report cannot be read */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

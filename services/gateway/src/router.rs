@@ -69,7 +69,6 @@ pub fn router(
     let mut router = forms(settings, &budget, &challenges)
         .merge(reports(settings, &budget))
         .merge(links(settings, &budget))
-        .merge(mail_reports(settings, &budget))
         .merge(other_routes())
         .with_state(app)
         .merge(site);
@@ -169,21 +168,6 @@ fn links(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
     Router::new()
         .route("/api/newsletter/confirm", link(post(api::newsletter::confirm)))
         .route("/api/newsletter/unsubscribe", link(unsubscribe))
-}
-
-/// What mail providers post, each from a few addresses, as they do for the links of mails; about one mail each.
-fn mail_reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
-    let admission = Admission {
-        form: None,
-        rate: RateLimit::of_links(settings),
-        timeout: FORM_REQUEST_TIMEOUT,
-        bodies: Some(budget.of(FORM_BYTES)),
-    };
-    let take = post(api::mail_reports::take);
-    Router::new().route(
-        "/api/newsletter/mail-reports/{provider}",
-        admitted(take, admission),
-    )
 }
 
 fn admitted(route: MethodRouter<AppState>, admission: Admission) -> MethodRouter<AppState> {

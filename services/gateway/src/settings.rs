@@ -64,8 +64,7 @@ pub struct Settings {
     /// Submissions that one address may make at once with each form
     #[arg(long, env = "RATE_BURST", default_value = "5")]
     pub rate_burst: NonZeroU32,
-    /// Confirmations and unsubscriptions, and apart from them reports of mails that came back, a minute that one address may make; a
-    /// provider of mail does so for many
+    /// Confirmations and unsubscriptions a minute that one address may make; a provider of mail does so for many
     #[arg(long, env = "LINK_RATE_PER_MINUTE", default_value = "600")]
     pub link_rate_per_minute: NonZeroU32,
     /// Kilobytes of forms without a file that may be held at the same time; others wait

@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use site_proto::newsletter::v1::{
-    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, TakeMailReportRequest,
-    TakeMailReportResponse, UnsubscribeRequest, UnsubscribeResponse,
-    newsletter_service_server::NewsletterService,
+    ConfirmRequest, ConfirmResponse, SubscribeRequest, SubscribeResponse, UnsubscribeRequest,
+    UnsubscribeResponse, newsletter_service_server::NewsletterService,
 };
 use site_service::RequestId;
 use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
 
-use crate::{links, mail_reports::MailReports, newsletter::Newsletter, sign_up};
+use crate::{links, newsletter::Newsletter, sign_up};
 
-pub struct Api {
-    pub newsletter: Arc<Newsletter>,
-    pub mail_reports: MailReports,
-}
+pub struct Api(pub Arc<Newsletter>);
 
 #[tonic::async_trait]
 impl NewsletterService for Api {
@@ -25,13 +21,13 @@ impl NewsletterService for Api {
         request: Request<SubscribeRequest>,
     ) -> Result<Response<SubscribeResponse>, Status> {
         let (request_id, now) = told(&request);
-        sign_up::sign_up(&self.newsletter, &request_id, request.get_ref(), now).await?;
+        sign_up::sign_up(&self.0, &request_id, request.get_ref(), now).await?;
         Ok(Response::new(SubscribeResponse {}))
     }
 
     async fn confirm(&self, request: Request<ConfirmRequest>) -> Result<Response<ConfirmResponse>, Status> {
         let (request_id, now) = told(&request);
-        links::confirm(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
+        links::confirm(&self.0, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(ConfirmResponse {}))
     }
 
@@ -40,20 +36,8 @@ impl NewsletterService for Api {
         request: Request<UnsubscribeRequest>,
     ) -> Result<Response<UnsubscribeResponse>, Status> {
         let (request_id, now) = told(&request);
-        links::unsubscribe(&self.newsletter, &request_id, &request.get_ref().token, now).await?;
+        links::unsubscribe(&self.0, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(UnsubscribeResponse {}))
-    }
-
-    async fn take_mail_report(
-        &self,
-        request: Request<TakeMailReportRequest>,
-    ) -> Result<Response<TakeMailReportResponse>, Status> {
-        let (request_id, now) = told(&request);
-        let taken = self
-            .mail_reports
-            .take(&self.newsletter, &request_id, request.get_ref(), now);
-        taken.await?;
-        Ok(Response::new(TakeMailReportResponse {}))
     }
 }
 

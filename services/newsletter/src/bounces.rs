@@ -1,4 +1,4 @@
-//! Bounce handling: suppresses a subscriber whose address does not exist, takes no mails, or whose reader calls them spam.
+//! Bounce handling: suppresses a subscriber whose address does not exist or takes no mails.
 
 use site_broker::{CallError, CircuitBreaker, Delivery, Outcome, Pause};
 use site_events::{
@@ -10,8 +10,7 @@ use time::OffsetDateTime;
 
 use crate::{newsletter::Newsletter, update::update};
 
-/// Suppresses the subscriber, at once where the address does not exist or its reader complained, and else after the third mail that
-/// came back. Of whom nothing is held any more, nothing is kept either: an erased person does not come
+/// Suppresses the subscriber, at once where the address does not exist, and else after the third mail that came back. Of whom nothing is held any more, nothing is kept either: an erased person does not come
 /// back by a late event. While the subscribers' bucket is away it waits for that.
 pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
@@ -22,7 +21,7 @@ pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, deliver
     let kind = bounced.unwrap_or_default();
     let updating = update(newsletter, &delivery.person, |subscriber| {
         Some(match kind {
-            BounceKind::Hard | BounceKind::Complaint => subscriber.suppressed(now).forgotten(),
+            BounceKind::Hard => subscriber.suppressed(now).forgotten(),
             BounceKind::Soft | BounceKind::Unknown(_) => subscriber.came_back(delivery.event_id, now),
         })
     });

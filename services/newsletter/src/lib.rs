@@ -2,19 +2,16 @@
 //!
 //! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
 //! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
-//! and what it hears from the notifier, or from a mail provider ([`mail_reports`]), changes it ([`bounces`]). An issue is handed out
-//! to all of them ([`fan_out`]).
+//! and the bounces that the notifier publishes change it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]).
 
 mod api;
 mod bounces;
 mod consent;
 mod fan_out;
 mod links;
-mod mail_reports;
 mod newsletter;
 mod settings;
 mod sign_up;
-mod sns;
 mod update;
 
 use std::{sync::Arc, time::Duration};
@@ -38,8 +35,6 @@ use tonic::service::Routes;
 use visitor::token::TokenKeys;
 
 pub use settings::Settings;
-
-use self::mail_reports::MailReports;
 
 /// Options of the consumer of bounces.
 const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
@@ -82,11 +77,7 @@ impl Service {
             person_keys: settings.person_keys,
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
-        let api = api::Api {
-            newsletter: newsletter.clone(),
-            mail_reports: MailReports::new(settings.mail_reports)?,
-        };
-        let routes = Routes::new(NewsletterServiceServer::new(api));
+        let routes = Routes::new(NewsletterServiceServer::new(api::Api(newsletter.clone())));
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),

@@ -13,7 +13,6 @@ mod event_export;
 mod finding;
 #[cfg(test)]
 mod fuzz;
-mod imap;
 mod leads;
 mod manual;
 mod newsletter;
@@ -57,7 +56,7 @@ enum Command {
     PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
-    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel, bounces
+    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
     Newsletter(Box<newsletter::NewsletterArgs>),
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
     Webhooks(Box<webhooks::WebhooksArgs>),

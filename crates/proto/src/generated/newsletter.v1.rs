@@ -25,20 +25,6 @@ pub struct UnsubscribeRequest {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UnsubscribeResponse {}
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct TakeMailReportRequest {
-    /// The provider's name in the address that it posts to, such as `mailgun`.
-    #[prost(string, tag = "1")]
-    pub provider: ::prost::alloc::string::String,
-    /// The HTTP header Authorization; empty where there was none.
-    #[prost(string, tag = "2")]
-    pub authorization: ::prost::alloc::string::String,
-    /// What was posted.
-    #[prost(bytes = "vec", tag = "3")]
-    pub body: ::prost::alloc::vec::Vec<u8>,
-}
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct TakeMailReportResponse {}
 /// Generated client implementations.
 pub mod newsletter_service_client {
     #![allow(
@@ -213,40 +199,6 @@ pub mod newsletter_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Takes what a mail provider posts of mails that came back and of complaints,
-        /// and publishes `site.newsletter.bounced` for each subscriber that it is
-        /// about. Repeating it is a success, or is refused.
-        ///
-        /// Errors: NOT_FOUND where the provider is not set up; PERMISSION_DENIED where
-        /// the request is not known to be the provider's, or was taken before;
-        /// INVALID_ARGUMENT where it cannot be read; UNAVAILABLE with
-        /// google.rpc.RetryInfo.
-        pub async fn take_mail_report(
-            &mut self,
-            request: impl tonic::IntoRequest<super::TakeMailReportRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::TakeMailReportResponse>,
-            tonic::Status,
-        > {
-            self.inner
-                .ready()
-                .await
-                .map_err(|e| {
-                    tonic::Status::unknown(
-                        format!("Service was not ready: {}", e.into()),
-                    )
-                })?;
-            let codec = tonic_prost::ProstCodec::default();
-            let path = http::uri::PathAndQuery::from_static(
-                "/newsletter.v1.NewsletterService/TakeMailReport",
-            );
-            let mut req = request.into_request();
-            req.extensions_mut()
-                .insert(
-                    GrpcMethod::new("newsletter.v1.NewsletterService", "TakeMailReport"),
-                );
-            self.inner.unary(req, path, codec).await
-        }
     }
 }
 /// Generated server implementations.
@@ -286,21 +238,6 @@ pub mod newsletter_service_server {
             request: tonic::Request<super::UnsubscribeRequest>,
         ) -> std::result::Result<
             tonic::Response<super::UnsubscribeResponse>,
-            tonic::Status,
-        >;
-        /// Takes what a mail provider posts of mails that came back and of complaints,
-        /// and publishes `site.newsletter.bounced` for each subscriber that it is
-        /// about. Repeating it is a success, or is refused.
-        ///
-        /// Errors: NOT_FOUND where the provider is not set up; PERMISSION_DENIED where
-        /// the request is not known to be the provider's, or was taken before;
-        /// INVALID_ARGUMENT where it cannot be read; UNAVAILABLE with
-        /// google.rpc.RetryInfo.
-        async fn take_mail_report(
-            &self,
-            request: tonic::Request<super::TakeMailReportRequest>,
-        ) -> std::result::Result<
-            tonic::Response<super::TakeMailReportResponse>,
             tonic::Status,
         >;
     }
@@ -501,52 +438,6 @@ pub mod newsletter_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = UnsubscribeSvc(inner);
-                        let codec = tonic_prost::ProstCodec::default();
-                        let mut grpc = tonic::server::Grpc::new(codec)
-                            .apply_compression_config(
-                                accept_compression_encodings,
-                                send_compression_encodings,
-                            )
-                            .apply_max_message_size_config(
-                                max_decoding_message_size,
-                                max_encoding_message_size,
-                            );
-                        let res = grpc.unary(method, req).await;
-                        Ok(res)
-                    };
-                    Box::pin(fut)
-                }
-                "/newsletter.v1.NewsletterService/TakeMailReport" => {
-                    #[allow(non_camel_case_types)]
-                    struct TakeMailReportSvc<T: NewsletterService>(pub Arc<T>);
-                    impl<
-                        T: NewsletterService,
-                    > tonic::server::UnaryService<super::TakeMailReportRequest>
-                    for TakeMailReportSvc<T> {
-                        type Response = super::TakeMailReportResponse;
-                        type Future = BoxFuture<
-                            tonic::Response<Self::Response>,
-                            tonic::Status,
-                        >;
-                        fn call(
-                            &mut self,
-                            request: tonic::Request<super::TakeMailReportRequest>,
-                        ) -> Self::Future {
-                            let inner = Arc::clone(&self.0);
-                            let fut = async move {
-                                <T as NewsletterService>::take_mail_report(&inner, request)
-                                    .await
-                            };
-                            Box::pin(fut)
-                        }
-                    }
-                    let accept_compression_encodings = self.accept_compression_encodings;
-                    let send_compression_encodings = self.send_compression_encodings;
-                    let max_decoding_message_size = self.max_decoding_message_size;
-                    let max_encoding_message_size = self.max_encoding_message_size;
-                    let inner = self.inner.clone();
-                    let fut = async move {
-                        let method = TakeMailReportSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -236,10 +236,10 @@ async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none()
             let asked = asked_of(&found, true, &of_kind(kind)?).await?;
             assert!(asked.is_empty(), "{}: {asked:?}", found.recipe);
         }
-        let asked = asked_of(&found, true, &of_kind("complaint")?).await?;
+        let asked = asked_of(&found, true, &of_kind("hard")?).await?;
         let told = asked.last().context("it is told")?.json();
         let expected = match found.recipe {
-            "hubspot.yaml" => json!({ "properties": { "site_newsletter": "complained" } }),
+            "hubspot.yaml" => json!({ "properties": { "site_newsletter": "bounced" } }),
             "salesforce.yaml" => {
                 let lead =
                     |id| json!({ "attributes": { "type": "Lead" }, "id": id, "HasOptedOutOfEmail": true });
@@ -252,7 +252,7 @@ async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none()
             _ => {
                 let note = told["content"].as_str().unwrap_or_default();
                 assert!(
-                    note.starts_with("The newsletter is called spam by this person<br><br>"),
+                    note.starts_with("Mails of the newsletter to this person come back<br><br>"),
                     "{note}"
                 );
                 json!({ "content": note, "person_id": 7 })

@@ -12,7 +12,7 @@ interface Descriptors {
   }[];
 }
 
-/** What holds no word of a visitor's: how the others are sent, what a mail's link has, and what a mail provider posts of a mail that came back. */
+/** What holds no word of a visitor's: how the others are sent, and what a mail's link has. */
 const NOT_PERSONAL = [
   'contact.v1.SubmitRequest.idempotency_key',
   'contact.v1.SubmitRequest.attribution',
@@ -23,9 +23,6 @@ const NOT_PERSONAL = [
   'newsletter.v1.SubscribeRequest.attribution',
   'newsletter.v1.ConfirmRequest.token',
   'newsletter.v1.UnsubscribeRequest.token',
-  'newsletter.v1.TakeMailReportRequest.provider',
-  'newsletter.v1.TakeMailReportRequest.authorization',
-  'newsletter.v1.TakeMailReportRequest.body',
   'careers.v1.ApplyRequest.field',
   'careers.v1.ApplyRequest.resume_start',
   'careers.v1.ApplyRequest.resume_chunk',

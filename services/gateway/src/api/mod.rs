@@ -1,4 +1,4 @@
-//! The public API: one file per form, one for what browsers report, and one for what mail providers do.
+//! The public API: one file per form, and one for what browsers report.
 
 mod attribution;
 pub mod browser_report;
@@ -6,7 +6,6 @@ pub mod careers;
 pub mod contact;
 #[cfg(test)]
 mod fuzz;
-pub mod mail_reports;
 pub mod newsletter;
 pub mod openapi;
 pub mod parts;

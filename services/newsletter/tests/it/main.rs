@@ -34,7 +34,6 @@ use visitor::{
 };
 
 mod fan_out;
-mod mail_reports;
 mod person_key;
 
 const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
@@ -58,30 +57,18 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
 }
 
 async fn running_on(nats: Nats, set: impl FnOnce(&mut Settings)) -> anyhow::Result<Running> {
-    let (newsletter, stop) = replica(&nats, set).await?;
-    Ok(Running {
-        operator: jetstream::new(nats.client(User::Operator).await?),
-        nats,
-        newsletter,
-        _stop: stop,
-    })
-}
-
-/// The service alone, beside others on the same broker.
-async fn replica(
-    nats: &Nats,
-    set: impl FnOnce(&mut Settings),
-) -> anyhow::Result<(NewsletterServiceClient<Channel>, DropGuard)> {
-    let mut settings = settings(nats)?;
+    let mut settings = settings(&nats)?;
     set(&mut settings);
     let service = Service::build(settings).await?;
     let address = format!("http://127.0.0.1:{}", service.port());
     let stop = CancellationToken::new();
     tokio::spawn(service.run(stop.clone()));
-    Ok((
-        NewsletterServiceClient::connect(address).await?,
-        stop.drop_guard(),
-    ))
+    Ok(Running {
+        operator: jetstream::new(nats.client(User::Operator).await?),
+        nats,
+        newsletter: NewsletterServiceClient::connect(address).await?,
+        _stop: stop.drop_guard(),
+    })
 }
 
 fn settings(nats: &Nats) -> anyhow::Result<Settings> {
@@ -135,13 +122,17 @@ impl Running {
         Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
     }
 
-    /// A mail to [`ADDRESS`] came back, as the notifier tells it.
+    /// The notifier publishes that a mail to [`ADDRESS`] came back because the address does not exist.
     async fn bounce(&self) -> anyhow::Result<()> {
+        self.bounce_as(BounceKind::Hard).await
+    }
+
+    async fn bounce_as(&self, kind: BounceKind) -> anyhow::Result<()> {
         let bounced = NewsletterBounced {
             email: EmailAddress::parse(ADDRESS)?,
             channel: "newsletter-confirmed-welcome".to_owned(),
             reason: "permanent error (550)".to_owned(),
-            kind: BounceKind::Hard,
+            kind,
         };
         let publisher = Publisher::new(self.nats.client(User::Operator).await?);
         let request_id = RequestId::accept(Some("visit-0001"));
@@ -647,6 +638,25 @@ async fn who_is_in_a_state_of_a_later_release_is_sent_nothing_and_stays_until_th
         },
     )
     .await
+}
+
+#[tokio::test]
+async fn three_mails_that_were_not_taken_for_now_suppress_and_two_do_not() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    for times in 1..=2 {
+        running.bounce_as(BounceKind::Soft).await?;
+        running.settled().await?;
+        let record = running.record_of(ADDRESS).await?.unwrap_or_default();
+        assert_eq!(
+            (&record["state"], &record["came_back"]["times"]),
+            (&"confirmed".into(), &times.into())
+        );
+    }
+    running.bounce_as(BounceKind::Soft).await?;
+    running.ttl_as("suppressed").await?;
+    Ok(())
 }
 
 #[tokio::test]

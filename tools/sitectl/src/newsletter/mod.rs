@@ -1,6 +1,5 @@
 //! `sitectl newsletter`: an issue of the newsletter, looked at, sent, watched, paused and ended.
 
-mod bounces;
 mod control;
 mod html;
 mod links;
@@ -52,7 +51,7 @@ enum Command {
         #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
         to: Vec<EmailAddress>,
         #[command(flatten)]
-        key: PersonKeys,
+        key: Box<PersonKeys>,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -96,8 +95,6 @@ enum Command {
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Reads mails that came back, and complaints, and suppresses addresses by them
-    Bounces(bounces::BouncesArgs),
 }
 
 /// The issue, and how its links are written.
@@ -143,6 +140,5 @@ pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
         Command::Pause { name, common } => control::pause(name, common).await,
         Command::Resume { name, common } => control::resume(name, common).await,
         Command::Cancel { name, mode, common } => control::cancel(name, mode.mode(), common).await,
-        Command::Bounces(args) => bounces::bounces(args).await,
     }
 }

@@ -1,12 +1,21 @@
-//! The inbox that a check's mail comes to.
+//! The inbox that a check's mail comes to, at an IMAP server over TLS (RFC 3501; RFC 8314, 3.2).
 
+use std::{sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use async_imap::{Client, Session};
 use clap::Args;
 use futures_util::TryStreamExt as _;
-use site_service::settings::Secret;
+use site_service::{
+    settings::{ExposeSecret, Secret},
+    tls::public_client_config,
+};
 use time::{OffsetDateTime, macros::format_description};
+use tokio::{net::TcpStream, time::timeout};
+use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
-use crate::imap::{Account, Session};
-
+/// How long the server may take to let us in.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 /// How old a check's mail is that nobody looks for any more.
 const KEPT: time::Duration = time::Duration::days(2);
 
@@ -28,7 +37,7 @@ pub struct MailboxSettings {
 }
 
 /// The inbox, open.
-pub struct Mailbox(Session);
+pub struct Mailbox(Session<TlsStream<TcpStream>>);
 
 impl Mailbox {
     /// Logs in.
@@ -37,14 +46,35 @@ impl Mailbox {
     ///
     /// If the server is not reached, is not who it should be, or does not let us in.
     pub async fn open(settings: &MailboxSettings) -> anyhow::Result<Self> {
-        let account = Account {
-            host: &settings.imap_host,
-            port: settings.imap_port,
-            user: &settings.imap_user,
-            password: &settings.imap_password,
-            folder: "INBOX",
-        };
-        Ok(Self(account.open().await?))
+        let opened = timeout(OPEN_TIMEOUT, Self::open_now(settings)).await;
+        opened
+            .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", OPEN_TIMEOUT.as_secs())))
+            .with_context(|| {
+                let MailboxSettings {
+                    imap_host, imap_port, ..
+                } = settings;
+                format!("The mailbox at {imap_host}:{imap_port} cannot be read")
+            })
+    }
+
+    async fn open_now(settings: &MailboxSettings) -> anyhow::Result<Self> {
+        let host = ServerName::try_from(settings.imap_host.clone())
+            .context("its name is none (setting IMAP_HOST)")?;
+        let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
+        let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
+        let stream = connector
+            .connect(host, socket.context("not reached")?)
+            .await
+            .context("TLS failed")?;
+        let mut client = Client::new(stream);
+        client.read_response().await?.context("it hung up")?;
+        let login = client.login(&settings.imap_user, settings.imap_password.expose_secret());
+        let mut session = login
+            .await
+            .map_err(|(error, _)| error)
+            .context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
+        session.select("INBOX").await?;
+        Ok(Self(session))
     }
 
     /// Whether there is a mail whose `Message-ID` holds this; it is removed.

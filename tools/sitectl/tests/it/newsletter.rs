@@ -1,18 +1,16 @@
 //! `sitectl newsletter`: an issue from a file to its readers' inboxes, by the services themselves.
 
-use std::{fs, path::PathBuf, process::Command, time::Duration};
+use std::{fs, path::PathBuf, time::Duration};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{ImapServer, MailServer, Nats, User, eventually, pass_flags, seed_subscribers};
-use time::OffsetDateTime;
+use testkit::{MailServer, Nats, User, eventually, seed_subscribers};
 use tokio_util::sync::DropGuard;
-use visitor::token::{Purpose, TokenKey};
 
 use crate::{
     dead_letters::notifier,
-    subscribers::{TOKEN_KEY, newsletter, token},
-    tool::{PERSON_KEY, command, person, refused, told, told_json, told_rows},
+    subscribers::newsletter,
+    tool::{PERSON_KEY, refused, told, told_json, told_rows},
 };
 
 const SOON: Duration = Duration::from_secs(45);
@@ -219,116 +217,4 @@ async fn an_issue_is_paused_resumed_and_canceled() -> anyhow::Result<()> {
     let unknown = refused(&["newsletter", "pause", "nothing"], &site.flags)?;
     assert!(unknown.contains("There is no issue named nothing"), "{unknown}");
     Ok(())
-}
-
-/// A report that a mail came back, in which our mail follows with this token.
-fn report(kind: &str, machine: &str, token: &str) -> String {
-    format!(
-        "From: MAILER-DAEMON@mx.example.org\r\nSubject: Undelivered\r\nMIME-Version: 1.0\r\n\
-         Content-Type: multipart/report; report-type={kind}; boundary=\"b\"\r\n\r\n\
-         --b\r\nContent-Type: text/plain\r\n\r\nSorry.\r\n\
-         --b\r\nContent-Type: message/{kind}\r\n\r\n{machine}\r\n\
-         --b\r\nContent-Type: text/rfc822-headers\r\n\r\n\
-         Message-ID: <{}.newsletter-issue@oculant.example>\r\n\
-         List-Unsubscribe: <https://oculant.example/api/newsletter/unsubscribe?token={token}>\r\n\r\n--b--\r\n",
-        uuid::Uuid::new_v4()
-    )
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_comes_back_to_the_mailbox_suppresses_whom_it_is_about_and_nobody_by_a_forgery()
--> anyhow::Result<()> {
-    let site = Site::start().await?;
-    for part in ["new", "cur", "tmp"] {
-        fs::create_dir(site.folder.path().join(part))?;
-    }
-    let deliver = |name: &str, mail: &str| fs::write(site.folder.path().join("new").join(name), mail);
-    let reader = |number| format!("reader-{number}@example.org");
-    let hard = "Final-Recipient: rfc822; x@example.org\r\nAction: failed\r\nStatus: 5.1.1\r\n";
-    deliver(
-        "1",
-        &report("delivery-status", hard, &token(Purpose::Unsubscribe, &reader(0))?),
-    )?;
-    deliver(
-        "2",
-        &report(
-            "feedback-report",
-            "Feedback-Type: abuse\r\n",
-            &token(Purpose::Unsubscribe, &reader(1))?,
-        ),
-    )?;
-    let forged = TokenKey::new("somebody else's key, of 32 bytes or more")?;
-    let until = OffsetDateTime::now_utc() + time::Duration::HOUR;
-    let forged = forged.sign(Purpose::Unsubscribe, &person(&reader(2))?, until);
-    deliver("3", &report("delivery-status", hard, &forged))?;
-    deliver("4", "Subject: I am away\r\n\r\nUntil Monday.\r\n")?;
-
-    let mut flags = site.flags.clone();
-    flags.push(format!("--token-key={TOKEN_KEY}"));
-    flags.push(format!("--maildir={}", site.folder.path().display()));
-    let counts = told_json(&["newsletter", "bounces"], &flags)?;
-    assert_eq!(
-        (&counts["hard"], &counts["complaints"], &counts["others"]),
-        (&1.into(), &1.into(), &2.into())
-    );
-    let states = eventually("both are suppressed", SOON, async || {
-        let exported = told_json(&["subscribers", "export"], &site.flags).ok()?;
-        let rows = exported["subscribers"].as_array()?.clone();
-        let suppressed = rows.iter().filter(|row| row["state"] == "suppressed").count();
-        (suppressed == 2).then_some(rows)
-    })
-    .await?;
-    let third = states.iter().find(|row| row["email"] == reader(2).as_str());
-    assert!(third.is_some_and(|row| row["state"] == "confirmed"), "{states:?}");
-    let again = told_json(&["newsletter", "bounces"], &flags)?;
-    assert_eq!(
-        (&again["hard"], &again["others"]),
-        (&0.into(), &0.into()),
-        "it was read before"
-    );
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_comes_back_to_a_mailbox_at_an_imap_server_is_marked_as_seen_once_it_is_told_of()
--> anyhow::Result<()> {
-    let (site, imap) = tokio::try_join!(Site::start(), ImapServer::start())?;
-    let hard = "Final-Recipient: rfc822; x@example.org\r\nAction: failed\r\nStatus: 5.1.1\r\n";
-    let reader = "reader-0@example.org";
-    imap.deliver(&report(
-        "delivery-status",
-        hard,
-        &token(Purpose::Unsubscribe, reader)?,
-    ))?;
-    imap.deliver("Subject: I am away\r\n\r\nUntil Monday.\r\n")?;
-    let read = |nats: &[String]| {
-        let flags = [
-            nats,
-            &imap.flags()[..],
-            &[format!("--token-key={TOKEN_KEY}"), "--json".to_owned()],
-        ]
-        .concat();
-        let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
-        pass_flags(&mut tool, &command(&["newsletter", "bounces"], &flags));
-        tool.env("SSL_CERT_FILE", imap.authority().file()).output()
-    };
-    let unreachable = ["--nats-url=nats://127.0.0.1:9".to_owned()];
-    assert!(!read(&unreachable)?.status.success(), "nobody could be told");
-    for expected in [(1, 1), (0, 0)] {
-        let output = read(&site.flags)?;
-        let counts: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|_| anyhow::anyhow!("{}", String::from_utf8_lossy(&output.stderr)))?;
-        assert_eq!(
-            (&counts["hard"], &counts["others"]),
-            (&expected.0.into(), &expected.1.into())
-        );
-    }
-    assert_eq!(imap.mails()?, 2, "none is deleted");
-    eventually("they are suppressed", SOON, async || {
-        let exported = told_json(&["subscribers", "export"], &site.flags).ok()?;
-        let mut rows = exported["subscribers"].as_array()?.iter();
-        let row = rows.find(|row| row["email"] == reader)?;
-        (row["state"] == "suppressed").then_some(())
-    })
-    .await
 }

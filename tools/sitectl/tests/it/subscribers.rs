@@ -30,7 +30,7 @@ use crate::{
     tool::{PERSON_KEY, command, person, refused, sitectl, told, told_json},
 };
 
-pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
+const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 const SOON: Duration = Duration::from_secs(45);
 const ZOE: &str = "zoe@example.org";
 
@@ -157,7 +157,7 @@ pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
     Ok((port, stop.drop_guard()))
 }
 
-pub fn token(purpose: Purpose, email: &str) -> anyhow::Result<String> {
+fn token(purpose: Purpose, email: &str) -> anyhow::Result<String> {
     let until = OffsetDateTime::now_utc() + time::Duration::HOUR;
     Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &person(email)?, until))
 }
