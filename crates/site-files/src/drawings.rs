@@ -10,32 +10,22 @@ use crate::content_security_policy;
 const START: &str = "<style>";
 const END: &str = "</style>";
 
-/// The policy of each drawing that holds styles, by its path on the site.
+/// The policy of each drawing among these files that holds styles, by its path on the site.
 ///
 /// # Errors
 ///
-/// If the folder or one of its drawings cannot be read.
-pub fn policies(folder: &Path) -> anyhow::Result<HashMap<String, HeaderValue>> {
+/// If a drawing cannot be read.
+pub fn policies(folder: &Path, files: &[String]) -> anyhow::Result<HashMap<String, HeaderValue>> {
     let mut policies = HashMap::new();
-    collect(folder, "", &mut policies)?;
-    Ok(policies)
-}
-
-fn collect(folder: &Path, path: &str, policies: &mut HashMap<String, HeaderValue>) -> anyhow::Result<()> {
-    let wrong = || format!("{} cannot be read", folder.display());
-    for entry in fs::read_dir(folder).with_context(wrong)? {
-        let entry = entry.with_context(wrong)?;
-        let path = format!("{path}/{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            collect(&entry.path(), &path, policies)?;
-        } else if path.ends_with(".svg") {
-            let drawing = fs::read_to_string(entry.path()).with_context(wrong)?;
-            if let Some(policy) = content_security_policy::of_drawing(styles(&drawing)) {
-                policies.insert(path, policy);
-            }
+    for path in files.iter().filter(|path| path.ends_with(".svg")) {
+        let file = folder.join(path.trim_start_matches('/'));
+        let drawing =
+            fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
+        if let Some(policy) = content_security_policy::of_drawing(styles(&drawing)) {
+            policies.insert(path.clone(), policy);
         }
     }
-    Ok(())
+    Ok(policies)
 }
 
 /// What stands in a drawing's elements of style.

@@ -6,6 +6,8 @@
 mod answer_cache;
 mod content_security_policy;
 mod drawings;
+mod folder;
+mod page_loads;
 mod ranges;
 pub mod security_headers;
 mod site;

@@ -24,7 +24,9 @@ use tower_http::services::{ServeDir, ServeFile};
 use crate::{
     answer_cache::{AnswerCache, Coding},
     content_security_policy::{self, PageSources},
-    drawings, ranges,
+    drawings, folder,
+    page_loads::PageLoads,
+    ranges,
 };
 
 /// What the front ends' build says of the site it made.
@@ -33,7 +35,7 @@ const ROUTES: &str = "_routes.json";
 const HOME: &str = "/";
 const FILES: &str = "/{*path}";
 /// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
-const REMOTES: &str = "/remotes/";
+pub(crate) const REMOTES: &str = "/remotes/";
 /// `Cache-Control` of files whose names carry a hash.
 const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// `Cache-Control` of everything else.
@@ -61,6 +63,7 @@ pub struct Site {
     policy_of_pages: HeaderValue,
     policies_of_drawings: HashMap<String, HeaderValue>,
     cache: AnswerCache,
+    loads: PageLoads,
 }
 
 /// The page for addresses below a prefix that name nothing.
@@ -162,6 +165,7 @@ impl Site {
             frame_sources: routes.frame_sources,
             trusted_type_policies: routes.trusted_type_policies,
         };
+        let files = folder::files(folder)?;
         Ok(Self {
             files: ServeDir::new(folder)
                 .append_index_html_on_directories(false)
@@ -172,8 +176,9 @@ impl Site {
             gone: gone.collect(),
             variants: routes.variants,
             policy_of_pages: sources.policy().with_context(wrong)?,
-            policies_of_drawings: drawings::policies(folder)?,
+            policies_of_drawings: drawings::policies(folder, &files)?,
             cache: AnswerCache::default(),
+            loads: PageLoads::new(&files),
         })
     }
 
@@ -190,6 +195,9 @@ impl Site {
         let coding = Coding::of_plain(request)?;
         let path = request.uri().path();
         let answer = self.cache.get_fresh(path, coding)?;
+        if let Some(route) = self.loads.route_of(request) {
+            self.loads.count(route, answer.status());
+        }
         Some((if path == HOME { HOME } else { FILES }, answer))
     }
 
@@ -316,15 +324,24 @@ impl RedirectEntry {
 }
 
 async fn serve(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let route = site.loads.route_of(&request);
+    let answer = from_cache_or_disk(&site, request).await;
+    if let Some(route) = route {
+        site.loads.count(route, answer.status());
+    }
+    answer
+}
+
+async fn from_cache_or_disk(site: &Site, request: Request) -> Response {
     let Some(coding) = Coding::of_plain(&request) else {
-        return read(&site, request).await;
+        return read(site, request).await;
     };
     let path = request.uri().path();
     if let Some(answer) = site.cache.get(path, coding) {
         return answer;
     }
     let path = path.to_owned();
-    let answer = read(&site, request).await;
+    let answer = read(site, request).await;
     site.cache.keep(path, coding, answer).await
 }
 

@@ -3,7 +3,6 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { advanceTimers } from '../testing/fake-time.ts';
 import type { FakeXhr } from '../testing/fake-xhr.ts';
 import { fakeXhr, keysOf } from '../testing/fake-xhr.ts';
-import { onAccepted } from './accepted-event.ts';
 import { postJson, postMultipart } from './api-client.ts';
 
 const FAILURE_MESSAGES = { refused: 'Refused.', unreachable: 'Nobody there.' };
@@ -297,17 +296,4 @@ test('a key says by its version that it stands for one content alone, over plain
   expect(keysOf(xhr)[0]).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
-});
-
-test('whoever counts is told which form was accepted, and of no other', async () => {
-  const accepted = vi.fn();
-  onAccepted(accepted);
-  const refused = send();
-  await xhr.answer(422, { success: false, message: 'No.' });
-  await refused;
-  expect(accepted).not.toHaveBeenCalled();
-  const taken = send();
-  await xhr.answer(200, STORED);
-  await taken;
-  expect(accepted.mock.calls).toEqual([['/api/contact']]);
 });

@@ -1,4 +1,3 @@
-import { announceAccepted } from './accepted-event.ts';
 import type { components } from './api.gen.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
 import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
@@ -117,9 +116,6 @@ async function submit(
     // After an error of the server's nobody knows whether it was stored.
     if (response.status < 500) {
       forgetIdempotencyKey(content);
-    }
-    if (result.ok) {
-      announceAccepted(path);
     }
     return result;
   } catch {

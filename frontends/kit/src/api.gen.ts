@@ -122,26 +122,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/visits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Counts what a visitor did on the site, unless the browser says that its visitor objects (`Sec-GPC`, `DNT`).
-         * @description Nothing is read where the visitor objects, and nothing is looked at of who sent it. Where more arrives than is counted, the answer is the same.
-         */
-        post: operations["count_visit"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -282,11 +262,6 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
-        /**
-         * @description Name of a form
-         * @enum {string}
-         */
-        FormName: "contact" | "newsletter" | "career-application";
         LegacyBody: {
             "blocked-uri"?: string | null;
             "document-uri"?: string | null;
@@ -327,11 +302,6 @@ export interface components {
             /** @description Hidden from people: leave it empty */
             website?: string;
         };
-        /**
-         * @description Kind of a page
-         * @enum {string}
-         */
-        PageKind: "home" | "about" | "contact" | "services" | "service" | "solutions" | "blog-list" | "article" | "author" | "careers" | "position" | "application" | "privacy" | "terms" | "form-result" | "not-found";
         /** @description One report of those that browsers gather (W3C Reporting API) */
         QueuedReport: {
             /** @description What was refused */
@@ -360,38 +330,6 @@ export interface components {
         TokenForm: {
             /** @description The signed token */
             token: string;
-        };
-        /** @description What was done on the site while one of its pages was open, in no order */
-        VisitBeacon: {
-            /** @description The parameter `utm_campaign` of the address that the visitor came by */
-            campaign?: string | null;
-            /** @description The forms that were accepted */
-            ends?: components["schemas"]["FormName"][];
-            /** @description The forms that somebody began to fill in */
-            starts?: components["schemas"]["FormName"][];
-            /** @description The kinds of the pages that were shown */
-            views?: components["schemas"]["PageKind"][];
-            vitals?: components["schemas"]["Vitals"] | null;
-        };
-        /** @description Web Vitals of a page, as they are known (<https://web.dev/articles/vitals>) */
-        Vitals: {
-            /**
-             * Format: double
-             * @description Cumulative Layout Shift
-             */
-            cls?: number | null;
-            /**
-             * Format: double
-             * @description Interaction to Next Paint, in milliseconds
-             */
-            inp?: number | null;
-            /**
-             * Format: double
-             * @description Largest Contentful Paint, in milliseconds
-             */
-            lcp?: number | null;
-            /** @description The kind of the page */
-            page: components["schemas"]["PageKind"];
         };
     };
     responses: never;
@@ -764,37 +702,6 @@ export interface operations {
                 };
             };
             /** @description The report was not understood, or one too many */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failed"];
-                };
-            };
-        };
-    };
-    count_visit: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["VisitBeacon"];
-            };
-        };
-        responses: {
-            /** @description It is counted, or passed over */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description It was not understood, or sent by another site */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

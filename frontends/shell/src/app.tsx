@@ -10,7 +10,6 @@ import { RouteAnnouncer } from './frame/route-announcer.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
 import { pageKeyOf, routeAt } from './routes.tsx';
-import { useVisitCounter } from './visits.ts';
 
 /** The whole site. */
 export function App() {
@@ -18,7 +17,6 @@ export function App() {
   const { route, pattern } = routeAt(pathname);
   const page = pageKeyOf(route, pathname);
   usePrefetch();
-  useVisitCounter(page, pathname);
   return (
     <div data-site="" className="flex min-h-dvh flex-col">
       <a href="#main" className="skip-link">

@@ -61,7 +61,7 @@ function prefetch(link: Element | null) {
 let interaction: Promise<void> | undefined;
 
 /** Waits until a person shows. */
-export function firstInteraction(): Promise<void> {
+function firstInteraction(): Promise<void> {
   interaction ??= new Promise(resolve => {
     for (const name of INTERACTION_EVENTS) {
       window.addEventListener(name, () => resolve(), { once: true, passive: true });
@@ -71,7 +71,7 @@ export function firstInteraction(): Promise<void> {
 }
 
 /** Waits until the browser has nothing else to do. */
-export function idle(): Promise<void> {
+function idle(): Promise<void> {
   return new Promise(resolve => {
     // Safari has no requestIdleCallback.
     const wait = window.requestIdleCallback ?? setTimeout;

@@ -19,18 +19,6 @@ pub fn check(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> Result<(),
     Ok(())
 }
 
-/// Refuses what a browser does not call a request of one of our own pages.
-///
-/// # Errors
-///
-/// If a browser says that the request is from elsewhere, another subdomain included.
-pub fn ensure_same_origin(headers: &HeaderMap) -> Result<(), ApiError> {
-    match headers.get(SEC_FETCH_SITE) {
-        Some(site) if site != "same-origin" => Err(ApiError::of(StatusCode::FORBIDDEN)),
-        _ => Ok(()),
-    }
-}
-
 /// Whoever says nothing of it is no browser of today, and has no visitor to act for.
 fn is_cross_site(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> bool {
     let is_told = headers
@@ -65,20 +53,5 @@ mod tests {
             assert!(!refused(&[("sec-fetch-site", site)]), "{site}");
         }
         assert!(!refused(&[("origin", "https://other.example")]));
-    }
-
-    #[test]
-    fn of_our_own_pages_is_only_what_a_browser_calls_so_or_says_nothing_of() {
-        let is_ours = |site: Option<&'static str>| {
-            let told = site.map(|site| {
-                let name = http::HeaderName::from_static(SEC_FETCH_SITE);
-                (name, HeaderValue::from_static(site))
-            });
-            ensure_same_origin(&told.into_iter().collect()).is_ok()
-        };
-        assert!(is_ours(Some("same-origin")) && is_ours(None));
-        for site in ["same-site", "cross-site", "none", ""] {
-            assert!(!is_ours(Some(site)), "{site}");
-        }
     }
 }

@@ -30,7 +30,6 @@ mod submissions;
 mod unread_body;
 mod upload_body;
 mod uploads;
-mod visits;
 
 use std::{sync::Arc, time::Duration};
 

@@ -27,7 +27,7 @@ use crate::{
     rate_limit::RateLimit,
     settings::Settings,
     submissions::SubmissionMetrics,
-    unread_body, visits,
+    unread_body,
 };
 
 /// The largest multipart body that is read at all. The résumé's own limit is lower and
@@ -45,7 +45,7 @@ const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 ///
-/// If the operating system has no random bytes, or there are more campaigns than a metric may have labels.
+/// If the operating system has no random bytes.
 pub fn router(
     app: AppState,
     settings: &Settings,
@@ -75,8 +75,7 @@ pub fn router(
     if !settings.cors_origins.is_empty() {
         router = router.layer(cors(&settings.cors_origins));
     }
-    let router = router.layer(from_fn_with_state(Arc::new(outermost), answer));
-    Ok(router.merge(visits::route(&settings.visits)?))
+    Ok(router.layer(from_fn_with_state(Arc::new(outermost), answer)))
 }
 
 /// What every request meets first.

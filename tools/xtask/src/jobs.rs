@@ -158,7 +158,7 @@ pub const JOBS: [Job; 20] = [
         about: "Has Schemathesis send what docs/openapi.json allows, and what it does not",
         tools: &[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS],
         build: Build::Programs,
-        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000 VISITS_PER_SECOND=1000000
+        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000
             target/debug/stack run target/tools/schemathesis/bin/python services/gateway/tests/api/openapi_requests.py \
             --max-examples 1000 "$@""#,
         ..NIGHTLY

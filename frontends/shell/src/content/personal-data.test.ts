@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { collectedFields, countedOfVisits, recipients, retention } from './personal-data.ts';
+import { collectedFields, recipients, retention } from './personal-data.ts';
 
 /** https://protobuf.com/docs/descriptors, as far as it is read here. */
 interface Descriptors {
@@ -58,16 +58,6 @@ test('every field of the contracts is told of in the privacy policy, and no othe
     Object.keys(fields).map(field => `${message}.${field}`),
   );
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
-});
-
-test('every field of what is told of a visit is told of, and no other', () => {
-  const { components } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'));
-  const fieldsOf = (schema: string) => Object.keys(components.schemas[schema].properties);
-  const fields = [
-    ...fieldsOf('VisitBeacon').filter(field => field !== 'vitals'),
-    ...fieldsOf('Vitals').map(field => `vitals.${field}`),
-  ];
-  expect(Object.keys(countedOfVisits).sort()).toEqual(fields.sort());
 });
 
 /** Events that tell nothing that was sent: an issue is the operator's, and an erasure has no more than a code. */

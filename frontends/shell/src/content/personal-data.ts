@@ -34,20 +34,6 @@ export const collectedFields = {
   },
 } as const;
 
-/**
- * What is told of a visit, by the fields of `VisitBeacon` and its `Vitals` (`docs/openapi.json`). A test holds it against them.
- */
-export const countedOfVisits = {
-  views: 'which kinds of pages you saw',
-  campaign: 'the name of the campaign in the address by which you came',
-  starts: 'which forms you began',
-  ends: 'which of them were accepted',
-  'vitals.page': 'which kinds of pages you saw',
-  'vitals.lcp': 'how soon a page was there',
-  'vitals.inp': 'how soon it answered you',
-  'vitals.cls': 'how much of it moved by itself',
-} as const;
-
 const NEWSLETTER = 'newsletter addresses by those who send the newsletter';
 
 /**

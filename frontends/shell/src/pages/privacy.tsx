@@ -3,7 +3,6 @@ import * as paths from '@site/kit/paths.ts';
 import {
   BACKUPS_KEPT_DAYS,
   collectedFields,
-  countedOfVisits,
   FORMER_READERS_DAYS,
   NEVER_CONFIRMED_DAYS,
   recipients,
@@ -33,7 +32,7 @@ const clauses: readonly Clause[] = [
       `Personal data: what you enter in our forms. A contact message holds ${all(collectedFields['contact.v1.SubmitRequest'])}. A newsletter sign-up holds ${all(collectedFields['newsletter.v1.SubscribeRequest'])}. An application holds ${all({ ...collectedFields['careers.v1.FieldName'], ...collectedFields['careers.v1.ResumeStart'] })}.`,
       `Where you come from: each form also sends ${page}, ${referrer}, and the campaign parameters (${all(campaign)}) of the address by which you came, where it has them. A random number goes along, or, where your browser runs no scripts, a number that is computed from what you sent, so that what arrives twice is stored once.`,
       'Usage data: of each request our services log the time, the path, the result and a random number; neither your network address nor your browser. The network address is held in memory for a while, to limit how many forms one address can send; servers that carry our traffic see it, too. A form tells for how long you had it, and while too many forms arrive your browser does a calculation before yours is taken: both against robots, and not kept. Where a part of a page does not load, your browser tells us which part and why.',
-      `Counts: when you leave, the page tells our own server ${all(countedOfVisits)}. These numbers are added up, and beyond the totals of each minute nothing is kept: not what was sent together, from which address or by which browser. No person and no visit can be told from another. Where your browser says that you object (Global Privacy Control, Do Not Track), none of it is loaded or sent.`,
+      'Counts: our server counts how often each page is loaded, and how many forms are accepted or refused. It keeps the totals alone: no person and no visit can be told from another.',
       'Cookies and analytics: this site sets no cookies and runs no third-party analytics. Your choice of theme and the draft of a form are kept in your own browser.',
     ],
   },

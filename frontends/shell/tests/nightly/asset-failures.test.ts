@@ -29,7 +29,6 @@ interface Visit {
 const VISITS: Readonly<Record<string, Visit>> = {
   'solutions-preview': { address: '/' },
   'blog-teasers': { address: '/' },
-  'visit-counter': { address: '/' },
   toaster: { address: '/contact', act: readNotice },
 };
 /** The pages of refusals, in which no script runs. */

@@ -4,13 +4,12 @@ use axum::Json;
 use utoipa::OpenApi;
 
 use super::{browser_report, careers, contact, newsletter};
-use crate::visits;
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Site API",
-        description = "The forms of the public site, and what browsers report. Every answer carries `x-request-id`, but for those of `/api/visits`, and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
+        description = "The forms of the public site, and what browsers report. Every answer carries `x-request-id` and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
@@ -21,7 +20,6 @@ use crate::visits;
         newsletter::ask_to_unsubscribe,
         careers::apply,
         browser_report::report,
-        visits::count_visit,
     )
 )]
 struct Api;

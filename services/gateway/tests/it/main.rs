@@ -21,8 +21,6 @@ mod stopping;
 mod synthetic_check;
 mod tls;
 mod traces;
-mod visits;
-mod visits_day;
 mod whole_path;
 mod without_scripts;
 mod without_services;

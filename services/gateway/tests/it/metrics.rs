@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     time::Duration,
 };
 
@@ -13,6 +14,7 @@ use opentelemetry_proto::tonic::{
 use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
 use serde_json::{Value as Json, json};
 use site_events::{Channel, SITE_STREAM};
+use tempfile::TempDir;
 use testkit::{MailFault, Ports, Stack, User, eventually, generated, measure::pdf};
 
 use crate::{
@@ -36,12 +38,38 @@ async fn observed() -> anyhow::Result<(Stack, Collector)> {
 
 /// A stack that exports its metrics after each of so many milliseconds.
 async fn exporting_every(milliseconds: &str) -> anyhow::Result<(Stack, Collector)> {
+    observed_with(milliseconds, &[]).await
+}
+
+/// A stack that serves a site of two pages.
+async fn observed_with_site() -> anyhow::Result<(Stack, Collector, TempDir)> {
+    let folder = TempDir::new()?;
+    for (file, content) in [
+        (
+            "_routes.json",
+            r#"{ "redirects": [], "notFound": [{ "prefix": "/", "page": "/404.html" }], "variants": [], "scriptHashes": [],
+                "styleHashes": [], "trustedTypePolicies": [], "frameSources": [] }"#,
+        ),
+        ("index.html", "<h1>Home</h1>"),
+        ("about.html", "<h1>About</h1>"),
+        ("404.html", "<h1>Page not found</h1>"),
+        ("main.js", "'use strict';"),
+    ] {
+        fs::write(folder.path().join(file), content)?;
+    }
+    let site = folder.path().to_string_lossy();
+    let (stack, collector) = observed_with("200", &[("SITE_DIR", &site)]).await?;
+    Ok((stack, collector, folder))
+}
+
+async fn observed_with(milliseconds: &str, more: &[(&str, &str)]) -> anyhow::Result<(Stack, Collector)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
         ("OTEL_METRIC_EXPORT_INTERVAL", milliseconds),
         ("CLAMD", NOBODY),
     ];
+    let settings = [&settings, more].concat();
     Ok((Stack::start(Ports::free()?, &settings).await?, collector))
 }
 
@@ -137,7 +165,7 @@ fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
 
 #[tokio::test]
 async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
-    let (mut stack, collector) = observed().await?;
+    let (mut stack, collector, _site) = observed_with_site().await?;
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     let report = json!({ "remote": "blog", "reason": "slow" });
     let report = Client::new()
@@ -149,11 +177,6 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
         .header(header::CONTENT_TYPE, "application/csp-report")
         .body(r#"{"csp-report":{"effective-directive":"img-src","blocked-uri":"data"}}"#);
     assert_eq!(violation.send().await?.status(), StatusCode::OK);
-    let vitals = json!({ "vitals": { "page": "home", "lcp": 1400, "inp": 40, "cls": 0.01 } });
-    let visit = Client::new()
-        .post(format!("{}/api/visits", stack.site()))
-        .json(&vitals);
-    assert_eq!(visit.send().await?.status(), StatusCode::NO_CONTENT);
     let application = multipart::Form::new()
         .part("resume", multipart::Part::bytes(pdf(100_000)).file_name("cv.pdf"))
         .text("name", "Asha")
@@ -277,6 +300,44 @@ async fn forms_without_scripts_are_counted_and_logged_like_all_others() -> anyho
     let answered = log_lines::found(&stack.logs().join("gateway.log"), 2, answered).await?;
     let outcomes: Vec<&Json> = answered.iter().map(|line| &line["outcome"]).collect();
     assert_eq!(outcomes, ["accepted", "invalid"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn page_loads_are_counted_by_route_without_prefetches() -> anyhow::Result<()> {
+    let (stack, collector, _site) = observed_with_site().await?;
+    let browser = Client::new();
+    let get = async |path: &str, headers: &[(&'static str, &str)]| {
+        let mut request = browser.get(format!("{}{path}", stack.site()));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        anyhow::Ok(request.send().await?.status())
+    };
+    for purpose in ["prefetch", "prefetch;prerender"] {
+        assert_eq!(get("/about", &[("sec-purpose", purpose)]).await?, StatusCode::OK);
+    }
+    assert_eq!(get("/about", &[("purpose", "prefetch")]).await?, StatusCode::OK);
+    let head = browser.head(format!("{}/about", stack.site())).send().await?;
+    assert_eq!(head.status(), StatusCode::OK);
+    assert_eq!(get("/main.js", &[]).await?, StatusCode::OK);
+    // A page that is there, from the disk, from the cache, and again by its visitor.
+    assert_eq!(get("/about", &[]).await?, StatusCode::OK);
+    assert_eq!(get("/about?utm_source=mail", &[]).await?, StatusCode::OK);
+    let later = ("if-modified-since", "Tue, 01 Jan 2999 00:00:00 GMT");
+    assert_eq!(get("/about", &[later]).await?, StatusCode::NOT_MODIFIED);
+    // Strangers' words become no label.
+    for path in ["/a-stranger/wrote-this", "/missing?token=secret"] {
+        assert_eq!(get(path, &[]).await?, StatusCode::NOT_FOUND);
+    }
+    let loads = |route| collector.count_of("site.page.loads", &[("route", route)]);
+    eventually("all page loads", EXPORT, async || {
+        (loads("/about") == Some(3) && loads("not-found") == Some(2)).then_some(())
+    })
+    .await?;
+    assert_eq!(loads("/"), Some(0));
+    assert_eq!(loads("/main.js"), None);
+    assert_eq!(loads("/a-stranger/wrote-this"), None);
     Ok(())
 }
 

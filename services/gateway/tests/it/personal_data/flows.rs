@@ -119,11 +119,6 @@ impl Site {
                 .status()
                 .is_success()
         );
-        let visit = json!({ "campaign": MARK, "views": ["contact"] });
-        assert_eq!(
-            self.post("visits").json(&visit).send().await?.status(),
-            StatusCode::NO_CONTENT
-        );
         let token = json!({ "token": format!("{MARK}.token") });
         assert_eq!(
             self.post("newsletter/confirm")

@@ -1,0 +1,86 @@
+//! Counter of page loads by route. It knows no visitor: a route is a page's path, or [`NOT_FOUND`].
+
+use std::collections::HashMap;
+
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use opentelemetry::{KeyValue, metrics::Counter};
+use site_service::metrics;
+
+/// Route of every address that is no page. Strangers choose addresses, so no other label comes of one.
+const NOT_FOUND: &str = "not-found";
+/// Headers by which a browser says that nobody looks at the page yet.
+const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
+
+/// Counter of page loads, with the label of each page.
+pub struct PageLoads {
+    counter: Counter<u64>,
+    routes: HashMap<String, Route>,
+    not_found: Route,
+}
+
+/// Labels of a route.
+pub type Route = [KeyValue; 1];
+
+impl PageLoads {
+    /// Counter for the pages among these files. Each begins at zero, because an increase is only seen over a first value.
+    pub fn new<'a>(files: impl IntoIterator<Item = &'a String>) -> Self {
+        let counter = metrics::meter()
+            .u64_counter("site.page.loads")
+            .with_unit("{page}")
+            .with_description("Pages that were loaded, without prefetches")
+            .build();
+        let pages = files.into_iter().filter_map(|file| path_of_page(file));
+        let loads = Self {
+            counter,
+            routes: pages.map(|path| (path.to_owned(), route(path))).collect(),
+            not_found: route(NOT_FOUND),
+        };
+        for route in loads.routes.values().chain([&loads.not_found]) {
+            loads.counter.add(0, route);
+        }
+        loads
+    }
+
+    /// The route that this request is counted under; none if it asks for no page, or is a prefetch.
+    pub fn route_of<B>(&self, request: &Request<B>) -> Option<&Route> {
+        let path = request.uri().path();
+        let is_load =
+            request.method() == Method::GET && may_be_a_page(path) && !is_prefetch(request.headers());
+        is_load.then(|| self.routes.get(path).unwrap_or(&self.not_found))
+    }
+
+    /// Counts an answer to it, unless it leads elsewhere or failed.
+    pub fn count(&self, route: &Route, answer: StatusCode) {
+        if matches!(
+            answer,
+            StatusCode::OK | StatusCode::NOT_MODIFIED | StatusCode::NOT_FOUND | StatusCode::GONE
+        ) {
+            self.counter.add(1, route);
+        }
+    }
+}
+
+fn route(name: &str) -> Route {
+    [KeyValue::new("route", name.to_owned())]
+}
+
+/// The path at which a file is served as a page.
+fn path_of_page(file: &str) -> Option<&str> {
+    if file == "/index.html" {
+        return Some("/");
+    }
+    file.strip_suffix(".html").filter(|path| may_be_a_page(path))
+}
+
+fn may_be_a_page(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !path.starts_with(crate::site::REMOTES) && !name.contains('.')
+}
+
+/// <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>
+fn is_prefetch(headers: &HeaderMap) -> bool {
+    let values = PURPOSES.iter().filter_map(|name| headers.get(*name));
+    values
+        .map(|value| value.as_bytes())
+        .any(|value| value.starts_with(b"prefetch"))
+}
