@@ -1,14 +1,11 @@
 //! `bench accept`: contact forms, from the request to the broker's acknowledgement.
 
-use clap::Args;
-use testkit::{
-    Discard, Fsync, Ports, Shape, Stack,
-    measure::{WITHOUT_LIMITS, observing},
-};
+use testkit::{Ports, Stack};
 
 use crate::{
-    FORMS, Turns,
+    Turns, WITHOUT_LIMITS,
     compare::{Contender, compare},
+    forms,
     peers::Peer,
     table::Row,
     wrk::{Load, Requests},
@@ -17,35 +14,15 @@ use crate::{
 /// What was seen less a quarter; lower means that something got slower.
 const LEAST: f64 = 0.25;
 
-/// Variants of the comparison.
-#[derive(Args)]
-pub struct AcceptArgs {
-    /// The broker writes each event to disk before it acknowledges it, as in production
-    #[arg(long)]
-    fsync: bool,
-    /// Our services send traces (10 %), metrics and logs to a collector
-    #[arg(long)]
-    telemetry: bool,
-}
-
 /// Compares gateway and contact service with Axum and Fastify. The notifier is stopped.
 ///
 /// # Errors
 ///
 /// If a program does not start, or refuses a form.
-pub async fn accept(args: &AcceptArgs, turns: Turns) -> anyhow::Result<Vec<Row>> {
-    let shape = Shape {
-        fsync: if args.fsync { Fsync::Always } else { Fsync::Later },
-        ..FORMS
-    };
-    let mut settings = WITHOUT_LIMITS.to_vec();
-    let collector = Discard::start().await?;
-    if args.telemetry {
-        settings.extend(observing(&collector));
-    }
-    let mut stack = Stack::start_as(shape, Ports::free()?, &settings).await?;
+pub async fn accept(turns: Turns) -> anyhow::Result<Vec<Row>> {
+    let mut stack = Stack::start_as(forms(), Ports::free()?, &WITHOUT_LIMITS).await?;
     // Room for a few minutes of load.
-    stack.nats.provision_with(&["--storage-mb", "8000"]).await?;
+    stack.nats.provision(&["--storage-mb", "8000"]).await?;
     stack.stop_service("notifier").await?;
     // In a stream of contact messages alone the broker scans all subjects for a consumer with two filters: 40 ms at 100,000 messages.
     let sign_ups = Load {
@@ -56,7 +33,7 @@ pub async fn accept(args: &AcceptArgs, turns: Turns) -> anyhow::Result<Vec<Row>>
 
     let axum = Peer::axum(&stack).await?;
     let fastify = Peer::fastify(&stack).await?;
-    let broker = stack.nats.process()?;
+    let broker = stack.nats.servers[0].process()?;
     let mut rows = Vec::new();
     for connections in [64, 1] {
         let ours = Contender {

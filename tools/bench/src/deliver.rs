@@ -3,10 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use testkit::{
-    Keep, MailServer, Ports, ScriptedReply, Stack, eventually, mail_server::Behaviour,
-    measure::WITHOUT_LIMITS,
-};
+use testkit::{MailServer, Ports, ScriptedReply, Stack, eventually};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
@@ -14,8 +11,9 @@ use tokio::{
 };
 
 use crate::{
-    FORMS, Turns,
+    Turns, WITHOUT_LIMITS,
     compare::{cpu_micros, cpu_of_each},
+    forms,
     table::{Row, Turn},
     wrk::{Load, Requests},
 };
@@ -34,15 +32,10 @@ const MAIL: &str = "Subject: Confirm your subscription\r\n\r\nOne line is enough
 ///
 /// If a program does not start, or mails are missing.
 pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
-    let behaviour = Behaviour {
-        keep: Keep::Identity,
-        ..Behaviour::default()
-    };
-    let take = |_: &str, _| ScriptedReply::TakeAfter(STORING);
-    let server = MailServer::start_with(behaviour, 0, take).await?;
+    let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(STORING)).await?;
     let port = server.port().to_string();
     let settings = [&WITHOUT_LIMITS[..], &[("SMTP_PORT", &port)]].concat();
-    let mut stack = Stack::start_as(FORMS, Ports::free()?, &settings).await?;
+    let mut stack = Stack::start_as(forms(), Ports::free()?, &settings).await?;
     let row = |contender: &str, least| Row {
         case: format!("mails, {} ms each to store", STORING.as_millis()),
         contender: contender.to_owned(),
@@ -58,20 +51,18 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
         stack.stop_service("notifier").await?;
         let mails = load.send(&stack.site(), turns.seconds).await?.requests;
 
-        let earlier = server.accepted_mails().len();
         send_mails(server.port(), mails).await?;
         bare.turns.push(Turn {
-            rate: rate(&server, earlier, mails).await?,
+            rate: rate(&server, mails).await?,
             latencies_ms: None,
             cpu: Vec::new(),
         });
 
-        let earlier = server.accepted_mails().len();
         stack.start_service("notifier")?;
-        let processes = [stack.service("notifier")?, stack.nats.process()?];
+        let processes = [stack.service("notifier")?, stack.nats.servers[0].process()?];
         let before = cpu_micros(&processes)?;
         ours.turns.push(Turn {
-            rate: rate(&server, earlier, mails).await?,
+            rate: rate(&server, mails).await?,
             latencies_ms: None,
             cpu: cpu_of_each(&before, &processes, mails)?,
         });
@@ -80,13 +71,13 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
     Ok(vec![bare, ours])
 }
 
-/// Mails a second, once so many were accepted after the earlier ones.
-async fn rate(server: &MailServer, earlier: usize, mails: u64) -> anyhow::Result<f64> {
-    let accepted = eventually("all mails arrive", DELIVERY_TIMEOUT, async || {
-        let accepted = server.accepted_after(earlier);
-        (accepted.len() as u64 >= mails).then_some(accepted)
+/// Mails a second, once so many were accepted. They are removed then.
+async fn rate(server: &MailServer, mails: u64) -> anyhow::Result<f64> {
+    eventually("all mails arrive", DELIVERY_TIMEOUT, async || {
+        (server.accepted_mails().len() as u64 >= mails).then_some(())
     })
     .await?;
+    let accepted = server.take_accepted();
     let (first, last) = accepted.first().zip(accepted.last()).context("no mails")?;
     Ok(accepted.len() as f64 / (last.at - first.at).as_secs_f64())
 }

@@ -14,16 +14,20 @@ mod wrk;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use testkit::{Hosting, Mail, Shape};
+use testkit::{Hosting, Shape};
 
 use self::table::Row;
 
-/// The services without the site's files, and a mail server in this process.
-const FORMS: Shape = Shape {
-    hosting: Hosting::Nobody,
-    mail: Mail::Scripted,
-    ..Shape::USUAL
-};
+/// Settings without limits for one visitor.
+const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
+
+/// The services without the site's files.
+fn forms() -> Shape {
+    Shape {
+        hosting: Hosting::Nobody,
+        ..Shape::default()
+    }
+}
 
 /// Compares our programs with a peer; fails below the least ratio, which holds on an idle machine
 #[derive(Parser)]
@@ -37,7 +41,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum What {
     /// Contact forms, beside Axum and Fastify that publish to the same broker
-    Accept(accept::AcceptArgs),
+    Accept,
     /// Files of the site, beside Axum with tower-http's file service
     Pages,
     /// Applications with a résumé, beside Axum that puts the file into the same store
@@ -78,7 +82,7 @@ async fn main() -> anyhow::Result<ExitCode> {
 
 async fn bench(cli: &Cli) -> anyhow::Result<Vec<Row>> {
     match &cli.what {
-        What::Accept(args) => accept::accept(args, cli.turns).await,
+        What::Accept => accept::accept(cli.turns).await,
         What::Pages => pages::pages(cli.turns).await,
         What::Upload => upload::upload(cli.turns).await,
         What::Deliver => deliver::deliver(cli.turns).await,

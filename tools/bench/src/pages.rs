@@ -23,7 +23,7 @@ const LEAST: f64 = 0.7;
 pub async fn pages(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let shape = Shape {
         hosting: Hosting::Gateway,
-        ..FORMS
+        ..forms()
     };
     let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
     let axum = Peer::axum(&stack).await?;

@@ -5,8 +5,6 @@ use std::{
     io::{Write, stdout},
 };
 
-use testkit::measure::median;
-
 const HEAD: &str = "\
 | case | contender | per second | of the peer | p50 ms | p99 ms | CPU µs each |
 |---|---|---:|---:|---:|---:|---|";
@@ -35,7 +33,9 @@ pub struct Turn {
 
 impl Row {
     fn median(&self, value: impl Fn(&Turn) -> f64) -> f64 {
-        median(self.turns.iter().map(value).collect())
+        let mut values: Vec<f64> = self.turns.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
     }
 
     fn rate(&self) -> f64 {

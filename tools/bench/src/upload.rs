@@ -2,14 +2,12 @@
 
 use std::fs;
 
-use testkit::{
-    Ports, Stack,
-    measure::{WITHOUT_LIMITS, pdf},
-};
+use testkit::{Ports, Stack, measure::pdf};
 
 use crate::{
-    FORMS, Turns,
+    Turns, WITHOUT_LIMITS,
     compare::{Contender, compare},
+    forms,
     peers::Peer,
     table::Row,
     wrk::{Load, Requests},
@@ -24,13 +22,13 @@ const MEGABYTES: usize = 5;
 ///
 /// If a program does not start, or an upload is refused.
 pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
-    let mut stack = Stack::start_as(FORMS, Ports::free()?, &WITHOUT_LIMITS).await?;
+    let mut stack = Stack::start_as(forms(), Ports::free()?, &WITHOUT_LIMITS).await?;
     stack.stop_service("notifier").await?;
     let resume = stack.logs().with_file_name("resume.pdf");
     fs::write(&resume, pdf(MEGABYTES * 1_000_000))?;
 
     let axum = Peer::axum(&stack).await?;
-    let broker = stack.nats.process()?;
+    let broker = stack.nats.servers[0].process()?;
     let mut rows = Vec::new();
     // The gateway reads ten at a time; more would be told to come again.
     for connections in [1, 8] {

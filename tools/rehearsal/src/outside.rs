@@ -73,12 +73,11 @@ impl Outside {
         let s3 = S3::start_at(port, folder).await?;
         let behaviour = Behaviour {
             encryption: Encryption::Starttls(authority.issue(&mail.host)?),
-            login: Login::Taken {
+            login: Some(Login {
                 mechanism: "PLAIN",
-                // There is one in the life of this process.
-                user: manifests.setting("SMTP_USER")?.to_owned().leak(),
+                user: manifests.setting("SMTP_USER")?.to_owned(),
                 password: MAIL_PASSWORD,
-            },
+            }),
             ..Behaviour::default()
         };
         let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
@@ -90,7 +89,7 @@ impl Outside {
         Ok(Self {
             authority,
             resumes: s3.env(),
-            backups: s3.backups_env()?,
+            backups: s3.backups_env(),
             _store: s3,
             mail_server,
             _doors: doors,

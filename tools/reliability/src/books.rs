@@ -189,7 +189,7 @@ fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
 mod tests {
     use reliability::{FormKind, Submission};
     use serde_json::json;
-    use testkit::{RECRUITERS_TO, mail_server::AcceptedMail, receiver::ReceivedId};
+    use testkit::{RECRUITERS_TO, mail_server::AcceptedMail, receiver::Received};
     use uuid::Uuid;
 
     use super::*;
@@ -241,10 +241,15 @@ mod tests {
             }
             holdings.mails.insert(format!("{id}.{channel}"), vec![mail]);
         }
-        let webhook = ReceivedId {
+        let webhook = Received {
             id: id.to_string(),
-            event_type,
-            signed: true,
+            body: serde_json::json!({ "type": event_type }),
+            verified: true,
+            accepted: true,
+            signature: String::new(),
+            content_type: String::new(),
+            headers: Default::default(),
+            raw_body: Vec::new(),
             at: Instant::now(),
         };
         holdings.webhooks.insert(id.to_string(), vec![webhook]);
@@ -257,6 +262,7 @@ mod tests {
             message_id: String::new(),
             attachments: Vec::new(),
             at: Instant::now(),
+            content: "".into(),
         }
     }
 
@@ -376,9 +382,9 @@ mod tests {
 
     #[test]
     fn a_webhook_that_is_not_signed_or_tells_of_another_event_is_told() {
-        let changes: [fn(&mut ReceivedId); 2] = [
-            |webhook| webhook.signed = false,
-            |webhook| webhook.event_type = "site.contact.received.v1".to_owned(),
+        let changes: [fn(&mut Received); 2] = [
+            |webhook| webhook.verified = false,
+            |webhook| webhook.body["type"] = "site.contact.received.v1".into(),
         ];
         for change in changes {
             let told = told_after(|holdings| holdings.webhooks.values_mut().flatten().for_each(change));

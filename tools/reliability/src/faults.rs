@@ -1,6 +1,13 @@
 //! The table of faults: what each does to a running stack and undoes again, and what has to hold meanwhile.
 
-use std::{ops::Range, rc::Rc, time::Duration};
+use std::{
+    fs::{self, File},
+    io,
+    ops::Range,
+    path::Path,
+    rc::Rc,
+    time::Duration,
+};
 
 use anyhow::Context;
 use fastrand::Rng;
@@ -8,8 +15,10 @@ use futures_util::{FutureExt, future::LocalBoxFuture};
 use nix::sys::signal::Signal;
 use reqwest::StatusCode;
 use site_events::SITE_STREAM;
-use testkit::{Broker, Clock, Disks, MailFault, S3Fault, Shape, Stack};
+use testkit::{Broker, MailFault, S3Fault, ScriptedReply, Shape, Stack};
 use tokio::time::{Instant, sleep};
+
+use crate::clocks;
 
 /// Each of them may be hit.
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
@@ -51,6 +60,8 @@ pub struct Fault {
     make: Make,
     /// What the stack is made of.
     pub shape: Shape,
+    /// Whether the clocks of the services must be such that can be set wrong.
+    pub steps_clock: bool,
     /// How soon forms of each kind are accepted again.
     pub limit: Duration,
     /// One visitor in so many leaves in the middle of it.
@@ -77,7 +88,8 @@ impl Fault {
                 let make = make.clone();
                 async move { make(stack, rng).await }.boxed_local()
             }),
-            shape: Shape::USUAL,
+            shape: Shape::default(),
+            steps_clock: false,
             limit: RECOVERY,
             vanish_every: 5,
             silences: false,
@@ -158,23 +170,15 @@ fn of_clock(service: &'static str) -> Fault {
     let stepped = Fault::new(
         format!("clock-steps-{service}"),
         "finds its clock stepped forth or back, and set right",
-        async move |stack, mut rng| {
-            let step = rng.choice(STEPS).context("there are steps")?;
-            let clock = stack.clock_of(service)?;
-            if rng.bool() {
-                clock.step_forth(step)?;
-            } else {
-                clock.step_back(step)?;
-            }
+        async move |_, mut rng| {
+            let step = rng.choice(STEPS).context("there are steps")?.as_secs_f64();
+            clocks::set(service, if rng.bool() { step } else { -step })?;
             away(&mut rng).await;
-            stack.clock_of(service)?.set_right()
+            clocks::set(service, 0.0)
         },
     );
     Fault {
-        shape: Shape {
-            clock: Clock::Stepped,
-            ..Shape::USUAL
-        },
+        steps_clock: true,
         ..stepped
     }
 }
@@ -211,7 +215,7 @@ fn of_broker() -> Vec<Fault> {
             "broker-away",
             "is stopped, and started anew",
             async |stack, mut rng| {
-                stack.nats.stop_server(0).await?;
+                stack.nats.servers[0].stop().await?;
                 away(&mut rng).await;
                 stack.nats.start_server(0).await
             },
@@ -222,7 +226,7 @@ fn of_broker() -> Vec<Fault> {
                 "broker-kill",
                 "is killed, and started anew at once",
                 async |stack, _| {
-                    stack.nats.kill_server(0).await?;
+                    stack.nats.servers[0].kill().await?;
                     stack.nats.start_server(0).await
                 },
             )
@@ -231,9 +235,9 @@ fn of_broker() -> Vec<Fault> {
             "broker-freeze",
             "stands still, and goes on",
             async |stack, mut rng| {
-                stack.nats.freeze_server(0).await?;
+                stack.nats.servers[0].freeze().await?;
                 away(&mut rng).await;
-                stack.nats.thaw_server(0)
+                stack.nats.servers[0].thaw()
             },
         ),
         Fault::new(
@@ -241,9 +245,9 @@ fn of_broker() -> Vec<Fault> {
             "stands still again and again for a moment: callers leave in the middle of everything",
             async |stack, _| {
                 for _ in 0..TURNS {
-                    stack.nats.freeze_server(0).await?;
+                    stack.nats.servers[0].freeze().await?;
                     sleep(STANDS_STILL).await;
-                    stack.nats.thaw_server(0)?;
+                    stack.nats.servers[0].thaw()?;
                     sleep(RUNS).await;
                 }
                 Ok(())
@@ -312,20 +316,28 @@ fn of_mail() -> Vec<Fault> {
         misbehaves(
             "mail-refuse-recipients",
             "answers each recipient 450",
-            MailFault::RefuseRecipients,
+            MailFault::Each(ScriptedReply::ToRecipient("450 4.3.2 Not now")),
         ),
         misbehaves(
             "mail-refuse-contents",
             "answers each mail 451",
-            MailFault::RefuseContents,
+            MailFault::Each(ScriptedReply::ToContent("451 4.3.0 Not now")),
         ),
         misbehaves(
             "mail-local-error",
             "answers each mail 451 without a code",
-            MailFault::LocalError,
+            MailFault::Each(ScriptedReply::ToContent("451 Local error in processing")),
         ),
-        misbehaves("mail-hang", "takes each mail, and is silent", MailFault::Hang),
-        misbehaves("mail-hang-up", "hangs up within each mail", MailFault::HangUp),
+        misbehaves(
+            "mail-hang",
+            "takes each mail, and is silent",
+            MailFault::Each(ScriptedReply::Hang),
+        ),
+        misbehaves(
+            "mail-hang-up",
+            "hangs up within each mail",
+            MailFault::Each(ScriptedReply::HangUp),
+        ),
         misbehaves("mail-away", "is gone", MailFault::Away),
         Fault::new(
             "receiver-unavailable",
@@ -345,33 +357,35 @@ fn of_disks() -> Vec<Fault> {
         "disk-broker-full",
         "is full; the broker is started anew once there is room, as its probe would",
         async |stack, _| {
-            let disks = stack.disks.as_ref().context("there are no small disks")?;
-            disks.broker.fill(0)?;
-            sleep(FULL).await;
-            disks.broker.free()?;
-            stack.nats.kill_server(0).await?;
+            full_for_a_while(&stack.nats.servers[0].disk()).await?;
+            stack.nats.servers[0].kill().await?;
             stack.nats.start_server(0).await
         },
     );
     let spool = Fault::new(
         "disk-spool-full",
         "is full: résumés lie there while they arrive",
-        async |stack, _| {
-            let disks = stack.disks.as_ref().context("there are no small disks")?;
-            disks.spool.fill(0)?;
-            sleep(FULL).await;
-            disks.spool.free()
-        },
+        async |stack, _| full_for_a_while(stack.spool()).await,
     );
     let full = |fault| Fault {
         refuses: true,
         shape: Shape {
-            disks: Disks::Small,
-            ..Shape::USUAL
+            small_disks: true,
+            ..Shape::default()
         },
         ..fault
     };
     [broker, spool].map(full).into()
+}
+
+/// Fills the disk that this folder lies on, and frees it again.
+async fn full_for_a_while(folder: &Path) -> anyhow::Result<()> {
+    let path = folder.join("filler");
+    let mut filler = File::create(&path)?;
+    // Ends when no space is left.
+    let _full = io::copy(&mut io::repeat(0), &mut filler);
+    sleep(FULL).await;
+    Ok(fs::remove_file(path)?)
 }
 
 /// Faults of one of three brokers: the others have to go on meanwhile.
@@ -380,7 +394,7 @@ fn of_cluster() -> Vec<Fault> {
         limit: TAKEOVER,
         shape: Shape {
             broker: Broker::Three,
-            ..Shape::USUAL
+            ..Shape::default()
         },
         ..fault
     };
@@ -396,7 +410,7 @@ fn of_leader() -> Vec<Fault> {
             "is killed, and started anew",
             async |stack, _| {
                 let leader = stack.nats.leader_of(SITE_STREAM).await?;
-                stack.nats.kill_server(leader).await?;
+                stack.nats.servers[leader].kill().await?;
                 sleep(OUT_OF_REACH).await;
                 stack.nats.start_server(leader).await
             },
@@ -406,9 +420,9 @@ fn of_leader() -> Vec<Fault> {
             "stands still, and goes on",
             async |stack, _| {
                 let leader = stack.nats.leader_of(SITE_STREAM).await?;
-                stack.nats.freeze_server(leader).await?;
+                stack.nats.servers[leader].freeze().await?;
                 sleep(OUT_OF_REACH).await;
-                stack.nats.thaw_server(leader)
+                stack.nats.servers[leader].thaw()
             },
         ),
         Fault::new(
@@ -430,9 +444,9 @@ fn of_any_of_three() -> Vec<Fault> {
             "cluster-disk-wiped",
             "loses its disk, and joins again",
             async |stack, mut rng| {
-                let any = rng.usize(0..stack.nats.servers());
-                stack.nats.kill_server(any).await?;
-                stack.nats.wipe_server(any)?;
+                let any = rng.usize(0..stack.nats.servers.len());
+                stack.nats.servers[any].kill().await?;
+                stack.nats.servers[any].wipe()?;
                 // Nobody has another disk within seconds, and one that came back empty would hold up the election.
                 sleep(OUT_OF_REACH).await;
                 stack.nats.start_server(any).await
@@ -442,8 +456,8 @@ fn of_any_of_three() -> Vec<Fault> {
             "cluster-rolling-restart",
             "is stopped and started anew, each in turn",
             async |stack, _| {
-                for server in 0..stack.nats.servers() {
-                    stack.nats.stop_server(server).await?;
+                for server in 0..stack.nats.servers.len() {
+                    stack.nats.servers[server].stop().await?;
                     stack.nats.start_server(server).await?;
                     stack.nats.wait_until_current().await?;
                 }

@@ -10,7 +10,7 @@ use reliability::digest;
 use serde::Deserialize;
 use serde_json::Value;
 use site_events::{Channel, EventType, SITE_STREAM};
-use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receiver::ReceivedId};
+use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receiver::Received};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -41,7 +41,7 @@ pub struct Holdings {
     /// Mails by event and channel, each as often as it was taken.
     pub mails: HashMap<String, Vec<AcceptedMail>>,
     /// Webhooks by event, each as often as it was taken.
-    pub webhooks: HashMap<String, Vec<ReceivedId>>,
+    pub webhooks: HashMap<String, Vec<Received>>,
     /// How many dead letters there are.
     pub dead_letters: usize,
 }
@@ -145,7 +145,7 @@ impl Holdings {
         }
         let objects = stack.s3.objects()?;
         let mails = stack.mail_server()?.accepted_mails();
-        let webhooks = stack.receiver.taken_after(0);
+        let webhooks = stack.receiver.accepted();
         Ok(Self {
             events,
             confirmations,
@@ -198,7 +198,7 @@ impl Holdings {
                 wrong.next().map(|_| format!("{delivery} {what}"))
             }
             Delivery::Webhook { id, event_type } => {
-                let is_right = |webhook: &ReceivedId| webhook.signed && webhook.event_type == *event_type;
+                let is_right = |webhook: &Received| webhook.verified && webhook.body["type"] == *event_type;
                 let wrong = self.webhooks_of(id).iter().find(|webhook| !is_right(webhook))?;
                 Some(format!("{delivery} of {event_type} came as {wrong:?}"))
             }
@@ -209,7 +209,7 @@ impl Holdings {
         self.mails.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    fn webhooks_of(&self, id: &str) -> &[ReceivedId] {
+    fn webhooks_of(&self, id: &str) -> &[Received] {
         self.webhooks.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -1,6 +1,7 @@
 //! `chaos`: makes faults while visitors send forms, and balances the books: nothing may be lost.
 
 mod books;
+mod clocks;
 mod faults;
 mod holdings;
 mod ledger;

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use fastrand::Rng;
-use testkit::{Broker, Hosting, Keep, Mail, Ports, Replicas, Shape, Stack, User, eventually, pass_flags};
+use testkit::{Broker, Hosting, Ports, Shape, Stack, User, eventually, pass_flags};
 use tokio::{
     process::Command,
     time::{Instant, sleep},
@@ -11,10 +11,11 @@ use tokio::{
 
 use crate::{
     books::{Balance, balance},
+    clocks,
     faults::{self, Fault},
     holdings::Holdings,
     spool::files_in,
-    visitors::Visitors,
+    visitors::{KEYS, Visitors},
 };
 
 /// Load before the first fault and after the last.
@@ -88,8 +89,8 @@ impl Run {
             faults: faults::mixed(broker),
             shape: Shape {
                 broker,
-                replicas: Replicas::Two,
-                ..Shape::USUAL
+                two_consumers: true,
+                ..Shape::default()
             },
             lasting: MIX,
         }
@@ -103,10 +104,13 @@ impl Run {
     /// Makes it; all choices follow from the seed.
     pub async fn make(&self, seed: u64, lasting: Option<Duration>) -> anyhow::Result<Outcome> {
         // Visitors who insist would meet the limit of an address, which is not what is tried here.
-        let settings = [("LOG", "warn"), ("RATE_BURST", "1000")];
+        let mut settings = [&KEYS[..], &[("LOG", "warn"), ("RATE_BURST", "1000")]].concat();
+        let clocks = match self.faults.iter().any(|fault| fault.steps_clock) {
+            true => clocks::settings()?.to_vec(),
+            false => Vec::new(),
+        };
+        settings.extend(clocks.iter().map(|(name, value)| (*name, value.as_str())));
         let shape = Shape {
-            mail: Mail::Scripted,
-            keep: Keep::Identity,
             hosting: Hosting::Nobody,
             ..self.shape
         };

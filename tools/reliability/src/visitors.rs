@@ -9,16 +9,26 @@ use fastrand::Rng;
 use reliability::{FormKind, Submission};
 use reqwest::{Client, Response, StatusCode, header};
 use serde_json::Value;
-use testkit::{LinkKeys, Stack};
+use testkit::Stack;
+use time::OffsetDateTime;
 use tokio::{
     sync::Semaphore,
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
+use visitor::{
+    EmailAddress, PersonKey,
+    token::{Purpose, TokenKey},
+};
 
 use crate::ledger::{Acceptance, Ledger, Record};
 
+/// Keys of the services of a run, by which a visitor follows a link without reading the mail.
+pub const KEYS: [(&str, &str); 2] = [
+    ("PERSON_KEY", "the person key of a run, long enough for one"),
+    ("TOKEN_KEY", "the token key of a run, and just as long"),
+];
 /// As long as a browser waits that does not wait for ever.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause before a visitor tries again.
@@ -45,7 +55,6 @@ pub struct Visitors {
 struct Shared {
     http: Client,
     site: String,
-    links: LinkKeys,
     seed: u64,
     /// One visitor in so many closes the browser at some moment, and does not try again.
     vanish_every: u32,
@@ -66,7 +75,6 @@ impl Visitors {
                 .pool_max_idle_per_host(0)
                 .build()?,
             site: stack.site(),
-            links: stack.link_keys()?,
             seed,
             vanish_every,
             ledger: Mutex::default(),
@@ -150,7 +158,7 @@ impl Shared {
 
     /// Follows the link of the mail until the sign-up is confirmed.
     async fn confirm(&self, submission: Submission) -> bool {
-        let Ok(token) = self.links.confirmation(&submission.email()) else {
+        let Ok(token) = confirmation_token(&submission.email()) else {
             return false;
         };
         until_accepted(|| async {
@@ -267,4 +275,12 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     };
     stop.run_until_cancelled(arriving).await;
     visits.join_all().await;
+}
+
+/// Token of the link by which this address confirms its sign-up.
+fn confirmation_token(email: &str) -> anyhow::Result<String> {
+    let [(_, person_key), (_, token_key)] = KEYS;
+    let person = PersonKey::new(person_key)?.person(&EmailAddress::parse(email)?);
+    let expires = OffsetDateTime::now_utc() + time::Duration::DAY;
+    Ok(TokenKey::new(token_key)?.sign(Purpose::Confirm, &person, expires))
 }

@@ -108,8 +108,17 @@ impl ChildProcess {
     }
 
     /// Stops it with SIGTERM, and with SIGKILL where that takes too long.
-    pub async fn stop(self) -> anyhow::Result<ExitStatus> {
-        self.terminate(STOP_TIMEOUT).await
+    pub async fn stop(mut self) -> anyhow::Result<ExitStatus> {
+        if self.child.try_wait()?.is_none() {
+            self.signal(Signal::SIGTERM)?;
+        }
+        match timeout(STOP_TIMEOUT, self.child.wait()).await {
+            Ok(status) => Ok(status?),
+            Err(_) => {
+                self.child.kill().await?;
+                anyhow::bail!("{} did not stop within {} s", self.name, STOP_TIMEOUT.as_secs())
+            }
+        }
     }
 
     /// Stops a service.
@@ -126,7 +135,7 @@ impl ChildProcess {
         .await
         .with_context(|| name.clone())?;
         let log = self.log.clone();
-        let status = self.terminate(STOP_TIMEOUT).await?;
+        let status = self.stop().await?;
         anyhow::ensure!(
             status.success(),
             "{name} ended with {status}; see {}",
@@ -142,19 +151,6 @@ impl ChildProcess {
             u64::from_str_radix(&mask, 16).ok()
         });
         caught.is_some_and(|caught| caught & (1 << (signal as u64 - 1)) != 0)
-    }
-
-    async fn terminate(mut self, grace: Duration) -> anyhow::Result<ExitStatus> {
-        if self.child.try_wait()?.is_none() {
-            self.signal(Signal::SIGTERM)?;
-        }
-        match timeout(grace, self.child.wait()).await {
-            Ok(status) => Ok(status?),
-            Err(_) => {
-                self.child.kill().await?;
-                anyhow::bail!("{} did not stop within {} s", self.name, grace.as_secs_f32())
-            }
-        }
     }
 
     /// Kills it, as a crash would.

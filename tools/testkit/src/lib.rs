@@ -5,7 +5,6 @@
 
 mod certificate_authority;
 mod child_process;
-mod clamd;
 pub mod external_program;
 pub mod generated;
 mod helpers;
@@ -16,7 +15,6 @@ pub mod mail_server;
 pub mod measure;
 mod mounted_certificate;
 mod nats;
-mod otlp;
 mod ports;
 mod program_flags;
 mod publishing;
@@ -25,29 +23,25 @@ mod s3;
 mod shape;
 mod small_disk;
 mod stack;
-mod stepped_clock;
 mod subscribers;
 mod tcp_proxy;
 
 pub use self::subscribers::{SeededSubscriber, seed_subscribers};
 pub use certificate_authority::CertificateAuthority;
 pub use child_process::ChildProcess;
-pub use clamd::Clamd;
 pub use http_stand_in::HttpStandIn;
 pub use imap_server::ImapServer;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
 pub use nats::{Nats, User, nats_server};
-pub use otlp::Discard;
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
 pub use publishing::publish_all;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};
-pub use shape::{Broker, Clock, Disks, Fsync, Hosting, Keep, Mail, Replicas, Shape};
+pub use shape::{Broker, Hosting, Shape};
 pub use small_disk::SmallDisk;
-pub use stack::{LinkKeys, RECRUITERS_TO, SALES_TO, SmallDisks, Stack};
-pub use stepped_clock::SteppedClock;
+pub use stack::{RECRUITERS_TO, SALES_TO, Stack};
 pub use tcp_proxy::TcpProxy;
 
 use std::{

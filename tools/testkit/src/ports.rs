@@ -1,9 +1,10 @@
 //! Ports of the stack's parts.
 
-use std::{io, net::TcpListener, ops::Range, sync::Mutex};
+use std::{collections::BTreeMap, io, net::TcpListener, ops::Range, sync::Mutex};
 
 use anyhow::Context;
 use clap::Args;
+use serde::Serialize;
 use uuid::Uuid;
 
 /// Below the ports that the system gives to outgoing connections: one of these could be taken before its part listens.
@@ -14,8 +15,8 @@ const RESERVATIONS: &str = "127.0.0.2";
 /// Reservations of this process. They last until it ends.
 static RESERVED: Mutex<Vec<TcpListener>> = Mutex::new(Vec::new());
 
-/// The port of every part, on 127.0.0.1.
-#[derive(Args, Debug, Clone)]
+/// The ports that people and tests call, on 127.0.0.1. Every other part has a free one.
+#[derive(Args, Serialize, Debug, Clone)]
 pub struct Ports {
     /// Port of the site and its API
     #[arg(long, default_value_t = 8080)]
@@ -34,68 +35,40 @@ pub struct Ports {
     pub hooks: u16,
     /// Port of the trace viewer's web page
     #[arg(long, default_value_t = 4318)]
+    #[serde(skip)]
     pub traces: u16,
-    /// Port at which the trace viewer takes OTLP (gRPC)
-    #[arg(long, default_value_t = 4317)]
-    pub otlp: u16,
     /// Port of NATS
     #[arg(long, default_value_t = 4222)]
     pub nats: u16,
     /// Port of the S3 server
     #[arg(long, default_value_t = 9000)]
     pub s3: u16,
-    /// Port of the contact service
-    #[arg(long, default_value_t = 50051)]
-    pub contact: u16,
-    /// Port of the newsletter service
-    #[arg(long, default_value_t = 50052)]
-    pub newsletter: u16,
-    /// Port of the careers service
-    #[arg(long, default_value_t = 50053)]
-    pub careers: u16,
-    /// Port of the notifier's health
-    #[arg(long, default_value_t = 50054)]
-    pub notifier: u16,
 }
 
 impl Ports {
     /// Free ports, for a test.
     pub fn free() -> anyhow::Result<Self> {
+        let [site, health, inbox, smtp, hooks, traces, nats, s3] = free_ports()?;
         Ok(Self {
-            site: free_port()?,
-            health: free_port()?,
-            inbox: free_port()?,
-            smtp: free_port()?,
-            hooks: free_port()?,
-            traces: free_port()?,
-            otlp: free_port()?,
-            nats: free_port()?,
-            s3: free_port()?,
-            contact: free_port()?,
-            newsletter: free_port()?,
-            careers: free_port()?,
-            notifier: free_port()?,
+            site,
+            health,
+            inbox,
+            smtp,
+            hooks,
+            traces,
+            nats,
+            s3,
         })
     }
 
-    /// Fails with the first port that another program uses.
+    /// Fails with the first port that another program uses. That of traces is used only where somebody observes.
     pub(crate) fn ensure_free(&self) -> anyhow::Result<()> {
-        let ports = [
-            ("--site", self.site),
-            ("--health", self.health),
-            ("--inbox", self.inbox),
-            ("--smtp", self.smtp),
-            ("--hooks", self.hooks),
-            ("--nats", self.nats),
-            ("--s3", self.s3),
-            ("--contact", self.contact),
-            ("--newsletter", self.newsletter),
-            ("--careers", self.careers),
-            ("--notifier", self.notifier),
-        ];
-        for (flag, port) in ports {
+        let ports: BTreeMap<String, u16> = serde_json::from_value(serde_json::to_value(self)?)?;
+        for (name, port) in ports {
             TcpListener::bind(("127.0.0.1", port)).with_context(|| {
-                format!("Port {port} is used by another program; stop it, or choose another port with {flag}")
+                format!(
+                    "Port {port} is used by another program; stop it, or choose another port with --{name}"
+                )
             })?;
         }
         Ok(())

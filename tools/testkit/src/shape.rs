@@ -1,6 +1,6 @@
 //! Shape of a stack: what it consists of, where there is a choice.
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 
 /// Who serves the front ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -24,93 +24,25 @@ pub enum Broker {
     Three,
 }
 
-/// When the broker writes messages to disk. A cluster always does at once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Fsync {
-    /// Every two minutes, which is its default
-    #[default]
-    Later,
-    /// Before each acknowledgement, as in production
-    Always,
-}
-
-/// The mail server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mail {
-    /// Maildev, with a web page that shows the mails
-    Inbox,
-    /// A [`MailServer`](crate::MailServer) in this process, which fails on demand
-    #[default]
-    Scripted,
-}
-
-/// What is kept of mails and webhooks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Keep {
-    /// Everything
-    #[default]
-    Everything,
-    /// What identifies them, so that a run can have hundreds of thousands
-    Identity,
-}
-
-/// The clock of our services.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Clock {
-    /// The system's
-    #[default]
-    System,
-    /// One for each service, which a test can step
-    Stepped,
-}
-
-/// The disks of the broker and of the spool of résumés.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Disks {
-    /// The system's
-    #[default]
-    System,
-    /// Small ones, which a test can fill; needs root
-    Small,
-}
-
-/// Replicas of the newsletter service and of the notifier, which consume events.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Replicas {
-    /// One of each
-    #[default]
-    One,
-    /// Two of each
-    Two,
-}
-
 /// What a stack consists of, where there is a choice.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each type says it")]
+#[derive(Args, Debug, Clone, Copy, Default)]
 pub struct Shape {
+    /// Who serves the front ends
+    #[arg(long, value_enum, default_value_t)]
     pub hosting: Hosting,
+    /// Servers of the broker
+    #[arg(long, value_enum, default_value_t)]
     pub broker: Broker,
-    pub fsync: Fsync,
-    pub mail: Mail,
-    pub keep: Keep,
-    pub clock: Clock,
-    pub disks: Disks,
-    pub replicas: Replicas,
-    /// Whether every service sends its traces to a viewer.
+    /// Starts a viewer of traces, which gets those of every service
+    #[arg(long)]
     pub observe: bool,
-}
-
-impl Shape {
-    /// The default, as a constant.
-    pub const USUAL: Self = Self {
-        hosting: Hosting::Gateway,
-        broker: Broker::One,
-        fsync: Fsync::Later,
-        mail: Mail::Scripted,
-        keep: Keep::Everything,
-        clock: Clock::System,
-        disks: Disks::System,
-        replicas: Replicas::One,
-        observe: false,
-    };
+    /// Whether maildev takes the mails and shows them on a page, instead of a [`MailServer`](crate::MailServer)
+    #[arg(skip)]
+    pub inbox: bool,
+    /// Whether the broker and the spool of résumés have disks that a test can fill; needs root
+    #[arg(skip)]
+    pub small_disks: bool,
+    /// Whether there are two newsletter services and two notifiers, which consume events
+    #[arg(skip)]
+    pub two_consumers: bool,
 }

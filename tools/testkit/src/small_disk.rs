@@ -1,11 +1,6 @@
 //! A small disk that can be filled: a tmpfs on a folder of its own.
 
-use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
 use tempfile::TempDir;
 
@@ -32,28 +27,6 @@ impl SmallDisk {
     /// Where it is mounted.
     pub fn path(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// Fills it, but for this many bytes.
-    pub fn fill(&self, bytes_left: u64) -> anyhow::Result<()> {
-        let mut filler = File::options().create(true).append(true).open(self.filler())?;
-        // Ends when no space is left.
-        let _full = io::copy(&mut io::repeat(0), &mut filler);
-        filler.flush()?;
-        let length = filler.metadata()?.len().saturating_sub(bytes_left);
-        Ok(filler.set_len(length)?)
-    }
-
-    /// Frees what [`Self::fill`] took.
-    pub fn free(&self) -> anyhow::Result<()> {
-        match fs::remove_file(self.filler()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
-    }
-
-    fn filler(&self) -> PathBuf {
-        self.path().join("filler")
     }
 }
 

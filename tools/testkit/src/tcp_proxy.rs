@@ -1,6 +1,9 @@
 //! TCP proxy that can be cut: a network between two processes of one machine.
 
-use std::{convert::Infallible, net::SocketAddr};
+use std::{
+    convert::Infallible,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+};
 
 use tokio::{
     io::copy_bidirectional,
@@ -10,6 +13,8 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
+
+const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A proxy before a port of 127.0.0.1. Dropping it ends all connections.
 pub struct TcpProxy {
@@ -21,17 +26,12 @@ pub struct TcpProxy {
 impl TcpProxy {
     /// Starts one to this port, on a free port.
     pub async fn start(to: u16) -> anyhow::Result<Self> {
-        Self::start_on(0, to).await
-    }
-
-    /// The same on this port.
-    pub async fn start_on(port: u16, to: u16) -> anyhow::Result<Self> {
-        Self::start_at(([127, 0, 0, 1], port).into(), None, to).await
+        Self::start_at(FREE_PORT, None, to).await
     }
 
     /// The same on a free port that takes TLS only, for a server without TLS.
     pub async fn start_encrypted(tls: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
-        Self::start_at(([127, 0, 0, 1], 0).into(), Some(tls), to).await
+        Self::start_at(FREE_PORT, Some(tls), to).await
     }
 
     /// The same at this address, with TLS where it has a certificate.

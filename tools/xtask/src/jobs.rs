@@ -200,7 +200,7 @@ pub const JOBS: [Job; 20] = [
         about: "Memory of each service, idle and during uploads",
         tools: &[NATS_SERVER, SITE_PACKAGES, MAKE],
         build: Build::Release,
-        script: "target/release/stack measure memory",
+        script: "target/release/stack run python3 tools/testkit/memory.py",
         ..NIGHTLY
     },
     Job {

@@ -309,8 +309,7 @@ async fn requests(nats: &Nats) -> anyhow::Result<usize> {
 async fn what_comes_while_one_of_two_stops_is_handed_to_the_other_before_the_ack_wait() -> anyhow::Result<()>
 {
     let nats = Nats::start_cluster().await?;
-    nats.provision().await?;
-    let elsewhere = (leader(&nats).await? + 1) % nats.servers();
+    let elsewhere = (leader(&nats).await? + 1) % nats.servers.len();
     let start = async || {
         let client = nats.client_of(elsewhere, User::Notifier).await?;
         anyhow::Ok(Consumer::start_over(client, None, RetryPolicy::DEFAULT, |_| {

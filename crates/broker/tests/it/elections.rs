@@ -28,7 +28,7 @@ async fn without_leader(nats: &Nats, stream: &str) -> anyhow::Result<()> {
     let operator = jetstream::new(nats.client(User::Operator).await?);
     operator.delete_stream(stream).await?;
     sleep(WITHOUT_LEADER).await;
-    nats.provision().await
+    nats.provision(&[]).await
 }
 
 #[tokio::test]

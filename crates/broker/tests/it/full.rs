@@ -45,7 +45,7 @@ async fn filled(nats: &Nats, stream: &str) -> anyhow::Result<u64> {
 async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do() -> anyhow::Result<()> {
     const FORMS: usize = 300;
     let nats = Nats::start().await?;
-    nats.provision_with(&["--storage-mb=16"]).await?;
+    nats.provision(&["--storage-mb=16"]).await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
     let notifier = jetstream::new(nats.client(User::Notifier).await?);
     let deliveries = notifier.get_key_value(DELIVERIES_BUCKET).await?;
@@ -82,7 +82,7 @@ async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do()
 #[tokio::test]
 async fn a_flood_of_forms_is_refused_and_leaves_room_for_dead_letters_and_deliveries() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision_with(&["--storage-mb=16"]).await?;
+    nats.provision(&["--storage-mb=16"]).await?;
     let refused = flood(&nats).await?;
     assert!(matches!(refused, Err(PublishError::Refused(_))), "{refused:?}");
     let answer = Status::from(refused.expect_err("it was refused"));

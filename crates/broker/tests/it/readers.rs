@@ -133,7 +133,7 @@ async fn what_the_example_reads(nats: &Nats) -> anyhow::Result<Vec<String>> {
     example
         .arg("--once")
         .env("NATS_URL", nats.url())
-        .env("NATS_PASSWORD", nats.password());
+        .env("NATS_PASSWORD", nats.password_of(User::Reader));
     let printed = external_program::run(example, b"").await?;
     Ok(printed.lines().map(str::to_owned).collect())
 }

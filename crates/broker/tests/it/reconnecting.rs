@@ -43,12 +43,12 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
     let proxy = TcpProxy::start(port.parse()?).await?;
     let settings = NatsSettings {
         nats_url: format!("nats://127.0.0.1:{}", proxy.port()),
-        nats_user: Some(User::Contact.name().to_owned()),
-        nats_password: Some(nats.password().to_owned().into()),
+        nats_user: Some(User::Contact.name()),
+        nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
         nats_password_file: None,
         nats_ca_file: None,
     };
-    let client = connect(&settings, User::Contact.name()).await?;
+    let client = connect(&settings, &User::Contact.name()).await?;
     let publisher = Publisher::new(client.clone());
     let disconnected = async || {
         proxy.cut();
@@ -70,24 +70,23 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
 #[tokio::test]
 async fn a_password_in_a_file_changes_while_one_server_after_the_other_takes_it_up() -> anyhow::Result<()> {
     let mut nats = Nats::start_cluster().await?;
-    nats.provision().await?;
     let file = NamedTempFile::new()?;
     fs::write(&file, nats.password_of(User::Contact))?;
     let settings = NatsSettings {
         nats_url: nats.url(),
-        nats_user: Some(User::Contact.name().to_owned()),
+        nats_user: Some(User::Contact.name()),
         nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
         nats_password_file: Some(file.path().to_owned()),
         nats_ca_file: None,
     };
-    let publisher = Publisher::new(connect(&settings, User::Contact.name()).await?);
+    let publisher = Publisher::new(connect(&settings, &User::Contact.name()).await?);
 
-    nats.change_password_at_next_start(User::Contact);
+    nats.change_passwords(&[User::Contact]);
     fs::write(&file, nats.password_of(User::Contact))?;
-    for server in 0..nats.servers() {
-        nats.stop_server(server).await?;
+    for server in 0..nats.servers.len() {
+        nats.servers[server].stop().await?;
         nats.start_server(server).await?;
-        nats.wait_until_one_is_healthy(server, "/healthz").await?;
+        nats.wait_until_healthy(server, "/healthz").await?;
         // A machine that is busy may take longer over an election than an event waits.
         eventually("an event is stored", STORED, async || {
             publish(&publisher).await.ok()?.ok()

@@ -203,7 +203,7 @@ async fn take_and_leave_unacknowledged(consumer: &PullConsumer) -> anyhow::Resul
 #[tokio::test]
 async fn the_notifier_takes_and_acknowledges_nothing_of_another_s_consumer() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision_for(WEBHOOK).await?;
+    nats.provision(&["--webhooks", WEBHOOK]).await?;
     create_the_consumer(&nats).await?;
     publish_an_event(&nats).await?;
     let operator = jetstream::new(nats.client(User::Operator).await?);
@@ -389,8 +389,10 @@ async fn nobody_else_hears_a_snapshot() -> anyhow::Result<()> {
 async fn nobody_is_let_in_without_a_login() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     assert!(async_nats::connect(nats.url()).await.is_err());
-    let login =
-        async_nats::ConnectOptions::with_user_and_password("route".to_owned(), nats.password().to_owned());
+    let login = async_nats::ConnectOptions::with_user_and_password(
+        "route".to_owned(),
+        nats.password_of(User::Operator).to_owned(),
+    );
     assert!(login.connect(nats.url()).await.is_err());
     Ok(())
 }

@@ -100,7 +100,11 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
         .await?;
         assert_eq!(client.server_info().client_id, before);
         eventually("the server takes its new certificate", SOON, async || {
-            nats.log().ok()?.contains("Reloaded: tls = enabled").then_some(())
+            nats.servers[0]
+                .log()
+                .ok()?
+                .contains("Reloaded: tls = enabled")
+                .then_some(())
         })
         .await?;
         client.force_reconnect().await?;

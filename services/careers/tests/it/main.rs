@@ -1,5 +1,6 @@
 //! The careers service over gRPC, on a real broker and a real S3 API.
 
+mod clamd;
 mod crafted;
 mod resumes;
 mod scans;
@@ -230,9 +231,9 @@ async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
     running.apply_until_stored().await?;
-    running.nats.freeze().await?;
+    running.nats.servers[0].freeze().await?;
     running.s3.fault(S3Fault::None);
-    running.nats.thaw()?;
+    running.nats.servers[0].thaw()?;
     running.ensure_spool_is_empty().await?;
     let events = eventually("the event is stored", Duration::from_secs(45), async || {
         running

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use site_service::status;
-use testkit::{Clamd, measure::pdf};
+use testkit::measure::pdf;
 use tokio::{net::TcpListener, time::timeout};
 use tonic::Code;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Running, application, commit, fields, resume, running, running_with};
+use crate::{MEGABYTE, Running, application, clamd::Clamd, commit, fields, resume, running, running_with};
 
 /// How long a scan may take unless a setting says otherwise.
 const DEFAULT_SCAN: Duration = Duration::from_secs(15);
@@ -116,7 +116,7 @@ async fn a_scanner_that_says_nothing_holds_nobody_up() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn what_is_longer_than_the_scanner_takes_is_taken_unscanned() -> anyhow::Result<()> {
-    let clamd = Clamd::start_for_files_up_to(MEGABYTE).await?;
+    let clamd = Clamd::start_with(&format!("StreamMaxLength {MEGABYTE}")).await?;
     let mut running = scanned_by(&clamd.address()).await?;
     assert_eq!(running.scan_of(&pdf(MEGABYTE / 2)).await?, "clean");
     assert_eq!(running.scan_of(&infected(5 * MEGABYTE)).await?, "not-scanned");

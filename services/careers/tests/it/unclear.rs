@@ -47,10 +47,10 @@ async fn an_event_that_was_sent_twice_and_stored_once_keeps_its_resume() -> anyh
         .map(|_| running.applying(&file, Uuid::new_v4()))
         .collect();
     running.resumes_are_stored(APPLICATIONS).await?;
-    running.nats.freeze().await?;
+    running.nats.servers[0].freeze().await?;
     running.s3.fault(S3Fault::None);
     tokio::time::sleep(SENT_TWICE).await;
-    running.nats.thaw()?;
+    running.nats.servers[0].thaw()?;
     let mut answers = Vec::new();
     for applying in applying {
         answers.push(applying.await?);
@@ -77,10 +77,10 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
     running.s3.fault(S3Fault::HoldAnswers);
     let applying = running.applying(&pdf(MEGABYTE), Uuid::new_v4());
     running.resume_is_stored().await?;
-    running.nats.freeze().await?;
+    running.nats.servers[0].freeze().await?;
     running.s3.fault(S3Fault::None);
     let refused = applying.await?;
-    running.nats.thaw()?;
+    running.nats.servers[0].thaw()?;
     assert_eq!(refused.map_err(|status| status.code()), Err(Code::Unavailable));
     let objects = running.s3.objects()?;
     assert_eq!(objects.len(), 1, "it was removed, and its event may be stored");

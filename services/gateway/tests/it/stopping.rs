@@ -161,13 +161,17 @@ async fn dawdle_over_http2(port: u16) -> anyhow::Result<(u16, Option<String>, St
     Ok((status, retry_after, String::from_utf8(body.to_vec())?))
 }
 
-/// A gateway of its own before this careers service.
-async fn gateway(careers_port: u16, logs: &Path) -> anyhow::Result<(ChildProcess, u16)> {
+/// A gateway of its own before services at these ports, by the settings that name them.
+pub async fn gateway(services: &[(&str, u16)], logs: &Path) -> anyhow::Result<(ChildProcess, u16)> {
     let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
     command.env("LISTEN", format!("127.0.0.1:{port}"));
     command.env("HEALTH_LISTEN", "127.0.0.1:0");
-    command.env("CAREERS_URL", format!("http://127.0.0.1:{careers_port}"));
+    command.envs(
+        services
+            .iter()
+            .map(|(name, port)| (*name, format!("http://127.0.0.1:{port}"))),
+    );
     command.env("GRACE_SECONDS", GRACE).env("RATE_BURST", "100");
     command.env("UPLOADS_PER_ADDRESS", "100");
     let gateway = ChildProcess::start("gateway", logs, command)?;
@@ -220,7 +224,7 @@ async fn an_upload_of_which_a_part_was_sent_is_not_sent_again() -> anyhow::Resul
     let server = Server::builder().add_service(CareersServiceServer::new(Losing(calls.clone())));
     let serving = tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
     let logs = TempDir::new()?;
-    let (_gateway, port) = gateway(careers_port, logs.path()).await?;
+    let (_gateway, port) = gateway(&[("CAREERS_URL", careers_port)], logs.path()).await?;
     let answer = Uploading::begin(port, "Louis Losing", "*/*")
         .await?
         .finish()
@@ -249,7 +253,7 @@ fn ensure_told(answer: &str) {
 async fn at_a_stop_an_upload_is_stored_or_its_visitor_is_told_to_send_it_again() -> anyhow::Result<()> {
     let (stack, spool) = stack().await?;
     let logs = TempDir::new()?;
-    let (gateway, port) = gateway(stack.port_of("careers"), logs.path()).await?;
+    let (gateway, port) = gateway(&[("CAREERS_URL", stack.port_of("careers"))], logs.path()).await?;
     let quick = Uploading::begin(port, "Quentin Quick", "*/*").await?;
     let slow = Uploading::begin(port, "Sally Slow", "*/*").await?;
     let page = Uploading::begin(port, "Paula Page", "text/html").await?;
@@ -295,7 +299,7 @@ async fn an_application_that_is_not_stored_when_the_grace_period_ends_is_told_to
 -> anyhow::Result<()> {
     let (stack, _spool) = stack().await?;
     let logs = TempDir::new()?;
-    let (gateway, port) = gateway(stack.port_of("careers"), logs.path()).await?;
+    let (gateway, port) = gateway(&[("CAREERS_URL", stack.port_of("careers"))], logs.path()).await?;
     stack.s3.fault(S3Fault::HoldAnswers);
     let whole = Uploading::begin(port, "Henry Held", "*/*").await?;
     let answer = tokio::spawn(whole.finish());

@@ -9,11 +9,6 @@ use testkit::{CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, S
 use crate::collector::Collector;
 
 const EXPORT: Duration = Duration::from_secs(90);
-const SHAPE: Shape = Shape {
-    hosting: Hosting::Nobody,
-    ..Shape::USUAL
-};
-
 /// A collector by TLS of this authority, and the settings of services that trust that one.
 struct Telemetry {
     collector: Collector,
@@ -54,7 +49,11 @@ impl Telemetry {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        Stack::start_as(SHAPE, Ports::free()?, &settings).await
+        let shape = Shape {
+            hosting: Hosting::Nobody,
+            ..Shape::default()
+        };
+        Stack::start_as(shape, Ports::free()?, &settings).await
     }
 }
 

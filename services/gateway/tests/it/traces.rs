@@ -119,8 +119,8 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_a
         assert_eq!(tree(&collector.spans_of(&trace), &[], 0), TREE);
     }
     let spans = collector.spans_of(&trace);
-    let site = stack.ports();
-    let (careers, smtp) = (site.careers.to_string(), site.smtp.to_string());
+    let (careers, smtp) = (stack.port_of("careers"), stack.ports().smtp);
+    let (careers, smtp) = (careers.to_string(), smtp.to_string());
     let of = |kind: SpanKind, name: &str| -> Vec<&Span> {
         let all = spans.iter().map(|(_, span)| span);
         all.filter(|span| span.kind() == kind && span.name == name)

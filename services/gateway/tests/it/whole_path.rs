@@ -8,10 +8,14 @@ use nix::sys::signal::Signal;
 use reqwest::{Client, Response, StatusCode, header, multipart};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use testkit::{Clamd, Ports, Stack, TcpProxy, eventually, measure::pdf};
-use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
+use testkit::{Ports, Stack, TcpProxy, eventually, free_ports, measure::pdf};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
 
-use crate::{collector::Collector, log_lines};
+use crate::{collector::Collector, log_lines, stopping::gateway};
 
 const MAIL: Duration = Duration::from_secs(45);
 /// Where nothing listens (port 9 is "discard", RFC 863).
@@ -30,13 +34,9 @@ async fn site() -> anyhow::Result<Site> {
 
 /// The site with these settings on top of the usual ones.
 async fn site_with(more: &[(&str, &str)]) -> anyhow::Result<Site> {
-    site_on(Ports::free()?, more).await
-}
-
-async fn site_on(ports: Ports, more: &[(&str, &str)]) -> anyhow::Result<Site> {
     let settings = [&[("RATE_BURST", "100")], more].concat();
     Ok(Site {
-        stack: Stack::start(ports, &settings).await?,
+        stack: Stack::start(Ports::free()?, &settings).await?,
         http: Client::new(),
     })
 }
@@ -273,6 +273,23 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
     Ok(())
 }
 
+/// Takes what is sent to it as clamd does, and finds a virus in what holds these words.
+async fn scan_for(virus: &'static str, clamd: TcpListener) -> anyhow::Result<()> {
+    loop {
+        let (mut line, _) = clamd.accept().await?;
+        let mut stream = Vec::new();
+        // The last chunk is empty.
+        while !stream.ends_with(&[0; 4]) && line.read_buf(&mut stream).await? > 0 {}
+        let found = stream.windows(virus.len()).any(|words| words == virus.as_bytes());
+        let verdict: &[u8] = if found {
+            b"stream: Test.Virus FOUND\0"
+        } else {
+            b"stream: OK\0"
+        };
+        line.write_all(verdict).await?;
+    }
+}
+
 /// The site with the scanner at this address, and what it counts.
 async fn site_scanned_by(clamd: &str) -> anyhow::Result<(Site, Collector)> {
     let (collector, address) = Collector::start().await?;
@@ -293,11 +310,14 @@ async fn counted(collector: &Collector, outcome: &str) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called_so() -> anyhow::Result<()> {
-    let clamd = Clamd::start().await?;
-    let (site, collector) = site_scanned_by(&clamd.address()).await?;
+    const VIRUS: &str = "The test calls this a virus.";
+    let clamd = TcpListener::bind("127.0.0.1:0").await?;
+    let scanner = clamd.local_addr()?.to_string();
+    tokio::spawn(scan_for(VIRUS, clamd));
+    let (site, collector) = site_scanned_by(&scanner).await?;
 
     let end = b"\nstartxref\n0\n%%EOF\n".to_vec();
-    let infected = [pdf(1_000_000), Clamd::VIRUS.into(), end].concat();
+    let infected = [pdf(1_000_000), VIRUS.into(), end].concat();
     let refused = site.apply(infected).await?;
     assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
     let body: Value = refused.json().await?;
@@ -309,7 +329,7 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
     site.ensure_nothing_is_left().await?;
     counted(&collector, "infected").await?;
     let log = site.stack.logs().join("careers.log");
-    let told = log_lines::found(&log, 1, |line| line.to_string().contains(Clamd::SIGNATURE)).await?;
+    let told = log_lines::found(&log, 1, |line| line.to_string().contains("Test.Virus")).await?;
     assert_eq!(told[0]["level"], "WARN");
     let log = std::fs::read_to_string(log)?;
     for personal in ["Zoë", "zoe@", "Résumé"] {
@@ -386,22 +406,17 @@ async fn the_same_key_has_one_effect_and_the_same_answer() -> anyhow::Result<()>
 /// takes to start depends on what else the machine does.
 #[tokio::test]
 async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyhow::Result<()> {
-    let ports = Ports::free()?;
-    let (contact, newsletter) = (ports.contact, ports.newsletter);
+    let site = site().await?;
+    let [contact, newsletter] = ["contact", "newsletter"].map(|name| site.stack.port_of(name));
     // Reserved, or another test may take a port as soon as it is free.
-    let reserved = Ports::free()?;
+    let [for_contact, for_newsletter] = free_ports()?;
+    let forward = |port: u16, to| TcpProxy::start_at(([127, 0, 0, 1], port).into(), None, to);
     let proxies = [
-        TcpProxy::start_on(reserved.contact, contact).await?,
-        TcpProxy::start_on(reserved.newsletter, newsletter).await?,
+        forward(for_contact, contact).await?,
+        forward(for_newsletter, newsletter).await?,
     ];
-    let [contact_url, newsletter_url] = proxies
-        .each_ref()
-        .map(|proxy| format!("http://127.0.0.1:{}", proxy.port()));
-    let settings = [
-        ("CONTACT_URL", &*contact_url),
-        ("NEWSLETTER_URL", &*newsletter_url),
-    ];
-    let site = site_on(ports, &settings).await?;
+    let services = [("CONTACT_URL", for_contact), ("NEWSLETTER_URL", for_newsletter)];
+    let (_gateway, gateway_port) = gateway(&services, site.stack.logs()).await?;
     let forms = [
         (contact, "/api/contact", message()),
         (
@@ -420,14 +435,14 @@ async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyh
                 .then_some(())
         })
         .await?;
-        let request = site.http.post(format!("{}{path}", site.stack.site())).json(&form);
-        let sending = tokio::spawn(request.send());
+        let request = site.http.post(format!("http://127.0.0.1:{gateway_port}{path}"));
+        let sending = tokio::spawn(request.json(&form).send());
         tokio::time::sleep(Duration::from_secs(1)).await;
         assert!(
             !sending.is_finished(),
             "{path} is answered before its service is back"
         );
-        let _proxy = TcpProxy::start_on(port, service).await?;
+        let _proxy = forward(port, service).await?;
         assert_eq!(sending.await??.status(), StatusCode::OK, "{path}");
     }
     Ok(())

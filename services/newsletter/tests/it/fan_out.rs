@@ -145,7 +145,7 @@ fn readers(count: usize) -> impl Iterator<Item = String> {
 
 async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>> {
     // Room for all mails of a large issue at once: here nobody sends them, and what finds no room waits.
-    nats.provision_with(&["--storage-mb", "8192"]).await?;
+    nats.provision(&["--storage-mb", "8192"]).await?;
     seed_subscribers(nats, PERSON_KEY, readers(count)).await
 }
 
@@ -315,7 +315,7 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
 async fn an_issue_that_waits_for_room_takes_as_much_as_there_is_each_time() -> anyhow::Result<()> {
     const SENT: usize = 40;
     let nats = Nats::start().await?;
-    nats.provision_with(&["--storage-mb", "16"]).await?;
+    nats.provision(&["--storage-mb", "16"]).await?;
     let count = 2_000;
     seed_subscribers(&nats, PERSON_KEY, readers(count)).await?;
     let logs = tempfile::TempDir::new()?;

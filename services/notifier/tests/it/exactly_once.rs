@@ -80,7 +80,7 @@ async fn a_mail_that_cannot_be_noted_is_noted_once_it_can_be() -> anyhow::Result
     // Longer than one write takes to fail.
     tokio::time::sleep(3 * ACK_WAIT).await;
     assert!(!site.came_again(channel).await?, "it was given back");
-    nats.provision().await?;
+    nats.provision(&[]).await?;
     site.until_acked(channel, SOON).await?;
     assert!(site.delivered_at(event, channel).await?.is_some());
     assert_eq!((server.attempts(VISITOR), server.accepted(VISITOR).len()), (1, 1));
@@ -254,7 +254,7 @@ async fn what_it_had_before_the_broker_was_killed_it_leaves_to_whoever_claimed_i
         (s3.open_connections() > before).then_some(())
     })
     .await?;
-    nats.kill_server(0).await?;
+    nats.servers[0].kill().await?;
     nats.start_server(0).await?;
     let site = Site::on(&nats).await?;
     // Until it has its connection again.

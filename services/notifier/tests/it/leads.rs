@@ -145,7 +145,7 @@ impl Sales {
         let site = Site::on(&nats).await?;
         // The endpoint hears nothing of what came before it, nor is anything recorded of it.
         site.publish(ZOE, lead(ZOE, "before the endpoint")?).await?;
-        nats.provision_for(&webhooks).await?;
+        nats.provision(&["--webhooks", &webhooks]).await?;
         let flags = vec![
             format!("--webhooks={webhooks}"),
             format!("--webhooks-secrets-dir={}", secrets.path().display()),

@@ -495,10 +495,10 @@ async fn a_broker_that_is_killed_before_it_gives_the_dead_letters_is_asked_again
     let mut nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = telling(&nats, &server).await?;
-    nats.freeze().await?;
+    nats.servers[0].freeze().await?;
     // It is asked meanwhile, and never answers.
     tokio::time::sleep(3 * HURRY).await;
-    nats.kill_server(0).await?;
+    nats.servers[0].kill().await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
     give_up(&nats, &site, 1).await?;

@@ -29,7 +29,7 @@ async fn resumes_of_5_mb_that_queue_while_the_mail_server_hangs_take_little_memo
     let queued = 12;
     let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    server.fault(MailFault::Hang);
+    server.fault(MailFault::Each(ScriptedReply::Hang));
     let site = Site::on(&nats).await?;
     let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
     for _ in 0..queued {
@@ -38,7 +38,7 @@ async fn resumes_of_5_mb_that_queue_while_the_mail_server_hangs_take_little_memo
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
     eventually("as many hang as there is room for", SOON, async || {
-        (server.begun() > 2).then_some(())
+        (server.counts().begun > 2).then_some(())
     })
     .await?;
     tokio::time::sleep(HANGING).await;
@@ -73,7 +73,7 @@ async fn many_resumes_that_hang_take_little_memory_and_arrive_in_the_end() -> an
     let logs = tempfile::TempDir::new()?;
     let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
     eventually("every connection hangs", 2 * SOON, async || {
-        (server.held() == CONNECTIONS).then_some(())
+        (server.counts().held == CONNECTIONS).then_some(())
     })
     .await?;
     site.contact("asha@example.org").await?;
@@ -115,7 +115,7 @@ async fn resumes_that_the_mail_server_does_not_read_hold_up_no_mail_without_one(
         site.publish(VISITOR, applied.clone()).await?;
     }
     eventually("the server does not read on", SOON, async || {
-        (server.held() == ROOM).then_some(())
+        (server.counts().held == ROOM).then_some(())
     })
     .await?;
 
@@ -126,7 +126,10 @@ async fn resumes_that_the_mail_server_does_not_read_hold_up_no_mail_without_one(
     })
     .await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
-    assert_eq!((server.held(), server.attempts(RECRUITERS)), (ROOM, ROOM + 1));
+    assert_eq!(
+        (server.counts().held, server.attempts(RECRUITERS)),
+        (ROOM, ROOM + 1)
+    );
 
     server.release_held();
     site.until_acked(Channel::RecruiterApplication, SOON).await?;

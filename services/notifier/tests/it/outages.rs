@@ -33,7 +33,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let notifier = process(&nats, inbox.port(), &[], logs.path())?;
     inbox.mails_to(SALES, 3, SOON).await?;
     // Whatever is under way now stays so until the kill.
-    inbox.fault(MailFault::Hang);
+    inbox.fault(MailFault::Each(ScriptedReply::Hang));
     notifier.kill().await?;
     inbox.fault(MailFault::None);
     let left = usize::try_from(site.open(Channel::ContactAcknowledgement).await?)?;
@@ -138,14 +138,14 @@ async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Res
     }
     let mut stopping = Running::start(&nats, held.port(), &[]).await?;
     eventually("four mails are under way", SOON, async || {
-        (held.held() == 4).then_some(())
+        (held.counts().held == 4).then_some(())
     })
     .await?;
     stopping.tell_to_stop();
     let _next = Running::start(&nats, other.port(), &[]).await?;
     let accepted = |server: &MailServer| visitors.iter().map(|to| server.accepted(to).len()).sum::<usize>();
     eventually("the next sends the others", SOON, async || {
-        (accepted(&other) + held.held() == visitors.len()).then_some(())
+        (accepted(&other) + held.counts().held == visitors.len()).then_some(())
     })
     .await?;
     held.release_held();

@@ -197,10 +197,19 @@ async fn mails_wait_for_a_mail_server_that_takes_none_and_go_out_once_it_does() 
     // four may that were under way at once, and those that asked afterwards. So do the first that are put off without a word of
     // whose fault that is.
     for (fault, wait_in_place) in [
-        (MailFault::RefuseRecipients, BACKLOG),
-        (MailFault::RefuseContents, BACKLOG),
-        (MailFault::LocalError, BACKLOG - 8),
-        (MailFault::HangUp, BACKLOG - 12),
+        (
+            MailFault::Each(ScriptedReply::ToRecipient("450 4.3.2 Not now")),
+            BACKLOG,
+        ),
+        (
+            MailFault::Each(ScriptedReply::ToContent("451 4.3.0 Not now")),
+            BACKLOG,
+        ),
+        (
+            MailFault::Each(ScriptedReply::ToContent("451 Local error in processing")),
+            BACKLOG - 8,
+        ),
+        (MailFault::Each(ScriptedReply::HangUp), BACKLOG - 12),
     ] {
         let nats = Nats::start().await?;
         let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -209,7 +218,7 @@ async fn mails_wait_for_a_mail_server_that_takes_none_and_go_out_once_it_does() 
         let visitors = request_newsletters(&site).await?;
         let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
         tokio::time::sleep(Duration::from_secs(6)).await;
-        let asked = server.begun();
+        let asked = server.counts().begun;
         server.fault(MailFault::None);
         eventually(
             &format!("the first mail after {fault:?}"),
@@ -289,7 +298,7 @@ async fn mails_that_wait_for_a_bucket_of_the_broker_go_out_once_it_is_back() -> 
         0,
         "nobody knows what was sent before"
     );
-    nats.provision().await?;
+    nats.provision(&[]).await?;
     eventually("the first mail", FIRST_SUCCESS, async || {
         (arrived(&server, &visitors) > 0).then_some(())
     })
@@ -524,11 +533,11 @@ async fn a_receiver_that_fails_is_asked_by_one_webhook_at_a_time_and_gets_all_on
     assert!((5..=MOST_ASKED).contains(&asked), "{asked}");
     receiver.answer(StatusCode::NO_CONTENT);
     eventually("the first webhook", FIRST_SUCCESS, async || {
-        (!receiver.taken_after(0).is_empty()).then_some(())
+        (!receiver.accepted().is_empty()).then_some(())
     })
     .await?;
     eventually("all webhooks", SOON, async || {
-        (receiver.taken_after(0).len() == MESSAGES).then_some(())
+        (receiver.accepted().len() == MESSAGES).then_some(())
     })
     .await?;
     assert!(sending.nats.dead_letters().await?.is_empty());

@@ -134,7 +134,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
         site.contact(visitor).await?;
     }
     eventually("all four hang", SOON, async || {
-        (server.held() == stuck.len()).then_some(())
+        (server.counts().held == stuck.len()).then_some(())
     })
     .await?;
 
@@ -142,7 +142,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     accepted(&server, "asha@example.org", 1).await?;
     accepted(&server, SALES, stuck.len()).await?;
     assert_eq!(
-        server.held(),
+        server.counts().held,
         stuck.len(),
         "the others waited for the hanging ones"
     );
@@ -182,7 +182,11 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
     }
     site.request_newsletter("asha@example.org").await?;
     accepted(&server, "asha@example.org", 1).await?;
-    assert_eq!(server.held(), stuck.len(), "it waited for the hanging ones");
+    assert_eq!(
+        server.counts().held,
+        stuck.len(),
+        "it waited for the hanging ones"
+    );
 
     server.release_held();
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
@@ -275,7 +279,11 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
             .await?;
     }
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
-    assert!(server.connections() <= 4, "{} connections", server.connections());
+    assert!(
+        server.counts().connections <= 4,
+        "{} connections",
+        server.counts().connections
+    );
     Ok(())
 }
 
@@ -368,10 +376,10 @@ async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost(
     let _notifier = Running::start(&nats, server.port(), &secure).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
-        (server.connections() >= 2).then_some(())
+        (server.counts().connections >= 2).then_some(())
     })
     .await?;
-    assert_eq!(server.logins(), 0, "the password was said in the clear");
+    assert_eq!(server.counts().logins, 0, "the password was said in the clear");
     assert_eq!(server.attempts("zoe@example.org"), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
@@ -390,7 +398,7 @@ async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result
     let _notifier = Running::start(&nats, server.port(), &login).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
-        (server.connections() >= 2 && server.logins() >= 2).then_some(())
+        (server.counts().connections >= 2 && server.counts().logins >= 2).then_some(())
     })
     .await?;
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
@@ -464,7 +472,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     let mut notifier = Running::start(&nats, server.port(), &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
-        (server.begun() >= 2).then_some(())
+        (server.counts().begun >= 2).then_some(())
     })
     .await?;
     assert_eq!(nats.dead_letters().await?.len(), 0);

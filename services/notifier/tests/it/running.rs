@@ -13,9 +13,7 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested, Scan, StoredResume},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{
-    ChildProcess, MailServer, Nats, S3, ScriptedReply, SteppedClock, User, eventually, pass_flags,
-};
+use testkit::{ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, pass_flags, root};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -80,16 +78,23 @@ pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> any
     ChildProcess::start("notifier", logs, command(nats, smtp_port, more))
 }
 
-/// The same with a clock that may be wrong.
+/// The same with a clock that is wrong by this, such as `+1d`.
 pub fn process_by_clock(
     nats: &Nats,
     smtp_port: u16,
     more: &[String],
     logs: &Path,
-    clock: &SteppedClock,
+    offset: &str,
 ) -> anyhow::Result<ChildProcess> {
     let mut command = command(nats, smtp_port, more);
-    command.envs(clock.env()?);
+    let library = root().join("target/tools/libfaketimeMT.so.1");
+    anyhow::ensure!(
+        library.exists(),
+        "There is no libfaketime; cargo xtask test rust fetches it"
+    );
+    command.env("LD_PRELOAD", library).env("FAKETIME", offset);
+    // Timers and the times of files stay; shared memory would outlive a process that is killed.
+    command.envs(["DONT_FAKE_MONOTONIC", "NO_FAKE_STAT", "FAKETIME_DISABLE_SHM"].map(|name| (name, "1")));
     ChildProcess::start("notifier", logs, command)
 }
 
@@ -357,7 +362,7 @@ pub async fn holding(held: &'static str) -> anyhow::Result<MailServer> {
 /// Waits until it holds a mail.
 pub async fn held(server: &MailServer) -> anyhow::Result<()> {
     eventually("the mail is under way", SOON, async || {
-        (server.held() == 1).then_some(())
+        (server.counts().held == 1).then_some(())
     })
     .await
 }

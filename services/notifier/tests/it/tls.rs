@@ -17,12 +17,12 @@ use crate::running::{Running, SOON, Site, accepted, process};
 
 const VISITOR: &str = "zoe@example.org";
 
-fn login(mechanism: &'static str) -> Login {
-    Login::Taken {
+fn login(mechanism: &'static str) -> Option<Login> {
+    Some(Login {
         mechanism,
-        user: "notifier",
+        user: "notifier".to_owned(),
         password: "a password",
-    }
+    })
 }
 
 /// The settings that go with such a server.
@@ -56,8 +56,8 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
         let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
         site.request_newsletter(VISITOR).await?;
         accepted(&server, VISITOR, 1).await?;
-        assert_eq!(server.logins(), 1, "{tls} {mechanism}");
-        assert_eq!(server.plaintext_commands(), 0, "{tls} {mechanism}");
+        assert_eq!(server.counts().logins, 1, "{tls} {mechanism}");
+        assert_eq!(server.counts().plaintext_commands, 0, "{tls} {mechanism}");
     }
     Ok(())
 }
@@ -78,10 +78,13 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
     let notifier = process(&nats, port, &flags(tls, &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
     eventually("it tried twice", SOON, async || {
-        (server.connections() >= 2).then_some(())
+        (server.counts().connections >= 2).then_some(())
     })
     .await?;
-    assert_eq!((server.logins(), server.plaintext_commands()), (0, 0));
+    assert_eq!(
+        (server.counts().logins, server.counts().plaintext_commands),
+        (0, 0)
+    );
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
@@ -128,7 +131,10 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
     let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
     until_logged(&logs, |line| line.contains("not valid for name")).await?;
-    assert_eq!((server.logins(), server.plaintext_commands()), (0, 0));
+    assert_eq!(
+        (server.counts().logins, server.counts().plaintext_commands),
+        (0, 0)
+    );
     assert_eq!(server.attempts(VISITOR), 0);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 1);
     assert!(nats.dead_letters().await?.is_empty());
@@ -157,7 +163,7 @@ async fn webhooks_to(
     let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
     endpoint["url"] = format!("https://127.0.0.1:{}/hooks", proxy.port()).into();
     let webhooks = json!([endpoint]).to_string();
-    nats.provision_for(&webhooks).await?;
+    nats.provision(&["--webhooks", &webhooks]).await?;
     let flags = [
         format!("--webhooks={webhooks}"),
         "--webhooks-allow-private".to_owned(),

@@ -45,7 +45,7 @@ impl Sending {
         let nats = Nats::start().await?;
         let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
         let webhooks = json!(endpoints).to_string();
-        nats.provision_for(&webhooks).await?;
+        nats.provision(&["--webhooks", &webhooks]).await?;
         let flags = vec![
             format!("--webhooks={webhooks}"),
             "--webhooks-allow-private".to_owned(),

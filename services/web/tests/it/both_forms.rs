@@ -6,10 +6,12 @@ use anyhow::Context;
 use reqwest::{Client, Method, RequestBuilder, StatusCode, header, redirect::Policy};
 use testkit::{Hosting, Ports, Shape, Stack, root};
 
-const CLUSTER: Shape = Shape {
-    hosting: Hosting::Cluster,
-    ..Shape::USUAL
-};
+fn cluster() -> Shape {
+    Shape {
+        hosting: Hosting::Cluster,
+        ..Shape::default()
+    }
+}
 
 /// What is another one with each answer, or with each copy of a file.
 const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
@@ -139,7 +141,7 @@ async fn answer_of(request: RequestBuilder) -> anyhow::Result<Answer> {
 #[tokio::test]
 async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     let one = Stack::start(Ports::free()?, &[]).await?;
-    let many = Stack::start_as(CLUSTER, Ports::free()?, &[]).await?;
+    let many = Stack::start_as(cluster(), Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
     let mut addresses: Vec<String> = ADDRESSES.map(str::to_owned).into();
     for folder in [
@@ -184,7 +186,7 @@ fn sent(client: &Client, site: &str, form: &str, fields: &[(&str, &str)]) -> Req
 async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Result<()> {
     const WRONG: [(&str, &str); 2] = [("email", "zoe@"), ("message", "<b>Hello</b>")];
     let one = Stack::start(Ports::free()?, &[]).await?;
-    let many = Stack::start_as(CLUSTER, Ports::free()?, &[]).await?;
+    let many = Stack::start_as(cluster(), Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
     for (form, fields, from, status) in [
         (
@@ -230,7 +232,7 @@ async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Resul
 #[tokio::test]
 async fn behind_the_router_nobody_can_choose_an_address() -> anyhow::Result<()> {
     let burst = [("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")];
-    let stack = Stack::start_as(CLUSTER, Ports::free()?, &burst).await?;
+    let stack = Stack::start_as(cluster(), Ports::free()?, &burst).await?;
     let client = Client::new();
     let status_for = async |forwarded: &str| {
         let form = client.post(format!("{}/api/newsletter", stack.site()));

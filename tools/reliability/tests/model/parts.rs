@@ -76,7 +76,7 @@ impl Parts {
         let disk = folder.path().join("nats");
         std::fs::create_dir(&disk)?;
         let nats = Nats::start_at(free_port()?, &disk).await?;
-        nats.provision().await?;
+        nats.provision(&[]).await?;
         let s3 = S3::start_at(free_port()?, &objects).await?;
         let careers_s3 = S3::start_at(free_port()?, &objects).await?;
         let replies = Replies::default();
@@ -148,12 +148,12 @@ impl Parts {
         ];
         loop {
             let connected = self.nats.connected().await?;
-            let is_gone = |user: User| !connected.iter().any(|name| name == user.name());
+            let is_gone = |user: User| !connected.iter().any(|name| *name == user.name());
             let is_settled = running
                 .iter()
                 .all(|(user, is_running)| *is_running || is_gone(*user))
                 && (self.careers.is_running() || self.careers_s3.open_connections() == 0)
-                && (self.notifier.is_running() || self.mail.open_connections() == 0);
+                && (self.notifier.is_running() || self.mail.counts().open_connections == 0);
             if is_settled {
                 return Ok(());
             }

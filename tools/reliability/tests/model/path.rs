@@ -1,6 +1,6 @@
 //! Takes each step with the real services, and balances the books after it.
 
-use std::{cell::RefCell, panic::resume_unwind, slice::from_ref, sync::Arc, time::Duration};
+use std::{cell::RefCell, fs, panic::resume_unwind, slice::from_ref, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use async_nats::jetstream::{AckKind, Message};
@@ -20,6 +20,7 @@ use site_proto::{
 };
 use site_service::idempotency::KeyBinding;
 use sitectl::{Mode, broker, dead_letters, sweep};
+use testkit::mail_server::AcceptedMail;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tonic::{Code, Status};
@@ -386,7 +387,10 @@ impl Sequence {
         let accepted = self.parts().mail.take_accepted();
         ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
         // An attempt in between that the mail server put off changes nothing: nobody knows of the first.
-        let Some((recipient, content)) = accepted.first() else {
+        let Some(AcceptedMail {
+            recipient, content, ..
+        }) = accepted.first()
+        else {
             return Ok(());
         };
         let was_cut_off = self.books.cut_off.remove(mail);
@@ -546,7 +550,16 @@ impl Sequence {
                 && left.objects.is_empty(),
             "something is left of nobody"
         );
-        self.parts().s3.remove_leftovers()?;
+        // The server leaves metadata and folders of deleted objects.
+        let folder = self.parts().s3.folder();
+        for entry in fs::read_dir(folder)?.chain(fs::read_dir(folder.join("resumes"))?) {
+            let path = entry?.path();
+            if path.is_file() {
+                fs::remove_file(path)?;
+            } else if path.parent() != Some(folder) {
+                fs::remove_dir_all(path)?;
+            }
+        }
         self.is_clean = IsClean::Yes;
         Ok(())
     }

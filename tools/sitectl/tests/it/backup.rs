@@ -424,7 +424,7 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
 /// Has a broker keep its streams where releases before had them: in the account of all users that are in no other.
 async fn move_to_the_global_account(nats: &mut Nats) -> anyhow::Result<()> {
     nats.stop().await?;
-    let disk = nats.disk();
+    let disk = nats.servers[0].disk();
     fs::rename(disk.join("jetstream/SITE"), disk.join("jetstream/$G"))?;
     let file = disk.with_file_name("nats.conf");
     let text = fs::read_to_string(&file)?;

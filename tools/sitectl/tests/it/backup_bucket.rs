@@ -1,6 +1,6 @@
 //! `sitectl backup` and `sitectl restore` with a second bucket.
 
-use std::{collections::BTreeSet, process::Stdio};
+use std::{collections::BTreeSet, path::PathBuf, process::Stdio};
 
 use age::{secrecy::ExposeSecret, x25519::Identity};
 use anyhow::Context as _;
@@ -28,10 +28,13 @@ impl Backups {
     /// Of these parts, made by users who may do nothing else, in the bucket beside theirs.
     fn of(parts: &Parts) -> anyhow::Result<Self> {
         let identity = Identity::generate();
-        let bucket = parts.s3.backups_flags()?;
+        let mut resumes = parts.s3.flags();
+        resumes.retain(|flag| !flag.starts_with("--s3-access-key-id="));
+        resumes.push("--s3-access-key-id=backup".to_owned());
+        let backups = resumes.iter().map(|flag| flag.replace("--s3-", "--backup-s3-"));
+        let bucket: Vec<String> = backups.map(|flag| flag.replace("=resumes", "=backups")).collect();
         let recipients = format!("--backup-recipients={}", identity.to_public());
         let broker = parts.nats.flags(User::Backup).into_iter();
-        let resumes = parts.s3.flags_of_backup();
         Ok(Self {
             backup: broker
                 .chain(resumes)
@@ -61,9 +64,14 @@ impl Backups {
     }
 }
 
+/// File of a backup's object.
+fn backup_file(parts: &Parts, key: &str) -> PathBuf {
+    parts.s3.folder().join("backups").join(key)
+}
+
 /// The keys of the bucket of backups.
 fn keys(parts: &Parts) -> anyhow::Result<BTreeSet<String>> {
-    let files = parts.s3.backups()?.into_iter();
+    let files = parts.s3.objects_of("backups")?.into_iter();
     Ok(files.map(|(key, _)| key).collect())
 }
 
@@ -157,7 +165,7 @@ async fn nothing_that_is_sent_can_be_read_without_the_identity() -> anyhow::Resu
     let resume: ResumeKey = parts.apply().await?;
     let backups = Backups::of(&parts)?;
     let name = name_of(&backups.make()?)?;
-    for (key, content) in parts.s3.backups()? {
+    for (key, content) in parts.s3.objects_of("backups")? {
         let text = String::from_utf8_lossy(&content);
         for secret in [SERVED, "Zoë", "this is what Asha can do", resume.as_str()] {
             assert!(
@@ -268,7 +276,7 @@ async fn a_backup_that_lost_a_file_or_got_another_is_not_restored() -> anyhow::R
         object.context("an object")?,
         format!("{name}/streams/SITE.snapshot.age"),
     ] {
-        let file = parts.s3.backup_file(&key);
+        let file = backup_file(&parts, &key);
         let was = std::fs::read(&file)?;
         let mut altered = was.clone();
         altered[was.len() / 2] ^= 1;
@@ -290,8 +298,8 @@ fn age_by_days(parts: &Parts, name: &str, days: i64) -> anyhow::Result<String> {
     let earlier = OffsetDateTime::now_utc() - Duration::days(days);
     let format = time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
     let earlier = earlier.format(format)?;
-    std::fs::rename(parts.s3.backup_file(name), parts.s3.backup_file(&earlier))?;
-    let manifest = parts.s3.backup_file(&format!("{earlier}/manifest.json"));
+    std::fs::rename(backup_file(parts, name), backup_file(parts, &earlier))?;
+    let manifest = backup_file(parts, &format!("{earlier}/manifest.json"));
     let text = std::fs::read_to_string(&manifest)?.replace(name, &earlier);
     std::fs::write(manifest, text)?;
     Ok(earlier)
@@ -303,7 +311,7 @@ fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()
     for key in keys(parts)?.iter().filter(|key| key.starts_with(below)) {
         let file = std::fs::File::options()
             .write(true)
-            .open(parts.s3.backup_file(key))?;
+            .open(backup_file(parts, key))?;
         file.set_modified(then)?;
     }
     Ok(())
@@ -311,10 +319,10 @@ fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()
 
 /// What a backup left that was killed, and what is not ours, of long ago.
 fn leave_what_is_no_backup(parts: &Parts) -> anyhow::Result<()> {
-    let left = parts.s3.backup_file("20200101T000000Z/streams/SITE.snapshot.age");
+    let left = backup_file(parts, "20200101T000000Z/streams/SITE.snapshot.age");
     std::fs::create_dir_all(left.parent().context("its folder")?)?;
     std::fs::write(&left, "a part of it")?;
-    std::fs::write(parts.s3.backup_file("README"), "of somebody else")?;
+    std::fs::write(backup_file(parts, "README"), "of somebody else")?;
     age_files_by_days(parts, "20200101T000000Z", 40)?;
     age_files_by_days(parts, "README", 40)
 }

@@ -317,7 +317,7 @@ async fn a_password_may_stand_in_a_file() -> anyhow::Result<()> {
     let (nats, flags) = with_letters(0).await?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("password");
-    std::fs::write(&file, nats.password())?;
+    std::fs::write(&file, nats.password_of(User::Operator))?;
     let flags = flags.into_iter();
     let flags: Vec<String> = flags
         .filter(|flag| !flag.starts_with("--nats-password"))

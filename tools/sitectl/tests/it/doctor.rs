@@ -201,7 +201,7 @@ async fn what_setup_would_mend_is_named_and_setup_mends_it() -> anyhow::Result<(
 async fn what_waits_for_a_person_is_a_warning_and_no_failure() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let crm = r#"[{"name": "crm", "url": "https://crm.example", "events": ["newsletter.bounced"], "format": "slack"}]"#;
-    site.nats.provision_for(crm).await?;
+    site.nats.provision(&["--webhooks", crm]).await?;
     let context = jetstream::new(site.nats.client(User::Operator).await?);
     let letter = "dead.webhook-crm.0123456789abcdef0123456789abcdef";
     context.publish(letter, "{}".into()).await?.await?;

@@ -97,7 +97,7 @@ async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
 #[tokio::test(flavor = "multi_thread")]
 async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision_for(CRM).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     let flags = nats.flags(User::Operator);
     assert_eq!(told(&["leads", "list"], &flags)?, "There are none.\n");
     let first = publish(
@@ -148,7 +148,7 @@ async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<(
     let nats = Nats::start().await?;
     let flags = nats.flags(User::Operator);
     publish(&nats, ZOE, lead("Asha", "before the endpoint", None)?).await?;
-    nats.provision_for(CRM).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     publish(&nats, ZOE, lead("Asha", "behind it", None)?).await?;
     let sales = Channel::SalesLead.name();
     let context = jetstream::new(nats.client(User::Notifier).await?);
@@ -167,7 +167,6 @@ async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<(
 #[tokio::test(flavor = "multi_thread")]
 async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision().await?;
     let flags = nats.flags(User::Operator);
     publish(&nats, ZOE, lead("Asha", "one", Some("spring sale"))?).await?;
     publish(&nats, ZOE, lead("\u{202e}Ravi\u{1b}[31m\tone\n", "two", None)?).await?;
@@ -195,7 +194,6 @@ async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn applications_are_chosen_by_position_and_a_new_link_leads_to_the_resume() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    nats.provision().await?;
     let flags = nats.flags(User::Operator);
     let resume = stored_resume(&s3).await?;
     let gone = StoredResume {

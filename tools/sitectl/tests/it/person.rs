@@ -420,7 +420,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     site.nats.stop().await?;
     let id = person(ASHA.email)?;
     for known in [ASHA.email, ASHA.name, id.as_str()] {
-        let mut files = files_with(&site.nats.disk(), known)?;
+        let mut files = files_with(&site.nats.servers[0].disk(), known)?;
         // The broker lets nobody overwrite a bucket's records; it frees them.
         let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
         files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
@@ -431,7 +431,7 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
         assert_eq!(files, [""; 0], "{known}");
     }
     assert!(
-        !files_with(&site.nats.disk(), ZOE.email)?.is_empty(),
+        !files_with(&site.nats.servers[0].disk(), ZOE.email)?.is_empty(),
         "the files can be searched"
     );
     Ok(())

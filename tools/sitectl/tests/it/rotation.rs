@@ -61,7 +61,9 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
     former_contact.submit(from(BEFORE)).await?;
     answered(&server, BEFORE).await?;
 
-    nats.change_passwords(&[User::Contact, User::Notifier]).await?;
+    nats.change_passwords(&[User::Contact, User::Notifier]);
+    nats.stop().await?;
+    nats.resume_from_disk().await?;
     let refused = former_contact.submit(from(AFTER)).await;
     assert_eq!(
         refused.map_err(|status| status.code()).err(),

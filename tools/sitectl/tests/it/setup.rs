@@ -148,7 +148,7 @@ const CRM: &str = r#"[
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    nats.provision_for(CRM).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     let stream = jetstream::new(nats.client(User::Operator).await?)
         .get_stream(SITE_STREAM)
         .await?;
@@ -182,7 +182,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    nats.provision_for(CRM).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..2 {
         let event = "site.contact.received.0123456789abcdef0123456789abcdef";
@@ -267,7 +267,7 @@ async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> 
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     context.delete_stream(SITE_STREAM).await?;
-    nats.provision_for(CRM).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     let site = context.get_stream(SITE_STREAM).await?;
     let mut consumers: Vec<_> = site.consumers().try_collect().await?;
     consumers.sort_by_key(|consumer| consumer.created);

@@ -262,7 +262,7 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow::Result<()> {
     let nats = Nats::start_cluster().await?;
-    nats.provision_with(&["--storage-mb=16"]).await?;
+    nats.provision(&["--storage-mb=16"]).await?;
     let site = Site::start_with(nats).await?;
     let begin = async || {
         let key = ResumeKey::new(&person(EMAIL)?, Uuid::now_v7());

@@ -22,7 +22,7 @@ async fn an_endpoint_that_was_switched_off_is_switched_on_again() -> anyhow::Res
     let none = told(&["webhooks", "list"], &flags)?;
     assert!(none.contains("There are no endpoints"), "{none}");
 
-    nats.provision_for(TWO).await?;
+    nats.provision(&["--webhooks", TWO]).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     let off = r#"{"failing_since":"2026-11-01T10:00:00Z","off":"it answered 410 Gone"}"#;
@@ -69,7 +69,7 @@ async fn an_endpoint_that_was_switched_off_is_switched_on_again() -> anyhow::Res
 #[tokio::test(flavor = "multi_thread")]
 async fn what_comes_for_an_endpoint_that_is_paused_waits_through_a_setup() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision_for(TWO).await?;
+    nats.provision(&["--webhooks", TWO]).await?;
     let flags = nats.flags(User::Operator);
     let done = told(&["webhooks", "pause", "crm"], &flags)?;
     assert!(done.starts_with("Paused: crm."), "{done}");
@@ -79,7 +79,7 @@ async fn what_comes_for_an_endpoint_that_is_paused_waits_through_a_setup() -> an
         json!({ "name": "crm", "state": "paused", "paused": "crm" })
     );
     publish(&nats, "zoe@example.org", message("Zoe", "zoe@example.org")?).await?;
-    nats.provision_for(TWO).await?;
+    nats.provision(&["--webhooks", TWO]).await?;
 
     let context = jetstream::new(nats.client(User::Operator).await?);
     let taken = async |name: &str| -> anyhow::Result<usize> {
@@ -108,7 +108,7 @@ async fn what_comes_for_an_endpoint_that_is_paused_waits_through_a_setup() -> an
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_attempts_are_listed_the_newest_first_and_are_no_endpoint() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    nats.provision_for(TWO).await?;
+    nats.provision(&["--webhooks", TWO]).await?;
     let flags = nats.flags(User::Operator);
     let none = told(&["webhooks", "deliveries", "crm"], &flags)?;
     assert_eq!(none, "Nothing was sent to an endpoint crm yet.\n");

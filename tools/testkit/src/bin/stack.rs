@@ -1,4 +1,4 @@
-//! Runs the whole stack: for a person (`up`), for a command (`run`), or to measure its memory (`measure memory`).
+//! Runs the whole stack: for a person (`up`), or for a command (`run`).
 
 use std::{
     fs,
@@ -9,17 +9,13 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::{Args, Parser, Subcommand};
+use clap::Parser;
 use site_service::drain;
-use testkit::{Broker, Hosting, Mail, Ports, Shape, Stack, measure, root};
+use testkit::{Ports, Shape, Stack, root};
 use tokio::{process::Command, time::sleep};
 
 /// Interval of the check whether the parts still run.
 const WATCH: Duration = Duration::from_millis(500);
-const MEGABYTE: f64 = 1_000_000.0;
-const IDLE_BUDGET_MB: f64 = 22.0;
-/// The gateway reads up to 320 KiB of each upload that waits for a place.
-const PEAK_BUDGET_MB: f64 = 64.0;
 
 /// Runs the whole stack on 127.0.0.1
 #[derive(Parser)]
@@ -29,7 +25,7 @@ enum Cli {
         #[command(flatten)]
         ports: Ports,
         #[command(flatten)]
-        options: Options,
+        shape: Shape,
         /// File for the addresses and local credentials
         #[arg(long, env = "STACK_FILE", default_value_os_t = root().join("target/stack.json"))]
         file: PathBuf,
@@ -37,53 +33,23 @@ enum Cli {
     /// Starts everything on free ports, runs a command (STACK_FILE names the file with the addresses), and stops everything
     Run {
         #[command(flatten)]
-        options: Options,
+        shape: Shape,
         /// The command and its arguments
         #[arg(required = true, trailing_var_arg = true)]
         command: Vec<String>,
     },
-    /// Measures the running stack; fails if a budget is exceeded
-    #[command(subcommand)]
-    Measure(Measure),
 }
 
-#[derive(Subcommand)]
-enum Measure {
-    /// Memory idle and during 100 simultaneous uploads of 10 MB
-    Memory,
-}
-
-#[derive(Args)]
-struct Options {
-    /// Who serves the front ends
-    #[arg(long, value_enum, default_value_t)]
-    hosting: Hosting,
-    /// Servers of the broker
-    #[arg(long, value_enum, default_value_t)]
-    broker: Broker,
-    /// Starts a viewer of traces, which gets those of every service
-    #[arg(long)]
-    observe: bool,
-}
-
-impl Options {
-    fn shape(&self) -> Shape {
-        Shape {
-            hosting: self.hosting,
-            broker: self.broker,
-            observe: self.observe,
-            mail: Mail::Inbox,
-            ..Shape::USUAL
-        }
-    }
+/// With an inbox, in which people and the browser's tests read mails.
+fn with_inbox(shape: Shape) -> Shape {
+    Shape { inbox: true, ..shape }
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let done = match Cli::parse() {
-        Cli::Up { ports, options, file } => up(options.shape(), ports, &file).await,
-        Cli::Run { options, command } => run(options.shape(), &command).await,
-        Cli::Measure(Measure::Memory) => memory().await,
+        Cli::Up { ports, shape, file } => up(with_inbox(shape), ports, &file).await,
+        Cli::Run { shape, command } => run(with_inbox(shape), &command).await,
     };
     done.unwrap_or_else(|error| {
         eprintln!("{error:#}");
@@ -134,29 +100,6 @@ async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn memory() -> anyhow::Result<ExitCode> {
-    let stack = Stack::start(Ports::free()?, &[]).await?;
-    let mut within = true;
-    let mut out = stdout();
-    writeln!(out, "| service | idle MB | peak above idle MB |\n|---|---:|---:|")?;
-    for measured in measure::memory(&stack).await? {
-        let idle = measured.idle as f64 / MEGABYTE;
-        let above = measured.peak.saturating_sub(measured.idle) as f64 / MEGABYTE;
-        within &= idle <= IDLE_BUDGET_MB && above <= PEAK_BUDGET_MB;
-        writeln!(out, "| {} | {idle:.1} | {above:.1} |", measured.service)?;
-    }
-    writeln!(
-        out,
-        "budget: idle {IDLE_BUDGET_MB} MB, peak {PEAK_BUDGET_MB} MB above idle"
-    )?;
-    stack.stop().await?;
-    Ok(if within {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
-}
-
 fn write_file(stack: &Stack, file: &Path) -> anyhow::Result<()> {
     let info = serde_json::to_string_pretty(&stack.info())?;
     fs::write(file, info).with_context(|| format!("{} cannot be written", file.display()))
@@ -166,12 +109,6 @@ fn show(stack: &Stack, shape: Shape, file: &Path) -> anyhow::Result<()> {
     let ports = stack.ports();
     let local = |path: &Path| path.strip_prefix(root()).unwrap_or(path).display().to_string();
     let page = |port: u16| format!("http://localhost:{port}");
-    let Ports {
-        contact,
-        newsletter,
-        careers,
-        ..
-    } = ports;
     let mut rows = vec![
         ("site", page(ports.site)),
         (
@@ -181,16 +118,11 @@ fn show(stack: &Stack, shape: Shape, file: &Path) -> anyhow::Result<()> {
         ("webhooks", page(ports.hooks)),
         ("NATS", stack.nats.url()),
         ("S3", stack.s3.url()),
-        (
-            "gRPC",
-            format!("contact {contact}  newsletter {newsletter}  careers {careers}"),
-        ),
         ("credentials", local(file)),
         ("logs", local(stack.logs())),
     ];
     if shape.observe {
-        let (traces, otlp) = (page(ports.traces), ports.otlp);
-        rows.push(("traces", format!("{traces}   OTLP 127.0.0.1:{otlp}")));
+        rows.push(("traces", page(ports.traces)));
     }
     let mut out = stdout();
     writeln!(out, "\n  Everything runs. Ctrl-C stops all of it.\n")?;

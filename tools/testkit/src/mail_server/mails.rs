@@ -1,6 +1,6 @@
 //! Mails that the server accepted, as a mail program shows them.
 
-use std::time::Duration;
+use std::{mem, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use mail_parser::{Address, Message, MessageParser, MimeHeaders};
@@ -8,10 +8,62 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::{AcceptedMail, MailServer};
+use super::{MailServer, State};
 use crate::eventually;
 
+/// A mail that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedMail {
+    /// Its recipient.
+    pub recipient: String,
+    /// Its `Message-ID`, empty if there is none.
+    pub message_id: String,
+    /// SHA-256 of each attachment's content.
+    pub attachments: Vec<[u8; 32]>,
+    /// When it was accepted.
+    pub at: Instant,
+    /// Its headers and body, with `\n` at the end of each line.
+    pub content: Arc<str>,
+}
+
+impl State {
+    /// Records a mail that is accepted.
+    pub(super) fn accept(&self, recipient: String, content: String) {
+        let content: Arc<str> = content.into();
+        let mail = MessageParser::default().parse(&*content).unwrap_or_default();
+        let id = mail.message_id().map(|id| format!("<{id}>"));
+        let mail = AcceptedMail {
+            recipient,
+            message_id: id.unwrap_or_default(),
+            attachments: mail
+                .attachments()
+                .map(|part| Sha256::digest(part.contents()).into())
+                .collect(),
+            at: Instant::now(),
+            content: content.clone(),
+        };
+        self.records(|records| records.accepted.push(mail));
+    }
+}
+
 impl MailServer {
+    /// All mails that were accepted.
+    pub fn accepted_mails(&self) -> Vec<AcceptedMail> {
+        self.state.records(|records| records.accepted.clone())
+    }
+
+    /// Contents of the mails that were accepted for this address.
+    pub fn accepted(&self, recipient: &str) -> Vec<String> {
+        let mut mails = self.accepted_mails();
+        mails.retain(|mail| mail.recipient == recipient);
+        mails.iter().map(|mail| mail.content.to_string()).collect()
+    }
+
+    /// Removes and returns the mails that were accepted.
+    pub fn take_accepted(&self) -> Vec<AcceptedMail> {
+        self.state.records(|records| mem::take(&mut records.accepted))
+    }
+
     /// All mails: `id`, `subject`, `from`, `to`, `replyTo`, `headers` (in lower case), `text`, `html`, `attachments`.
     pub fn mails(&self) -> Vec<Value> {
         self.shown(|_| true)
@@ -44,22 +96,17 @@ impl MailServer {
 
     /// A mail as it came over the wire.
     pub fn source(&self, mail: &Value) -> anyhow::Result<String> {
-        let id = mail["id"].as_u64().context("a mail without an id")?;
-        let content = self.state.records(|records| {
-            let (_, content) = records.contents.get(usize::try_from(id).ok()?)?;
-            Some(content.replace('\n', "\r\n"))
-        });
-        content.context("no such mail")
+        let mails = self.accepted_mails();
+        let accepted = mail["id"].as_u64().and_then(|id| mails.get(id as usize));
+        Ok(accepted.context("no such mail")?.content.replace('\n', "\r\n"))
     }
 
     fn shown(&self, is_recipient: impl Fn(&str) -> bool) -> Vec<Value> {
-        self.state.records(|records| {
-            let mails = records.contents.iter().enumerate();
-            mails
-                .filter(|(_, (recipient, _))| is_recipient(recipient))
-                .filter_map(|(id, (_, content))| shown(id, content))
-                .collect()
-        })
+        let mails = self.accepted_mails().into_iter().enumerate();
+        mails
+            .filter(|(_, mail)| is_recipient(&mail.recipient))
+            .filter_map(|(id, mail)| shown(id, &mail.content))
+            .collect()
     }
 }
 
@@ -99,19 +146,4 @@ fn headers(mail: &Message<'_>) -> Map<String, Value> {
             (name.to_lowercase(), words.join(" ").into())
         })
         .collect()
-}
-
-/// Identity of a mail that is accepted now.
-pub(super) fn identified(recipient: String, content: &str) -> AcceptedMail {
-    let mail = MessageParser::default().parse(content).unwrap_or_default();
-    let id = mail.message_id().map(|id| format!("<{id}>"));
-    AcceptedMail {
-        recipient,
-        message_id: id.unwrap_or_default(),
-        attachments: mail
-            .attachments()
-            .map(|part| Sha256::digest(part.contents()).into())
-            .collect(),
-        at: Instant::now(),
-    }
 }

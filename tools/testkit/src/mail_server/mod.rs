@@ -2,27 +2,61 @@
 
 mod conversation;
 mod mails;
-mod state;
+mod plan;
 
 use std::{
+    collections::HashMap,
     io,
-    net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::sleep};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-pub use self::state::{AcceptedMail, Behaviour, Encryption, Login, MailFault, ScriptedReply};
-use self::{conversation::Conversation, state::State};
+use self::{conversation::Conversation, plan::Plan};
+pub use self::{
+    mails::AcceptedMail,
+    plan::{Behaviour, Encryption, Login, MailFault, ScriptedReply},
+};
 use crate::POLL_INTERVAL;
 
 /// The server. Dropping it ends all connections.
 pub struct MailServer {
     port: u16,
     state: Arc<State>,
+    _running: AbortOnDropHandle<io::Result<()>>,
+}
+
+struct State {
+    behaviour: Behaviour,
+    plan: Box<Plan>,
+    fault: watch::Sender<MailFault>,
     release_held: CancellationToken,
-    _stop: DropGuard,
+    records: Mutex<Records>,
+}
+
+#[derive(Default)]
+struct Records {
+    counts: Counts,
+    attempts: HashMap<String, usize>,
+    accepted: Vec<AcceptedMail>,
+}
+
+/// What came so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counts {
+    /// Mails that were begun.
+    pub begun: usize,
+    /// Mails that are held now.
+    pub held: usize,
+    /// Connections.
+    pub connections: usize,
+    /// Connections that are open now.
+    pub open_connections: usize,
+    /// Logins, accepted or not.
+    pub logins: usize,
+    /// Commands of a mail or a login without encryption.
+    pub plaintext_commands: usize,
 }
 
 impl MailServer {
@@ -54,21 +88,17 @@ impl MailServer {
         plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let port = listener.local_addr()?.port();
         let state = Arc::new(State {
             behaviour,
             plan: Box::new(plan),
             fault: watch::Sender::default(),
+            release_held: CancellationToken::new(),
             records: Mutex::default(),
         });
-        let (stop, release_held) = (CancellationToken::new(), CancellationToken::new());
-        let serving = serve(listener, state.clone(), release_held.clone());
-        tokio::spawn(stop.clone().run_until_cancelled_owned(serving));
         Ok(Self {
-            port,
-            state,
-            release_held,
-            _stop: stop.drop_guard(),
+            port: listener.local_addr()?.port(),
+            state: state.clone(),
+            _running: AbortOnDropHandle::new(tokio::spawn(serve(listener, state))),
         })
     }
 
@@ -84,17 +114,12 @@ impl MailServer {
 
     /// Accepts the mails that are held, and those that would be held from now on.
     pub fn release_held(&self) {
-        self.release_held.cancel();
+        self.state.release_held.cancel();
     }
 
-    /// Number of mails that are held now.
-    pub fn held(&self) -> usize {
-        self.state.records(|records| records.held)
-    }
-
-    /// Number of mails that were begun.
-    pub fn begun(&self) -> usize {
-        self.state.records(|records| records.begun)
+    /// How many mails, connections and logins there were.
+    pub fn counts(&self) -> Counts {
+        self.state.records(|records| records.counts)
     }
 
     /// Number of attempts to send to this address.
@@ -102,93 +127,71 @@ impl MailServer {
         self.state
             .records(|records| records.attempts.get(recipient).copied().unwrap_or_default())
     }
+}
 
-    /// Identities of all mails that were accepted.
-    pub fn accepted_mails(&self) -> Vec<AcceptedMail> {
-        self.state.records(|records| records.accepted.clone())
+impl State {
+    fn count(&self, count: impl FnOnce(&mut Counts)) {
+        self.records(|records| count(&mut records.counts));
     }
 
-    /// Those that were accepted after the first so many.
-    pub fn accepted_after(&self, count: usize) -> Vec<AcceptedMail> {
-        self.state.records(|records| records.accepted[count..].to_vec())
+    fn records<T>(&self, read: impl FnOnce(&mut Records) -> T) -> T {
+        read(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Contents of the mails that were accepted for this address; none with [`Keep::Identity`](crate::Keep::Identity).
-    pub fn accepted(&self, recipient: &str) -> Vec<String> {
-        self.state.records(|records| {
-            let accepted = records.contents.iter().filter(|(to, _)| to == recipient);
-            accepted.map(|(_, content)| content.clone()).collect()
-        })
+    /// Counts an attempt, and gives the reply to it.
+    fn reply(&self, recipient: &str) -> ScriptedReply {
+        let attempt = self.records(|records| {
+            let attempts = records.attempts.entry(recipient.to_owned()).or_default();
+            *attempts += 1;
+            *attempts
+        });
+        match *self.fault.borrow() {
+            MailFault::Each(reply) => reply,
+            MailFault::None | MailFault::Away => (self.plan)(recipient, attempt),
+        }
     }
 
-    /// Removes and returns the mails that were accepted, each with its recipient.
-    pub fn take_accepted(&self) -> Vec<(String, String)> {
-        self.state
-            .records(|records| std::mem::take(&mut records.contents))
-    }
-
-    /// Number of logins, accepted or not.
-    pub fn logins(&self) -> usize {
-        self.state.records(|records| records.logins)
-    }
-
-    /// Number of commands of a mail or a login that came without encryption.
-    pub fn plaintext_commands(&self) -> usize {
-        self.state.records(|records| records.plaintext_commands)
-    }
-
-    /// Number of open connections.
-    pub fn open_connections(&self) -> usize {
-        self.state.records(|records| records.open_connections)
-    }
-
-    /// Number of connections so far.
-    pub fn connections(&self) -> usize {
-        self.state.records(|records| records.connections)
+    /// Waits until the fault is such a one.
+    async fn fault_is(&self, is_it: impl Fn(&MailFault) -> bool) {
+        // The sender is gone where nobody is left to answer.
+        let mut fault = self.fault.subscribe();
+        let _over = fault.wait_for(is_it).await;
     }
 }
 
 /// Listens, except during [`MailFault::Away`].
-async fn serve(listener: TcpListener, state: Arc<State>, release_held: CancellationToken) -> io::Result<()> {
+async fn serve(mut listener: TcpListener, state: Arc<State>) -> io::Result<()> {
     let address = listener.local_addr()?;
-    let mut fault = state.fault.subscribe();
-    let mut listener = Some(listener);
     loop {
-        let listening = match listener.take() {
-            Some(listener) => listener,
-            None => bind_again(address).await,
-        };
         tokio::select! {
-            _away = fault.wait_for(|fault| *fault == MailFault::Away) => {}
-            () = accept_all(listening, &state, &release_held) => {}
+            () = state.fault_is(|fault| matches!(fault, MailFault::Away)) => {}
+            ended = accept_all(listener, &state) => ended?,
         }
-        let _back = fault.wait_for(|fault| *fault != MailFault::Away).await;
+        state.fault_is(|fault| !matches!(fault, MailFault::Away)).await;
+        listener = loop {
+            match TcpListener::bind(address).await {
+                Ok(listener) => break listener,
+                // An outgoing connection may have the port for a moment.
+                Err(_) => sleep(POLL_INTERVAL).await,
+            }
+        };
     }
 }
 
-async fn bind_again(address: SocketAddr) -> TcpListener {
-    loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => return listener,
-            // An outgoing connection may have the port for a moment.
-            Err(_) => sleep(POLL_INTERVAL).await,
-        }
-    }
-}
-
-async fn accept_all(listener: TcpListener, state: &Arc<State>, release_held: &CancellationToken) {
+async fn accept_all(listener: TcpListener, state: &Arc<State>) -> io::Result<()> {
     // Dropping the set ends all conversations.
     let mut connections = JoinSet::new();
-    while let Ok((socket, _)) = listener.accept().await {
-        state.records(|records| {
-            records.connections += 1;
-            records.open_connections += 1;
+    loop {
+        let (socket, _) = listener.accept().await?;
+        state.count(|counts| {
+            counts.connections += 1;
+            counts.open_connections += 1;
         });
-        let (state, release_held) = (state.clone(), release_held.clone());
+        let state = state.clone();
         connections.spawn(async move {
             // A client may leave at any time.
-            let _ended = Conversation::run(socket, &state, &release_held).await;
-            state.records(|records| records.open_connections -= 1);
+            let _ended = Conversation::run(socket, &state).await;
+            state.count(|counts| counts.open_connections -= 1);
         });
         // Frees the memory of conversations that ended.
         while connections.try_join_next().is_some() {}

@@ -1,13 +1,11 @@
 //! A real NATS server, or a cluster of three, with our users and streams.
 
 mod cluster;
-mod configuration;
 mod routes;
 mod server;
 mod user;
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -25,13 +23,20 @@ use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SENDINGS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
 
-use self::{configuration::Configuration, routes::Routes, server::Server, user::Passwords};
-pub use self::{server::program as nats_server, user::User};
-use crate::{Fsync, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
+use self::{
+    routes::{CLUSTER_SIZE, Routes},
+    user::{Passwords, new_passwords},
+};
+pub use self::{
+    server::{Server, program as nats_server},
+    user::User,
+};
+use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
 
-/// A broker on 127.0.0.1: one server, or three ([`Self::start_cluster_at`]). Its disk outlives its stops.
+/// A broker on 127.0.0.1: one server, or a cluster of three. Its disk outlives its stops.
 pub struct Nats {
-    servers: Vec<Server>,
+    /// Its servers, to stop, kill or freeze one.
+    pub servers: Vec<Server>,
     /// Of a cluster.
     routes: Option<Routes>,
     passwords: Passwords,
@@ -43,57 +48,65 @@ pub struct Nats {
 impl Nats {
     /// Starts one on a free port, with streams, consumers and buckets, on a disk that is removed with it.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(None).await
+        Self::start_temporary(Broker::One, None).await
     }
 
     /// The same, with TLS only.
     pub async fn start_encrypted(certificate: &MountedCertificate) -> anyhow::Result<Self> {
-        Self::start_with(Some(certificate)).await
+        Self::start_temporary(Broker::One, Some(certificate)).await
     }
 
-    async fn start_with(certificate: Option<&MountedCertificate>) -> anyhow::Result<Self> {
-        let [port] = free_ports()?;
-        let folder = TempDir::new()?;
-        let mut nats = Self::start_single(Fsync::Later, certificate, port, folder.path()).await?;
+    /// The same as a cluster of three.
+    pub async fn start_cluster() -> anyhow::Result<Self> {
+        Self::start_temporary(Broker::Three, None).await
+    }
+
+    async fn start_temporary(
+        broker: Broker,
+        certificate: Option<&MountedCertificate>,
+    ) -> anyhow::Result<Self> {
+        let ([port], folder) = (free_ports()?, TempDir::new()?);
+        let mut nats = Self::start_as(broker, certificate, port, folder.path()).await?;
         nats._temporary = Some(folder);
-        nats.provision().await?;
+        nats.provision(&[]).await?;
         Ok(nats)
     }
 
     /// Starts one without streams at this port, with its files and log in this folder.
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
-        Self::start_single(Fsync::Later, None, port, folder).await
+        Self::start_as(Broker::One, None, port, folder).await
     }
 
-    /// The same, with this fsync setting, and with TLS only where it has a certificate.
-    pub async fn start_single(
-        fsync: Fsync,
+    /// The same, of so many servers, and with TLS only where it has a certificate. As in production, two servers of a
+    /// cluster write a message to disk before it is acknowledged; a single one does so every two minutes.
+    pub(crate) async fn start_as(
+        broker: Broker,
         certificate: Option<&MountedCertificate>,
         port: u16,
         folder: &Path,
     ) -> anyhow::Result<Self> {
-        let [monitor] = free_ports()?;
-        let configuration = Configuration {
-            port,
-            monitor,
-            fsync,
-            certificate,
-            cluster: None,
-        };
-        let mut nats = Self::new(vec![Server::new("nats", folder, &configuration)?], None);
-        nats.ca_file = certificate.map(|certificate| certificate.file("ca.crt"));
-        nats.resume_from_disk().await?;
-        Ok(nats)
-    }
-
-    fn new(servers: Vec<Server>, routes: Option<Routes>) -> Self {
-        Self {
+        let (mut routes, mut servers) = (None, Vec::new());
+        if broker == Broker::One {
+            let tls = certificate.map_or_else(String::new, tls_block);
+            servers.push(Server::new("nats".to_owned(), port, folder, ["", &tls])?);
+        } else {
+            let routes = routes.insert(Routes::open().await?);
+            let mut ports: [u16; CLUSTER_SIZE] = free_ports()?;
+            ports[0] = port;
+            for (number, port) in ports.into_iter().enumerate() {
+                let more = ["sync_interval: always", &routes.block(number)];
+                servers.push(Server::new(format!("nats-{number}"), port, folder, more)?);
+            }
+        }
+        let mut nats = Self {
             servers,
             routes,
-            passwords: Passwords::new(),
-            ca_file: None,
+            passwords: new_passwords(&User::ALL).collect(),
+            ca_file: certificate.map(|certificate| certificate.file("ca.crt")),
             _temporary: None,
-        }
+        };
+        nats.resume_from_disk().await?;
+        Ok(nats)
     }
 
     /// Starts it again after [`Self::stop`], with the same ports and disks.
@@ -111,18 +124,14 @@ impl Nats {
         Ok(())
     }
 
-    /// Creates what `sitectl setup` creates.
-    pub async fn provision(&self) -> anyhow::Result<()> {
-        self.provision_for("[]").await
-    }
-
-    /// Creates what `sitectl setup` creates with this setting `WEBHOOKS`.
-    pub async fn provision_for(&self, webhooks: &str) -> anyhow::Result<()> {
-        self.provision_with(&["--webhooks", webhooks]).await
+    /// Starts a server again, and waits until it takes connections. [`Self::wait_until_current`] waits for the rest.
+    pub async fn start_server(&mut self, number: usize) -> anyhow::Result<()> {
+        self.servers[number].start(&self.passwords)?;
+        self.servers[number].listens().await
     }
 
     /// Creates what `sitectl setup` creates with these flags, with a copy on every server.
-    pub async fn provision_with(&self, flags: &[&str]) -> anyhow::Result<()> {
+    pub async fn provision(&self, flags: &[&str]) -> anyhow::Result<()> {
         #[derive(Parser)]
         struct Flags {
             #[command(flatten)]
@@ -142,22 +151,9 @@ impl Nats {
         Ok(())
     }
 
-    /// Freezes it: connections stay open, nothing is answered.
-    pub async fn freeze(&self) -> anyhow::Result<()> {
-        for server in &self.servers {
-            server.freeze().await?;
-        }
-        Ok(())
-    }
-
-    /// Lets it continue after [`Self::freeze`].
-    pub fn thaw(&self) -> anyhow::Result<()> {
-        self.servers.iter().try_for_each(Server::thaw)
-    }
-
     /// Names of the clients that are connected.
     pub async fn connected(&self) -> anyhow::Result<Vec<String>> {
-        let connections = self.monitored("connz").await?;
+        let connections = self.monitored("/connz").await?;
         let connections = connections["connections"].as_array().into_iter().flatten();
         let names = connections.filter_map(|connection| connection["name"].as_str());
         Ok(names.map(str::to_owned).collect())
@@ -165,29 +161,25 @@ impl Nats {
 
     /// Number of messages that clients sent to the first server; each request is one.
     pub async fn received(&self) -> anyhow::Result<u64> {
-        let received = self.monitored("varz").await?["in_msgs"].as_u64();
+        let received = self.monitored("/varz").await?["in_msgs"].as_u64();
         received.context("the server reports no in_msgs")
     }
 
     async fn monitored(&self, path: &str) -> anyhow::Result<Value> {
-        let url = format!("http://127.0.0.1:{}/{path}", self.servers[0].monitor);
-        Ok(serde_json::from_slice(&reqwest::get(url).await?.bytes().await?)?)
-    }
-
-    /// Process of the first server.
-    pub fn process(&self) -> anyhow::Result<&ChildProcess> {
-        self.servers[0].process()
+        let told = self.servers[0].monitored(path).await?.bytes().await?;
+        Ok(serde_json::from_slice(&told)?)
     }
 
     /// Every process that runs.
-    pub fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
+    pub(crate) fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
         self.servers.iter().filter_map(|server| server.running.as_ref())
     }
 
-    /// Every process that runs.
-    pub fn processes_mut(&mut self) -> impl Iterator<Item = &mut ChildProcess> {
+    /// How a server ended that ended on its own, if one did.
+    pub(crate) fn ended(&mut self) -> Option<String> {
         let servers = self.servers.iter_mut();
-        servers.filter_map(|server| server.running.as_mut())
+        let mut running = servers.filter_map(|server| server.running.as_mut());
+        running.find_map(ChildProcess::ended)
     }
 
     /// Its address; those of a cluster, separated by commas.
@@ -212,42 +204,17 @@ impl Nats {
 
     /// Makes it read its configuration and certificates again.
     pub fn reload(&self) -> anyhow::Result<()> {
-        self.process()?.signal(Signal::SIGHUP)
+        self.servers[0].process()?.signal(Signal::SIGHUP)
     }
 
-    /// Log of the first server.
-    pub fn log(&self) -> anyhow::Result<String> {
-        let server = &self.servers[0];
-        Ok(fs::read_to_string(
-            server.folder.join(format!("{}.log", server.name)),
-        )?)
-    }
-
-    /// Folder of the first server's streams.
-    pub fn disk(&self) -> PathBuf {
-        self.servers[0].disk()
-    }
-
-    /// Gives users another password, and restarts the servers with it.
-    pub async fn change_passwords(&mut self, users: &[User]) -> anyhow::Result<()> {
-        self.stop().await?;
-        self.passwords.change(users);
-        self.resume_from_disk().await
-    }
-
-    /// Gives a user another password, which each server takes at its next start.
-    pub fn change_password_at_next_start(&mut self, user: User) {
-        self.passwords.change(&[user]);
+    /// Gives users another password, which each server takes at its next start.
+    pub fn change_passwords(&mut self, users: &[User]) {
+        self.passwords.extend(new_passwords(users));
     }
 
     /// The latest password of a user.
     pub fn password_of(&self, user: User) -> &str {
-        self.passwords.of(user)
-    }
-
-    /// Password of every user whose password was not changed.
-    pub fn password(&self) -> &str {
-        &self.passwords.usual
+        &self.passwords[&user]
     }
 
     /// A connection of this user, to any server that is neither frozen nor cut off.
@@ -269,7 +236,7 @@ impl Nats {
 
     fn login(&self, user: User) -> ConnectOptions {
         let options = ConnectOptions::new()
-            .user_and_password(user.name().to_owned(), self.password_of(user).to_owned())
+            .user_and_password(user.name(), self.password_of(user).to_owned())
             .custom_inbox_prefix(format!("_INBOX_{}", user.name()));
         match &self.ca_file {
             Some(file) => options.require_tls(true).add_root_certificates(file.clone()),
@@ -343,4 +310,10 @@ impl Nats {
         };
         Ok(reader.all().map_ok(message).try_collect().await?)
     }
+}
+
+fn tls_block(certificate: &MountedCertificate) -> String {
+    let [certificate, key] = ["tls.crt", "tls.key"].map(|name| certificate.file(name));
+    let [certificate, key] = [certificate.display(), key.display()];
+    format!("tls {{ cert_file: \"{certificate}\", key_file: \"{key}\", timeout: 10 }}\n")
 }

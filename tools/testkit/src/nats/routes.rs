@@ -1,48 +1,45 @@
 //! Routes of a cluster: each server reaches each other one through a proxy, which can be cut.
 
-use std::{collections::HashMap, ops::Range};
-
 use crate::{ports::free_ports, tcp_proxy::TcpProxy};
 
 /// Servers of a cluster, as in production.
 pub(super) const CLUSTER_SIZE: usize = 3;
-const NUMBERS: Range<usize> = 0..CLUSTER_SIZE;
+/// An address that nobody listens at. A server that learns another's address would bypass the proxy between them.
+const NOWHERE: &str = "127.0.0.1:9";
 
-/// The port of each server for the others, and a proxy for each direction.
+/// The port of each server for the others, and a proxy from each to each.
 pub(super) struct Routes {
     ports: [u16; CLUSTER_SIZE],
-    /// By the numbers of the server that calls and of the one that is called.
-    proxies: HashMap<(usize, usize), TcpProxy>,
+    proxies: Vec<(usize, usize, TcpProxy)>,
 }
 
 impl Routes {
     pub(super) async fn open() -> anyhow::Result<Self> {
         let ports: [u16; CLUSTER_SIZE] = free_ports()?;
-        let mut proxies = HashMap::new();
-        for from in NUMBERS {
-            for to in NUMBERS.filter(|to| *to != from) {
-                proxies.insert((from, to), TcpProxy::start(ports[to]).await?);
+        let mut proxies = Vec::new();
+        for from in 0..CLUSTER_SIZE {
+            for to in (0..CLUSTER_SIZE).filter(|to| *to != from) {
+                proxies.push((from, to, TcpProxy::start(ports[to]).await?));
             }
         }
         Ok(Self { ports, proxies })
     }
 
-    /// Port at which a server listens for the others.
-    pub(super) fn port(&self, number: usize) -> u16 {
-        self.ports[number]
-    }
-
-    /// Addresses of the other servers, as this one calls them.
-    pub(super) fn addresses_for(&self, number: usize) -> Vec<String> {
-        let others = self.proxies.iter().filter(|((from, _), _)| *from == number);
-        let address = |proxy: &TcpProxy| format!("\"nats://127.0.0.1:{}\"", proxy.port());
-        others.map(|(_, proxy)| address(proxy)).collect()
+    /// The block `cluster` of a server's configuration.
+    pub(super) fn block(&self, number: usize) -> String {
+        let others = self.proxies.iter().filter(|(from, ..)| *from == number);
+        let addresses = others.map(|(.., proxy)| format!("\"nats://127.0.0.1:{}\"", proxy.port()));
+        format!(
+            "cluster {{\n  name: site\n  no_advertise: true\n  listen: 127.0.0.1:{}\n  advertise: {NOWHERE}\n  routes: [{}]\n}}\n",
+            self.ports[number],
+            addresses.collect::<Vec<_>>().join(", "),
+        )
     }
 
     /// The proxies from and to a server.
     pub(super) fn of(&self, number: usize) -> impl Iterator<Item = &TcpProxy> {
-        let touches = move |(from, to): &(usize, usize)| *from == number || *to == number;
-        let touching = self.proxies.iter().filter(move |(ends, _)| touches(ends));
-        touching.map(|(_, proxy)| proxy)
+        let ends = self.proxies.iter();
+        let touching = ends.filter(move |(from, to, _)| *from == number || *to == number);
+        touching.map(|(.., proxy)| proxy)
     }
 }

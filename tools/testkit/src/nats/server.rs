@@ -10,35 +10,57 @@ use anyhow::Context;
 use nix::sys::signal::Signal;
 use tokio::process::Command;
 
-use super::{configuration::Configuration, user::Passwords};
-use crate::{child_process::ChildProcess, eventually, root};
+use super::user::{Passwords, variables};
+use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Garbage collection as in production (`k8s/components/nats/stateful-set.yaml`).
 const GARBAGE_COLLECTION: [(&str, &str); 2] = [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")];
+/// Accounts and rights; production's broker includes the same file.
+const USERS: &str = include_str!("../../../../crates/broker/nats/users.conf");
+/// As in production. The server's own default depends on how much of this machine's disk is free.
+const LIMITS: &str = "max_memory_store: 64MB; max_file_store: 18GB";
 
 /// A server on 127.0.0.1, and the folder of its configuration, log and disk, which outlives its stops.
-pub(super) struct Server {
+pub struct Server {
     pub(super) name: String,
     pub(super) port: u16,
     /// Port of its monitoring API.
-    pub(super) monitor: u16,
-    pub(super) folder: PathBuf,
+    monitor: u16,
+    folder: PathBuf,
     pub(super) running: Option<ChildProcess>,
 }
 
 impl Server {
-    /// Writes the configuration of a server that [`Self::start`] starts, in a folder below this one.
-    pub(super) fn new(name: &str, folder: &Path, configuration: &Configuration<'_>) -> anyhow::Result<Self> {
-        let folder = folder.join(name);
-        configuration.write(&folder)?;
-        Ok(Self {
-            name: name.to_owned(),
-            port: configuration.port,
-            monitor: configuration.monitor,
+    /// Writes the configuration of a server that [`Self::start`] starts, with these lines and blocks, in a folder below
+    /// this one.
+    pub(super) fn new(
+        name: String,
+        port: u16,
+        folder: &Path,
+        [storage, more]: [&str; 2],
+    ) -> anyhow::Result<Self> {
+        let folder = folder.join(&name);
+        fs::create_dir_all(&folder)?;
+        let [monitor] = free_ports()?;
+        let server = Self {
+            name,
+            port,
+            monitor,
             folder,
             running: None,
-        })
+        };
+        let text = format!(
+            "server_name: $POD_NAME\nlisten: 127.0.0.1:{port}\nhttp: 127.0.0.1:{monitor}\n\
+             jetstream {{ store_dir: \"{}\"; {LIMITS}; {storage} }}\n{more}{USERS}",
+            server.disk().display(),
+        );
+        fs::write(server.configuration(), text)?;
+        Ok(server)
+    }
+
+    fn configuration(&self) -> PathBuf {
+        self.folder.join("nats.conf")
     }
 
     /// Starts its process, unless that runs. [`Self::listens`] waits for it.
@@ -50,10 +72,10 @@ impl Server {
         let mut command = Command::new(program()?);
         command
             .arg("-c")
-            .arg(self.folder.join("nats.conf"))
+            .arg(self.configuration())
             .env("POD_NAME", &self.name)
             .envs(GARBAGE_COLLECTION)
-            .envs(passwords.env());
+            .envs(variables(passwords));
         self.running = Some(ChildProcess::start(&self.name, &self.folder, command)?);
         Ok(())
     }
@@ -64,21 +86,24 @@ impl Server {
         part.listens(self.port, START_TIMEOUT).await
     }
 
-    pub(super) async fn stop(&mut self) -> anyhow::Result<()> {
+    /// Stops it with SIGTERM; its disk stays.
+    pub async fn stop(&mut self) -> anyhow::Result<()> {
         match self.running.take() {
             Some(part) => part.stop().await.map(drop),
             None => Ok(()),
         }
     }
 
-    pub(super) async fn kill(&mut self) -> anyhow::Result<()> {
+    /// Kills it, as a crash would.
+    pub async fn kill(&mut self) -> anyhow::Result<()> {
         match self.running.take() {
             Some(part) => part.kill().await,
             None => Ok(()),
         }
     }
 
-    pub(super) async fn freeze(&self) -> anyhow::Result<()> {
+    /// Freezes it: connections stay open, nothing is answered.
+    pub async fn freeze(&self) -> anyhow::Result<()> {
         let part = self.process()?;
         part.signal(Signal::SIGSTOP)?;
         // A thread that runs at that moment still finishes its time slice.
@@ -88,11 +113,13 @@ impl Server {
         .await
     }
 
-    pub(super) fn thaw(&self) -> anyhow::Result<()> {
+    /// Lets it continue after [`Self::freeze`].
+    pub fn thaw(&self) -> anyhow::Result<()> {
         self.process()?.signal(Signal::SIGCONT)
     }
 
-    pub(super) fn wipe(&self) -> anyhow::Result<()> {
+    /// Empties its disk while it is stopped.
+    pub fn wipe(&self) -> anyhow::Result<()> {
         anyhow::ensure!(self.running.is_none(), "{} runs: stop it first", self.name);
         match fs::remove_dir_all(self.disk()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -100,9 +127,22 @@ impl Server {
         }
     }
 
-    pub(super) fn process(&self) -> anyhow::Result<&ChildProcess> {
+    /// Its process.
+    pub fn process(&self) -> anyhow::Result<&ChildProcess> {
         let running = self.running.as_ref();
         running.with_context(|| format!("{} is stopped", self.name))
+    }
+
+    /// Its log.
+    pub fn log(&self) -> anyhow::Result<String> {
+        Ok(fs::read_to_string(
+            self.folder.join(format!("{}.log", self.name)),
+        )?)
+    }
+
+    /// Folder of its streams.
+    pub fn disk(&self) -> PathBuf {
+        self.folder.join("jetstream")
     }
 
     /// Whether it runs and is not frozen.
@@ -115,8 +155,10 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn disk(&self) -> PathBuf {
-        self.folder.join("jetstream")
+    /// Asks its monitoring API.
+    pub(super) async fn monitored(&self, path: &str) -> reqwest::Result<reqwest::Response> {
+        let answer = reqwest::get(format!("http://127.0.0.1:{}{path}", self.monitor)).await?;
+        answer.error_for_status()
     }
 }
 

@@ -1,6 +1,8 @@
-//! Users of the broker, as `users.conf` names them.
+//! Users of the broker, as `users.conf` names them, and their passwords.
 
 use std::collections::HashMap;
+
+use uuid::Uuid;
 
 /// A user of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,54 +39,25 @@ impl User {
     ];
 
     /// The name to log in with.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Contact => "contact",
-            Self::Newsletter => "newsletter",
-            Self::Careers => "careers",
-            Self::Notifier => "notifier",
-            Self::Reader => "reader",
-            Self::Backup => "backup",
-            Self::Operator => "operator",
-            Self::Monitor => "monitor",
-        }
+    pub fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 
-/// Passwords of all users.
-pub(super) struct Passwords {
-    /// Of each user that has no other.
-    pub(super) usual: String,
-    changed: HashMap<User, String>,
+pub(super) type Passwords = HashMap<User, String>;
+
+/// New passwords of these users. Each begins with a letter and has only letters and digits: the server parses its
+/// variables as configuration.
+pub(super) fn new_passwords(users: &[User]) -> impl Iterator<Item = (User, String)> {
+    users
+        .iter()
+        .map(|user| (*user, format!("p{}", Uuid::new_v4().simple())))
 }
 
-impl Passwords {
-    pub(super) fn new() -> Self {
-        Self {
-            usual: new_password(),
-            changed: HashMap::new(),
-        }
-    }
-
-    pub(super) fn of(&self, user: User) -> &str {
-        self.changed.get(&user).unwrap_or(&self.usual)
-    }
-
-    pub(super) fn change(&mut self, users: &[User]) {
-        self.changed
-            .extend(users.iter().map(|user| (*user, new_password())));
-    }
-
-    /// The environment variables that `users.conf` reads.
-    pub(super) fn env(&self) -> impl Iterator<Item = (String, &str)> {
-        User::ALL.into_iter().map(|user| {
-            let name = format!("NATS_{}_PASSWORD", user.name().to_uppercase());
-            (name, self.of(user))
-        })
-    }
-}
-
-/// Begins with a letter and has only letters and digits: the server parses its variables as configuration.
-fn new_password() -> String {
-    format!("p{}", uuid::Uuid::new_v4().simple())
+/// The environment variables that `users.conf` reads.
+pub(super) fn variables(passwords: &Passwords) -> impl Iterator<Item = (String, &String)> {
+    let name = |user: &User| format!("NATS_{}_PASSWORD", user.name().to_uppercase());
+    passwords
+        .iter()
+        .map(move |(user, password)| (name(user), password))
 }

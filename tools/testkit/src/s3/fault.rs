@@ -27,22 +27,6 @@ pub enum S3Fault {
     Unavailable,
 }
 
-impl S3Fault {
-    /// Time that this many bytes take.
-    fn time_for(self, bytes: usize) -> Option<Duration> {
-        match self {
-            Self::Slow(per_second) => {
-                Some(Duration::from_secs(1).mul_f64(bytes as f64 / f64::from(per_second.max(1))))
-            }
-            _ => None,
-        }
-    }
-
-    fn cuts_after(self, bytes: usize) -> bool {
-        matches!(self, Self::CutUploadAfter(limit) if bytes >= limit)
-    }
-}
-
 /// The present fault, and the connection that it may cut.
 #[derive(Clone)]
 pub(super) struct Impediment {
@@ -60,11 +44,20 @@ impl Impediment {
         let _released = self.fault.wait_for(|fault| *fault != S3Fault::HoldAnswers).await;
     }
 
-    /// Waits as long as these bytes take, or until the fault changes.
-    async fn transfer(&mut self, bytes: usize) {
+    /// Does to a part of a body what the fault says: so many bytes passed before it, and so many now.
+    async fn impede(&mut self, before: usize, now: usize, is_upload: bool) {
         let fault = self.fault();
-        if let Some(time) = fault.time_for(bytes) {
-            let _changed = timeout(time, self.fault.wait_for(|now| *now != fault)).await;
+        match fault {
+            S3Fault::Slow(per_second) => {
+                let time = Duration::from_secs(1).mul_f64((now - before) as f64 / f64::from(per_second));
+                let _changed = timeout(time, self.fault.wait_for(|now| *now != fault)).await;
+            }
+            S3Fault::CutUploadAfter(limit) if is_upload && now >= limit => {
+                self.cut.cancel();
+                // The connection ends, and with it the reader of this body.
+                std::future::pending::<()>().await;
+            }
+            _ => {}
         }
     }
 
@@ -75,14 +68,9 @@ impl Impediment {
             move |(mut impediment, mut body, before)| async move {
                 let frame = body.frame().await?;
                 let data = frame.as_ref().ok().and_then(Frame::data_ref);
-                let bytes = data.map_or(0, Bytes::len);
-                impediment.transfer(bytes).await;
-                if is_upload && impediment.fault().cuts_after(before + bytes) {
-                    impediment.cut.cancel();
-                    // The connection ends, and with it the reader of this body.
-                    std::future::pending::<()>().await;
-                }
-                Some((frame, (impediment, body, before + bytes)))
+                let now = before + data.map_or(0, Bytes::len);
+                impediment.impede(before, now, is_upload).await;
+                Some((frame, (impediment, body, now)))
             },
         );
         Body::http_body_unsync(StreamBody::new(frames))

@@ -16,7 +16,7 @@ use hyper_util::{
     rt::{TokioExecutor, TokioIo},
     server::conn::auto::Builder,
 };
-use resumes::{ResumeStore, S3Settings};
+use resumes::S3Settings;
 use s3s::{
     Body, HttpError, HttpResponse,
     auth::SimpleAuth,
@@ -50,7 +50,7 @@ pub struct S3 {
 }
 
 impl S3 {
-    /// Starts one on a free port, with the bucket, on a disk that is removed with it.
+    /// Starts one on a free port, with the buckets of résumés and backups, on a disk that is removed with it.
     pub async fn start() -> anyhow::Result<Self> {
         let [port] = free_ports()?;
         let folder = TempDir::new()?;
@@ -59,9 +59,11 @@ impl S3 {
         Ok(s3)
     }
 
-    /// Starts one at this port over this folder, with the bucket.
+    /// Starts one at this port over this folder, with the buckets.
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
-        fs::create_dir_all(folder)?;
+        for bucket in [BUCKET, BACKUPS] {
+            fs::create_dir_all(folder.join(bucket))?;
+        }
         let mut s3 = Self {
             port,
             secret: uuid::Uuid::new_v4().simple().to_string(),
@@ -72,7 +74,6 @@ impl S3 {
             _temporary: None,
         };
         s3.resume_from_disk().await?;
-        ResumeStore::new(&s3.settings()?).ensure_bucket().await?;
         Ok(s3)
     }
 
@@ -137,32 +138,21 @@ impl S3 {
 
     /// The same as flags.
     pub fn flags(&self) -> Vec<String> {
-        as_flags(&self.env())
+        let env = self.env().into_iter();
+        env.map(|(name, value)| format!("--{}={value}", name.to_lowercase().replace('_', "-")))
+            .collect()
     }
 
-    /// The same for the user of backups, who may write backups only.
-    pub fn flags_of_backup(&self) -> Vec<String> {
-        let mut flags = self.flags();
-        flags.retain(|flag| !flag.starts_with("--s3-access-key-id="));
-        flags.push(format!("--s3-access-key-id={BACKUP_USER}"));
-        flags
-    }
-
-    /// Creates the bucket of backups. Name and credentials by the names of the settings.
-    pub fn backups_env(&self) -> anyhow::Result<[(&'static str, String); 5]> {
-        fs::create_dir_all(self.folder.join(BACKUPS))?;
-        Ok([
-            ("BACKUP_S3_ENDPOINT", self.url()),
-            ("BACKUP_S3_REGION", "us-east-1".to_owned()),
+    /// Name of the bucket of backups and credentials of its user, who may write backups only, by the names of the settings.
+    pub fn backups_env(&self) -> [(&'static str, String); 5] {
+        let [(_, endpoint), (_, region), .., (_, secret)] = self.env();
+        [
+            ("BACKUP_S3_ENDPOINT", endpoint),
+            ("BACKUP_S3_REGION", region),
             ("BACKUP_S3_BUCKET", BACKUPS.to_owned()),
             ("BACKUP_S3_ACCESS_KEY_ID", BACKUP_USER.to_owned()),
-            ("BACKUP_S3_SECRET_ACCESS_KEY", self.secret.clone()),
-        ])
-    }
-
-    /// The same as flags.
-    pub fn backups_flags(&self) -> anyhow::Result<Vec<String>> {
-        Ok(as_flags(&self.backups_env()?))
+            ("BACKUP_S3_SECRET_ACCESS_KEY", secret),
+        ]
     }
 
     /// The same as settings.
@@ -176,58 +166,24 @@ impl S3 {
         Ok(Flags::try_parse_from(program.chain(self.flags()))?.store)
     }
 
+    /// Folder of the buckets, beside which lie the files of their objects' metadata.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The stored objects: key and content, by key.
     pub fn objects(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-        self.objects_in(BUCKET)
+        self.objects_of(BUCKET)
     }
 
-    /// The same of the backups.
-    pub fn backups(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-        self.objects_in(BACKUPS)
-    }
-
-    /// File of a backup's object.
-    pub fn backup_file(&self, key: &str) -> PathBuf {
-        self.folder.join(BACKUPS).join(key)
-    }
-
-    fn objects_in(&self, bucket: &str) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    /// Those of this bucket.
+    pub fn objects_of(&self, bucket: &str) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let bucket = self.folder.join(bucket);
         let mut objects = Vec::new();
         collect(&bucket, &bucket, &mut objects)?;
         objects.sort();
         Ok(objects)
     }
-
-    /// Removes metadata and folders that the server leaves of deleted objects. Call it while nothing is stored.
-    pub fn remove_leftovers(&self) -> anyhow::Result<()> {
-        for file in self.metadata_files()? {
-            fs::remove_file(file)?;
-        }
-        for entry in fs::read_dir(self.folder.join(BUCKET))? {
-            fs::remove_dir_all(entry?.path())?;
-        }
-        Ok(())
-    }
-
-    /// Metadata of the objects, as on the disk.
-    pub fn metadata(&self) -> anyhow::Result<Vec<String>> {
-        let files = self.metadata_files()?.into_iter();
-        files.map(|file| Ok(fs::read_to_string(file)?)).collect()
-    }
-
-    /// Files beside the bucket.
-    fn metadata_files(&self) -> anyhow::Result<Vec<PathBuf>> {
-        let entries = fs::read_dir(&self.folder)?.collect::<Result<Vec<_>, _>>()?;
-        let paths = entries.iter().map(fs::DirEntry::path);
-        Ok(paths.filter(|path| path.is_file()).collect())
-    }
-}
-
-fn as_flags(settings: &[(&str, String)]) -> Vec<String> {
-    let flag =
-        |(name, value): &(&str, String)| format!("--{}={value}", name.to_lowercase().replace('_', "-"));
-    settings.iter().map(flag).collect()
 }
 
 fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {

@@ -1,7 +1,7 @@
 //! Settings of each service of a stack, as environment variables.
 
 use super::{Part, Stack};
-use crate::{Hosting, helpers, hosting, root};
+use crate::{Hosting, User, helpers, hosting, root};
 
 /// Recipient of a stack's mails to sales.
 pub const SALES_TO: &str = "sales@oculant.example";
@@ -9,10 +9,6 @@ pub const SALES_TO: &str = "sales@oculant.example";
 pub const RECRUITERS_TO: &str = "recruiters@oculant.example";
 
 type Variables = Vec<(&'static str, String)>;
-
-fn url_of(port: u16) -> String {
-    format!("http://127.0.0.1:{port}")
-}
 
 impl Stack {
     pub(super) fn env_of(&self, part: &Part) -> Variables {
@@ -24,8 +20,8 @@ impl Stack {
         );
         env.extend(match service {
             "gateway" => self.env_of_gateway(),
-            "contact" => self.env_of_broker("contact"),
-            "newsletter" => [self.env_of_broker("newsletter"), self.token_key()].concat(),
+            "contact" => self.env_of_broker(User::Contact),
+            "newsletter" => [self.env_of_broker(User::Newsletter), self.token_key()].concat(),
             "careers" => self.env_of_careers(),
             "notifier" => self.env_of_notifier(),
             _ => {
@@ -34,16 +30,16 @@ impl Stack {
             }
         });
         if self.shape.observe {
-            env.extend(helpers::trace_settings(self.ports.otlp));
+            env.extend(helpers::trace_settings(self.otlp));
         }
         env
     }
 
-    fn env_of_broker(&self, user: &str) -> Variables {
+    fn env_of_broker(&self, user: User) -> Variables {
         vec![
             ("NATS_URL", self.nats.url()),
-            ("NATS_USER", user.to_owned()),
-            ("NATS_PASSWORD", self.nats.password().to_owned()),
+            ("NATS_USER", user.name()),
+            ("NATS_PASSWORD", self.nats.password_of(user).to_owned()),
             ("PERSON_KEY", self.person_key.clone()),
         ]
     }
@@ -53,14 +49,14 @@ impl Stack {
     }
 
     fn env_of_careers(&self) -> Variables {
-        let mut env = self.env_of_broker("careers");
+        let mut env = self.env_of_broker(User::Careers);
         env.extend(self.s3.env());
         env.push(("SPOOL_DIR", self.spool.display().to_string()));
         env
     }
 
     fn env_of_notifier(&self) -> Variables {
-        let mut env = [self.env_of_broker("notifier"), self.token_key()].concat();
+        let mut env = [self.env_of_broker(User::Notifier), self.token_key()].concat();
         env.extend(self.s3.env());
         env.extend([
             ("WEBHOOKS", self.webhooks.clone()),
@@ -81,15 +77,15 @@ impl Stack {
 
     fn env_of_gateway(&self) -> Variables {
         let mut env = vec![
-            ("CONTACT_URL", url_of(self.ports.contact)),
-            ("NEWSLETTER_URL", url_of(self.ports.newsletter)),
-            ("CAREERS_URL", url_of(self.ports.careers)),
+            ("CONTACT_URL", self.url_of("contact")),
+            ("NEWSLETTER_URL", self.url_of("newsletter")),
+            ("CAREERS_URL", self.url_of("careers")),
             // So that a test can be many visitors.
             ("TRUSTED_PROXIES", "1".to_owned()),
         ];
         let site = root().join("frontends/dist");
         match self.shape.hosting {
-            Hosting::Cluster => env.push(("PAGES_URL", url_of(self.port_of("web-shell")))),
+            Hosting::Cluster => env.push(("PAGES_URL", self.url_of("web-shell"))),
             Hosting::Gateway if site.exists() => env.push(("SITE_DIR", site.display().to_string())),
             Hosting::Gateway | Hosting::Nobody => {}
         }

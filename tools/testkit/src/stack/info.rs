@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::Stack;
-use crate::{Mail, User};
+use crate::User;
 
 impl Stack {
     /// Addresses and local credentials.
@@ -13,12 +13,12 @@ impl Stack {
         let ports = &self.ports;
         let url = |port: u16| format!("http://127.0.0.1:{port}");
         let users = User::ALL.map(|user| {
-            let login = json!({ "user": user.name(), "password": self.nats.password() });
+            let login = json!({ "user": user.name(), "password": self.nats.password_of(user) });
             (user.name(), login)
         });
         let [endpoint, region, bucket, access_key_id, secret_access_key] =
             self.s3.env().map(|(_, value)| value);
-        let services = self.parts.iter().map(|part| (part.name, url(part.port)));
+        let services = self.parts.iter().map(|part| (part.name, self.url_of(part.name)));
         let processes = self
             .services
             .iter()
@@ -29,7 +29,7 @@ impl Stack {
             "site": self.site(),
             "health": self.health(),
             "inbox": {
-                "web": (self.shape.mail == Mail::Inbox).then(|| url(ports.inbox)),
+                "web": self.shape.inbox.then(|| url(ports.inbox)),
                 "smtp": format!("127.0.0.1:{}", ports.smtp),
             },
             "traces": self.shape.observe.then(|| url(ports.traces)),
@@ -41,7 +41,6 @@ impl Stack {
                 "accessKeyId": access_key_id,
                 "secretAccessKey": secret_access_key,
             },
-            "webhooks": { "url": self.receiver.url(), "secret": self.receiver.secret() },
             "services": services.collect::<BTreeMap<_, _>>(),
             "pids": pids.collect::<BTreeMap<_, _>>(),
             "logs": self.logs(),

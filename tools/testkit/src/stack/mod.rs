@@ -2,10 +2,8 @@
 
 mod environment;
 mod info;
-mod link_keys;
 
 use std::{
-    collections::HashMap,
     env, fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -13,20 +11,15 @@ use std::{
 
 use anyhow::Context;
 use tokio::{net::TcpStream, process::Command};
-use tokio_util::sync::DropGuard;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
-use visitor::{PersonKey, token::TokenKey};
 
 use crate::{
-    Broker, ChildProcess, Clock, Disks, Hosting, Mail, MailServer, Nats, Ports, Receiver, Replicas, S3,
-    ScriptedReply, Shape, SmallDisk, SteppedClock, eventually, helpers, hosting, mail_server::Behaviour,
-    ports::free_ports, root,
+    ChildProcess, Hosting, MailServer, Nats, Ports, Receiver, S3, ScriptedReply, Shape, SmallDisk,
+    eventually, helpers, hosting, ports::free_ports, root,
 };
 
-pub use self::{
-    environment::{RECRUITERS_TO, SALES_TO},
-    link_keys::LinkKeys,
-};
+pub use self::environment::{RECRUITERS_TO, SALES_TO};
 
 const READY: Duration = Duration::from_secs(90);
 
@@ -50,8 +43,8 @@ pub struct Stack {
     pub s3: S3,
     /// The receiver of all webhooks.
     pub receiver: Receiver,
-    /// The small disks, with [`Disks::Small`].
-    pub disks: Option<SmallDisks>,
+    /// Those of the broker and of the spool, where the shape has small ones.
+    _disks: Option<[SmallDisk; 2]>,
     shape: Shape,
     ports: Ports,
     /// Folder of the logs, in the folder of everything that the stack writes.
@@ -63,32 +56,13 @@ pub struct Stack {
     helpers: Vec<ChildProcess>,
     parts: Vec<Part>,
     services: Vec<ChildProcess>,
-    clocks: HashMap<&'static str, SteppedClock>,
-    router: Option<DropGuard>,
+    router: Option<AbortOnDropHandle<()>>,
+    /// Port at which the trace viewer takes OTLP (gRPC).
+    otlp: u16,
     person_key: String,
     token_key: String,
     webhooks: String,
     extra_env: Vec<(String, String)>,
-}
-
-/// Disks that can be filled.
-pub struct SmallDisks {
-    /// The broker's.
-    pub broker: SmallDisk,
-    /// The spool of résumés.
-    pub spool: SmallDisk,
-}
-
-impl SmallDisks {
-    fn mount(disks: Disks) -> anyhow::Result<Option<Self>> {
-        Ok(match disks {
-            Disks::System => None,
-            Disks::Small => Some(Self {
-                broker: SmallDisk::mount(BROKER_DISK_MB)?,
-                spool: SmallDisk::mount(SPOOL_DISK_MB)?,
-            }),
-        })
-    }
 }
 
 /// One of our processes.
@@ -109,33 +83,27 @@ impl Part {
 
 /// The parts of a stack, in the order in which they start.
 fn parts_of(shape: Shape, ports: &Ports) -> anyhow::Result<Vec<Part>> {
-    let part = |name, port| Part {
-        name,
-        port,
-        health: None,
-    };
-    let mut parts = vec![
-        part("contact", ports.contact),
-        part("newsletter", ports.newsletter),
-        part("careers", ports.careers),
-        part("notifier", ports.notifier),
-    ];
-    if shape.replicas == Replicas::Two {
-        // Nobody calls them; they take any port.
-        parts.extend(["newsletter-2", "notifier-2"].map(|name| part(name, 0)));
+    let mut names = vec!["contact", "newsletter", "careers", "notifier"];
+    if shape.two_consumers {
+        names.extend(["newsletter-2", "notifier-2"]);
     }
-    let mut gateway = ports.site;
     if shape.hosting == Hosting::Cluster {
-        [gateway] = free_ports()?;
-        for name in ["web-shell", "web-blog", "web-careers"] {
-            let [port, health] = free_ports()?;
-            let health = Some(health);
-            parts.push(Part { name, port, health });
-        }
+        names.extend(["web-shell", "web-blog", "web-careers"]);
     }
+    let mut parts = Vec::new();
+    for name in names {
+        let [port, health] = free_ports()?;
+        let health = name.starts_with("web-").then_some(health);
+        parts.push(Part { name, port, health });
+    }
+    let [behind_router] = free_ports()?;
     parts.push(Part {
         name: "gateway",
-        port: gateway,
+        port: if shape.hosting == Hosting::Cluster {
+            behind_router
+        } else {
+            ports.site
+        },
         health: Some(ports.health),
     });
     Ok(parts)
@@ -143,39 +111,40 @@ fn parts_of(shape: Shape, ports: &Ports) -> anyhow::Result<Vec<Part>> {
 
 impl Stack {
     /// Starts everything, with the site served by the gateway, and waits until it is ready. Every service gets these
-    /// settings in addition to its usual ones.
+    /// settings in addition to its usual ones; `{service}` in one is its name.
     pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
-        Self::start_as(Shape::USUAL, ports, settings).await
+        Self::start_as(Shape::default(), ports, settings).await
     }
 
     /// The same in this shape.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free()?;
         let folder = root().join("target/stack").join(Uuid::now_v7().to_string());
-        let receiver = Receiver::start_keeping(shape.keep, ports.hooks).await?;
+        let receiver = Receiver::start_at(ports.hooks).await?;
         let webhooks = match settings.iter().find(|(name, _)| *name == "WEBHOOKS") {
             Some((_, endpoints)) => (*endpoints).to_owned(),
             None => serde_json::json!([receiver.endpoint("sales", &WEBHOOK_EVENTS)]).to_string(),
         };
-        let disks = SmallDisks::mount(shape.disks)?;
-        let spool = match &disks {
-            Some(disks) => disks.spool.path().to_owned(),
-            None => folder.join("spool"),
+        let disks = shape.small_disks.then(small_disks).transpose()?;
+        let (broker, spool) = match &disks {
+            Some([broker, spool]) => (broker.path(), spool.path().to_owned()),
+            None => (&*folder, folder.join("spool")),
         };
         fs::create_dir_all(&spool)?;
         let s3_folder = folder.join("s3");
         let (nats, s3) = tokio::try_join!(
-            start_nats(shape, ports.nats, disks.as_ref(), &folder),
+            Nats::start_as(shape.broker, None, ports.nats, broker),
             S3::start_at(ports.s3, &s3_folder),
         )?;
-        nats.provision_with(&[&["--webhooks", webhooks.as_str()], storage_of(shape)].concat())
+        let storage = if shape.small_disks { "100" } else { "1024" };
+        nats.provision(&["--webhooks", &webhooks, "--storage-mb", storage])
             .await?;
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        let mut stack = Self {
+        let [otlp] = free_ports()?;
+        let stack = Self {
             nats,
             s3,
             receiver,
-            disks,
+            _disks: disks,
             shape,
             spool,
             programs: programs()?,
@@ -183,49 +152,41 @@ impl Stack {
             helpers: Vec::new(),
             parts: parts_of(shape, &ports)?,
             services: Vec::new(),
-            clocks: HashMap::new(),
             router: None,
+            otlp,
             person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
             webhooks,
-            extra_env: settings.iter().map(owned).collect(),
+            extra_env: owned(settings),
             ports,
             logs: folder.join("logs"),
         };
-        stack.start_helpers().await?;
-        for name in stack.names() {
-            stack.start_service(name)?;
-        }
-        stack.ready(READY).await?;
-        Ok(stack)
+        stack.start_parts().await
     }
 
-    /// Starts the mail server, and the trace viewer and the router where the shape has them.
-    async fn start_helpers(&mut self) -> anyhow::Result<()> {
-        match self.shape.mail {
-            Mail::Inbox => {
-                let folder = self.logs.with_file_name("inbox");
-                let inbox = helpers::start_inbox(self.ports.inbox, self.ports.smtp, &folder).await?;
-                self.helpers.push(inbox);
-            }
-            Mail::Scripted => {
-                let behaviour = Behaviour {
-                    keep: self.shape.keep,
-                    ..Behaviour::default()
-                };
-                let plan = |_: &str, _| ScriptedReply::Take;
-                self.mail_server = Some(MailServer::start_with(behaviour, self.ports.smtp, plan).await?);
-            }
+    /// Starts the mail server, the trace viewer and the router where the shape has them, and our services.
+    async fn start_parts(mut self) -> anyhow::Result<Self> {
+        if self.shape.inbox {
+            let folder = self.logs.with_file_name("inbox");
+            let inbox = helpers::start_inbox(self.ports.inbox, self.ports.smtp, &folder).await?;
+            self.helpers.push(inbox);
+        } else {
+            let mail_server = MailServer::start_at(self.ports.smtp, |_, _| ScriptedReply::Take).await?;
+            self.mail_server = Some(mail_server);
         }
         if self.shape.observe {
-            let viewer = helpers::start_trace_viewer(self.ports.traces, self.ports.otlp, &self.logs).await?;
+            let viewer = helpers::start_trace_viewer(self.ports.traces, self.otlp, &self.logs).await?;
             self.helpers.push(viewer);
         }
         if self.shape.hosting == Hosting::Cluster {
             let behind = ["gateway", "web-shell", "web-blog", "web-careers"].map(|name| self.port_of(name));
             self.router = Some(hosting::start_router(self.ports.site, behind).await?);
         }
-        Ok(())
+        for name in self.names() {
+            self.start_service(name)?;
+        }
+        self.ready(READY).await?;
+        Ok(self)
     }
 
     /// The folder of our programs.
@@ -249,29 +210,17 @@ impl Stack {
             folder.is_none_or(|folder| folder.exists()),
             "{name} has no files; run: npm run build && npm run split"
         );
+        let own = self.extra_env.iter();
         let mut command = Command::new(program);
         command
             .current_dir(root())
             // Otherwise nobody but root may read its memory use.
             .env("DEBUGGABLE", "true")
             .envs(self.env_of(&part))
-            .envs(self.extra_env.iter().cloned());
-        if self.shape.clock == Clock::Stepped {
-            if !self.clocks.contains_key(part.name) {
-                let clock = SteppedClock::new(name, &self.logs.with_file_name("clocks"))?;
-                self.clocks.insert(part.name, clock);
-            }
-            command.envs(self.clock_of(name)?.env()?);
-        }
+            .envs(own.map(|(setting, value)| (setting, value.replace("{service}", name))));
         self.services
             .push(ChildProcess::start(name, &self.logs, command)?);
         Ok(())
-    }
-
-    /// The clock of one of our services, with [`Clock::Stepped`].
-    pub fn clock_of(&self, name: &str) -> anyhow::Result<&SteppedClock> {
-        let clock = self.clocks.get(name);
-        clock.with_context(|| format!("{name} uses the system's clock"))
     }
 
     /// Removes a service's process from the stack, to stop or kill it.
@@ -301,7 +250,7 @@ impl Stack {
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
         let http = reqwest::Client::new();
         let healths: Vec<u16> = self.parts.iter().filter_map(|part| part.health).collect();
-        let notifier = self.ports.notifier;
+        let notifier = self.port_of("notifier");
         eventually("the site is ready", within, async || {
             if let Some(ended) = self.ended() {
                 return Some(Err(anyhow::anyhow!(ended)));
@@ -316,7 +265,7 @@ impl Stack {
         .await?
     }
 
-    /// The mail server, with [`Mail::Scripted`].
+    /// The mail server, without [`Shape::inbox`].
     pub fn mail_server(&self) -> anyhow::Result<&MailServer> {
         self.mail_server.as_ref().context("the mail server is maildev")
     }
@@ -324,16 +273,8 @@ impl Stack {
     /// How a process ended that ended on its own, if one did.
     pub fn ended(&mut self) -> Option<String> {
         let ours = self.services.iter_mut().chain(&mut self.helpers);
-        let all = ours.chain(self.nats.processes_mut());
-        all.filter_map(ChildProcess::ended).next()
-    }
-
-    /// The keys that sign the links in mails.
-    pub fn link_keys(&self) -> anyhow::Result<LinkKeys> {
-        Ok(LinkKeys {
-            person: PersonKey::new(&self.person_key)?,
-            token: TokenKey::new(&self.token_key)?,
-        })
+        let ended = ours.filter_map(ChildProcess::ended).next();
+        ended.or_else(|| self.nats.ended())
     }
 
     /// Address of the site and its API.
@@ -366,9 +307,13 @@ impl Stack {
         self.parts.iter().map(|part| part.name).collect()
     }
 
-    /// Port of one of our parts, 0 if nobody calls it.
+    /// Port of one of our parts.
     pub fn port_of(&self, name: &str) -> u16 {
         self.part(name).map_or(0, |part| part.port)
+    }
+
+    fn url_of(&self, name: &str) -> String {
+        format!("http://127.0.0.1:{}", self.port_of(name))
     }
 
     fn part(&self, name: &str) -> anyhow::Result<&Part> {
@@ -397,28 +342,19 @@ impl Stack {
     }
 }
 
-async fn start_nats(
-    shape: Shape,
-    port: u16,
-    disks: Option<&SmallDisks>,
-    folder: &Path,
-) -> anyhow::Result<Nats> {
-    let folder = disks.map_or(folder, |disks| disks.broker.path());
-    match shape.broker {
-        Broker::One => Nats::start_single(shape.fsync, None, port, folder).await,
-        Broker::Three => {
-            let [second, third] = free_ports()?;
-            Nats::start_cluster_at([port, second, third], folder).await
-        }
-    }
+/// The broker's, and that of the spool.
+fn small_disks() -> anyhow::Result<[SmallDisk; 2]> {
+    Ok([
+        SmallDisk::mount(BROKER_DISK_MB)?,
+        SmallDisk::mount(SPOOL_DISK_MB)?,
+    ])
 }
 
-/// Flags of `sitectl setup` that limit the streams to the broker's disk.
-fn storage_of(shape: Shape) -> &'static [&'static str] {
-    match shape.disks {
-        Disks::System => &[],
-        Disks::Small => &["--storage-mb", "100"],
-    }
+fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
+    let settings = settings.iter();
+    settings
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 /// The folder of our programs: this program's, or the one above for a test.

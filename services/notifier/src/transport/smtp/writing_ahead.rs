@@ -56,7 +56,7 @@ async fn a_few_mails_are_written_ahead_of_their_connection_and_none_with_an_atta
         let pool = pool_to(server.port())?;
         assert_eq!(written(&pool, attachment_bytes).await?, expected);
         eventually("its connections are used", SOON, async || {
-            (server.begun() == MAX_CONNECTIONS).then_some(())
+            (server.counts().begun == MAX_CONNECTIONS).then_some(())
         })
         .await?;
     }

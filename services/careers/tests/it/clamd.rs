@@ -3,13 +3,10 @@
 use std::{fs, time::Duration};
 
 use tempfile::TempDir;
+use testkit::{ChildProcess, free_ports, root};
 use tokio::process::Command;
 
-use crate::{child_process::ChildProcess, ports::free_ports, root};
-
 const START: Duration = Duration::from_secs(90);
-/// clamd's own limits are wider than any résumé.
-const DEFAULT_CONFIG: &str = "";
 
 /// A clamd on 127.0.0.1, without the signatures of the world.
 pub struct Clamd {
@@ -21,26 +18,13 @@ pub struct Clamd {
 impl Clamd {
     /// What it takes for a virus, wherever it stands in a file.
     pub const VIRUS: &str = "The testkit calls this a virus.";
-    /// The name of that virus.
-    pub const SIGNATURE: &str = "Testkit.Virus";
-
-    /// Its signature, a line of a file `.ndb`: name, any type of file, any place, the bytes in hexadecimal digits.
-    pub fn signature() -> String {
-        let bytes = base16ct::lower::encode_string(Self::VIRUS.as_bytes());
-        format!("{}:0:*:{bytes}\n", Self::SIGNATURE)
-    }
-
-    /// Starts one on a free port.
+    /// Starts one on a free port. clamd's own limits are wider than any résumé.
     pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with(DEFAULT_CONFIG).await
+        Self::start_with("").await
     }
 
-    /// Starts one that breaks off files of more than this many bytes.
-    pub async fn start_for_files_up_to(bytes: usize) -> anyhow::Result<Self> {
-        Self::start_with(&format!("StreamMaxLength {bytes}")).await
-    }
-
-    async fn start_with(line: &str) -> anyhow::Result<Self> {
+    /// The same with this line in its configuration.
+    pub async fn start_with(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
         anyhow::ensure!(
             program.exists(),
@@ -50,16 +34,19 @@ impl Clamd {
         let folder = TempDir::new()?;
         let signatures = folder.path().join("signatures");
         fs::create_dir(&signatures)?;
-        fs::write(signatures.join("testkit.ndb"), Self::signature())?;
+        // Name, any type of file, any place, the bytes in hexadecimal digits.
+        let virus: String = Self::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
+        fs::write(
+            signatures.join("testkit.ndb"),
+            format!("Testkit.Virus:0:*:{virus}\n"),
+        )?;
         let config = folder.path().join("clamd.conf");
         let (at, files) = (signatures.display(), folder.path().display());
-        fs::write(
-            &config,
-            format!(
-                "Foreground yes\nTCPAddr 127.0.0.1\nTCPSocket {port}\nDatabaseDirectory {at}\n\
-                 TemporaryDirectory {files}\n{line}\n"
-            ),
-        )?;
+        let text = format!(
+            "Foreground yes\nTCPAddr 127.0.0.1\nTCPSocket {port}\nDatabaseDirectory {at}\n\
+             TemporaryDirectory {files}\n{line}\n"
+        );
+        fs::write(&config, text)?;
         let mut server = Command::new(program);
         server.arg("--config-file").arg(config);
         let mut part = ChildProcess::start("clamd", folder.path(), server)?;
