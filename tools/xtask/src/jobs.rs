@@ -253,18 +253,12 @@ pub fn nightly(words: &[String]) -> anyhow::Result<()> {
         if outcome != "passed" {
             failed.push(job.name);
         }
-        lines.push(format!(
-            "{:<16} {:>8.1} s  {outcome}",
-            job.name,
-            started.elapsed().as_secs_f64()
-        ));
+        let seconds = started.elapsed().as_secs();
+        lines.push(format!("{:<16} {seconds:>6} s  {outcome}", job.name));
     }
-    println!(
-        "\n{}\n\n{} passed, {} failed",
-        lines.join("\n"),
-        lines.len() - failed.len(),
-        failed.len()
-    );
+    let passed = lines.len() - failed.len();
+    println!("\n{}", lines.join("\n"));
+    println!("\n{passed} passed, {} failed", failed.len());
     anyhow::ensure!(!lines.is_empty(), "No nightly job has such a name.");
     anyhow::ensure!(failed.is_empty(), "These jobs failed: {}.", failed.join(", "));
     Ok(())
