@@ -3,10 +3,10 @@
 use std::fs;
 
 use anyhow::Context;
-use testkit::{Hosting, Ports, Shape, Stack, root};
+use testkit::{Ports, Stack, root};
 
 use crate::{
-    FORMS, Turns,
+    Turns,
     compare::{Contender, compare},
     peers::Peer,
     table::Row,
@@ -21,11 +21,7 @@ const LEAST: f64 = 0.7;
 ///
 /// If the site is not built, or a program does not start.
 pub async fn pages(turns: Turns) -> anyhow::Result<Vec<Row>> {
-    let shape = Shape {
-        hosting: Hosting::Gateway,
-        ..forms()
-    };
-    let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
+    let stack = Stack::start(Ports::free()?, &[]).await?;
     let axum = Peer::axum(&stack).await?;
     let script = largest_script()?;
     let mut rows = Vec::new();

@@ -62,7 +62,7 @@ impl Peer {
             .env("LISTEN", format!("127.0.0.1:{port}"))
             .env("NATS_URL", stack.nats.url())
             .env("NATS_USER", User::Operator.name())
-            .env("NATS_PASSWORD", stack.nats.password())
+            .env("NATS_PASSWORD", stack.nats.password_of(User::Operator))
             .env("SUBJECT", SUBJECT);
         let mut process = ChildProcess::start(name, stack.logs(), program)?;
         process.listens(port, START_TIMEOUT).await?;
