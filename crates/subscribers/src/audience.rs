@@ -33,7 +33,7 @@ impl Subscriber {
             (State::Pending { .. }, _) => Err(NotReached::Pending),
             (State::Unsubscribed { .. }, _) => Err(NotReached::Unsubscribed),
             (State::Suppressed { .. }, _) => Err(NotReached::Suppressed),
-            (State::Confirmed { .. } | State::Moved { .. } | State::Unknown, _) => Err(NotReached::Unknown),
+            (State::Confirmed { .. } | State::Unknown, _) => Err(NotReached::Unknown),
         }
     }
 }

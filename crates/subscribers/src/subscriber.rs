@@ -82,9 +82,7 @@ impl Subscriber {
         new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
-            Some(
-                State::Confirmed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown,
-            ) => return None,
+            Some(State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown) => return None,
             Some(State::Pending {
                 mailed: Some(mailed), ..
             }) if now - *mailed < MAIL_INTERVAL => return None,
@@ -124,7 +122,6 @@ impl Subscriber {
             State::Confirmed { .. }
             | State::Unsubscribed { .. }
             | State::Suppressed { .. }
-            | State::Moved { .. }
             | State::Unknown => None,
         }
     }
@@ -162,9 +159,7 @@ impl Subscriber {
                 ..self
             }),
             State::Confirmed { .. } => Some(self),
-            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown => {
-                None
-            }
+            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Unknown => None,
         }
     }
 
@@ -172,7 +167,7 @@ impl Subscriber {
     /// ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Unsubscribed { .. } | State::Moved { .. } => self,
+            State::Unsubscribed { .. } => self,
             State::Suppressed { .. } | State::Unknown => Self {
                 ended: self.ended.or(Some(now)),
                 ..self
@@ -190,7 +185,7 @@ impl Subscriber {
     /// who knows it must judge what the bounce makes of it.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Suppressed { .. } | State::Moved { .. } | State::Unknown => self,
+            State::Suppressed { .. } | State::Unknown => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
@@ -245,9 +240,7 @@ impl Subscriber {
             email: match self.state {
                 State::Unsubscribed { .. } => None,
                 State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
-                State::Pending { .. } | State::Confirmed { .. } | State::Moved { .. } | State::Unknown => {
-                    self.email
-                }
+                State::Pending { .. } | State::Confirmed { .. } | State::Unknown => self.email,
             },
             ..self
         }
@@ -301,7 +294,6 @@ impl Subscriber {
             State::Pending { .. }
             | State::Unsubscribed { .. }
             | State::Suppressed { .. }
-            | State::Moved { .. }
             | State::Unknown => self.confirmed,
         }
     }
@@ -310,11 +302,9 @@ impl Subscriber {
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
-            State::Pending { .. }
-            | State::Confirmed { .. }
-            | State::Suppressed { .. }
-            | State::Moved { .. }
-            | State::Unknown => self.ended,
+            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } | State::Unknown => {
+                self.ended
+            }
         }
     }
 
@@ -348,7 +338,7 @@ impl Subscriber {
 
     /// Whether a mail may go there at all.
     pub fn may_be_mailed(&self) -> bool {
-        !self.is_suppressed() && !self.is_unknown() && self.moved_to().is_none()
+        !self.is_suppressed() && !self.is_unknown()
     }
 
     /// The word for its state, as the record has it.
@@ -358,7 +348,6 @@ impl Subscriber {
             State::Confirmed { .. } => "confirmed",
             State::Unsubscribed { .. } => "unsubscribed",
             State::Suppressed { .. } => "suppressed",
-            State::Moved { .. } => "moved",
             State::Unknown => self
                 .unknown_fields
                 .get("state")
@@ -399,13 +388,6 @@ impl TryFrom<Record> for Subscriber {
         // Only some sign-ups have a key: one that is left over beside another state would be read as theirs later.
         let is_left_over = |name: &str| name == ASKING && state != State::Unknown;
         unknown_fields.retain(|name, _| !known.contains_key(name) && !is_left_over(name));
-        if let State::Moved {
-            record: Some(carried),
-            ..
-        } = &state
-        {
-            Self::try_from(carried.subscriber.clone())?;
-        }
         Ok(Self {
             email: record.email,
             subscription: record.subscription,

@@ -66,7 +66,7 @@ impl Service {
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             uploads: Uploads::new(store.clone(), records),
-            person_keys: settings.person_keys,
+            person_key: settings.person.person_key,
             spool,
             verification: Verification::new(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),

@@ -41,7 +41,7 @@ impl Service {
         let api = api::Api {
             publisher: Publisher::new(client.clone()),
             senders: Senders {
-                person_keys: settings.person_keys,
+                person_key: settings.person.person_key,
                 synthetic_key: settings.synthetic_key,
             },
         };

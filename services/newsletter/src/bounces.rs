@@ -28,7 +28,7 @@ pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, deliver
     let is_away = |error: &SubscriberStoreError| matches!(error, SubscriberStoreError::Away(_));
     match breaker.call(&delivery, updating, is_away).await {
         // Beside us may run the release that does, or come back within the time of retries; else it is a dead letter.
-        Ok(Some(updated)) if updated.subscriber.is_unknown() => Outcome::Retry(
+        Ok(Some(updated)) if updated.is_unknown() => Outcome::Retry(
             "the subscriber is in a state that this release does not know".to_owned(),
             Pause::Backoff,
         ),

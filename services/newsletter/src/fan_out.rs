@@ -231,13 +231,7 @@ impl FanOut<'_> {
         Ok(step)
     }
 
-    /// A record that moved is looked at where it is; until it is there, here.
     fn look_at(&self, person: PersonId, subscriber: &Subscriber, step: &mut Step) {
-        let carried = subscriber.carried();
-        if subscriber.moved_to().is_some() && carried.is_none() {
-            return;
-        }
-        let subscriber = carried.as_ref().unwrap_or(subscriber);
         match subscriber.reached_at(self.event.time) {
             Ok(_) => step.sendings.push(StepSending {
                 sending: Sending {

@@ -74,7 +74,7 @@ impl Service {
             issues: Issues::open(&context).await?,
             context: context.clone(),
             confirm_within: settings.confirm_within,
-            person_keys: settings.person_keys,
+            person_key: settings.person.person_key,
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
         let routes = Routes::new(NewsletterServiceServer::new(api::Api(newsletter.clone())));

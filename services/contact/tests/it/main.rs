@@ -106,28 +106,6 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first answer was lost, the service started anew with another key, and the visitor sent the form again.
-#[tokio::test]
-async fn a_message_that_is_repeated_after_the_key_of_person_ids_changed_is_stored_once() -> anyhow::Result<()>
-{
-    let mut before = running().await?;
-    let once = message();
-    let first = before.contact.submit(once.clone()).await?.into_inner();
-    let keys = [
-        "--person-key=the new key for tests, of thirty-two bytes",
-        "--person-key-former=a key for tests, of thirty-two bytes",
-    ];
-    let mut running = running_on(before.nats, &keys).await?;
-    let second = running.contact.submit(once).await?.into_inner();
-    assert_eq!(first.event_id, second.event_id);
-    running.contact.submit(message()).await?;
-    let events = running.nats.events().await?;
-    let people: Vec<_> = events.iter().map(|event| event["subject"].as_str()).collect();
-    assert_eq!(people.len(), 2);
-    assert_ne!(people[0], people[1], "what is new lies under the new id");
-    Ok(())
-}
-
 /// The first answer was lost, its visitor wrote something else, and then the first again.
 #[tokio::test]
 async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_key_stands_for_it()

@@ -34,7 +34,6 @@ use visitor::{
 };
 
 mod fan_out;
-mod person_key;
 
 const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
 const TOKEN_KEY: &str = "another key for tests, of 32 bytes";

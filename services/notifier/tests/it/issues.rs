@@ -159,7 +159,7 @@ impl Operator {
 
     /// Somebody leaves.
     async fn unsubscribe(&self, reader: &SeededSubscriber) -> anyhow::Result<()> {
-        let known = self.subscribers.find(&reader.person).await?;
+        let known = self.subscribers.read(&reader.person).await?;
         let record = known.subscriber.context("a record")?;
         let left = record.unsubscribed(OffsetDateTime::now_utc()).forgotten();
         self.subscribers

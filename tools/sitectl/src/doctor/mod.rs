@@ -39,9 +39,6 @@ pub struct DoctorArgs {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     person_key: Option<PersonKey>,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key_former: Option<PersonKey>,
     /// Host name of the mail server; without it mail is not looked at
     #[arg(long, env = "SMTP_HOST")]
     smtp_host: Option<String>,
@@ -86,14 +83,7 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
     let wanted = Desired::from_settings(&args.provision);
     findings.extend(declared::examine(&context, &wanted).await);
     findings.extend(backlog::examine(&context, &wanted, &args.provision).await);
-    findings.push(
-        examine_key(
-            &context,
-            args.person_key.as_ref(),
-            args.person_key_former.as_ref(),
-        )
-        .await,
-    );
+    findings.push(examine_key(&context, args.person_key.as_ref()).await);
     findings
 }
 
@@ -122,11 +112,7 @@ async fn newest_of_a_person(context: &jetstream::Context) -> Option<StreamMessag
 }
 
 /// The newest event says by whose key its person was named.
-async fn examine_key(
-    context: &jetstream::Context,
-    key: Option<&PersonKey>,
-    former: Option<&PersonKey>,
-) -> Finding {
+async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> Finding {
     let what = "PERSON_KEY";
     let Some(key) = key else {
         return Finding::warning(
@@ -141,14 +127,10 @@ async fn examine_key(
         let email = EmailAddress::stored(&email).ok()?;
         Some((email, subjects::person_of(&newest.subject).to_owned()))
     };
-    let made = |key: &PersonKey, email: &EmailAddress, person: &str| key.person(email).as_str() == person;
     match newest.await {
         None => Finding::ok(what, "given; there is no event yet to try it on"),
-        Some((email, person)) if made(key, &email, &person) => {
+        Some((email, person)) if key.person(&email).as_str() == person => {
             Finding::ok(what, "it is the one that the newest event was made with")
-        }
-        Some((email, person)) if former.is_some_and(|former| made(former, &email, &person)) => {
-            Finding::ok(what, "the newest event was made with the one before it")
         }
         Some(_) => Finding::wrong(
             what,

@@ -43,11 +43,7 @@ impl Reach {
     }
 
     fn count(&mut self, subscriber: &Subscriber, now: OffsetDateTime) {
-        let carried = subscriber.carried();
-        if subscriber.moved_to().is_some() && carried.is_none() {
-            return;
-        }
-        match carried.as_ref().unwrap_or(subscriber).reached_at(now) {
+        match subscriber.reached_at(now) {
             Ok(_) => self.reached += 1,
             Err(why) => self.not_reached.count(why),
         }
