@@ -1,7 +1,6 @@
 //! Where a subscription stands.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -38,22 +37,4 @@ pub enum State {
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
-    /// A state that only a later release knows, whose word and fields are among the record's unknown fields. Until one
-    /// comes back nothing is sent there: a sign-up does nothing, a confirmation is refused, a bounce waits. Whoever
-    /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
-    #[serde(other, skip_serializing)]
-    Unknown,
-}
-
-impl State {
-    /// What it writes into the record. Of an unknown one everything, its word too, is among the unknown fields.
-    pub(crate) fn fields(&self) -> Map<String, Value> {
-        match self {
-            Self::Unknown => Map::new(),
-            known => match serde_json::to_value(known) {
-                Ok(Value::Object(fields)) => fields,
-                _ => unreachable!("a state is an object of plain values"),
-            },
-        }
-    }
 }

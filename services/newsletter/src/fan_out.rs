@@ -223,7 +223,7 @@ impl FanOut<'_> {
                 Ok(Some((person, subscriber))) => self.look_at(person, &subscriber, &mut step),
                 Err(error @ SubscriberStoreError::Unreadable { .. }) => {
                     tracing::error!(%error, "the issue does not go to a subscriber");
-                    step.passed_over.count(NotReached::Unknown);
+                    step.passed_over.count(NotReached::Unreadable);
                 }
                 Err(error) => tracing::error!(%error, "an entry cannot be read"),
             }

@@ -102,7 +102,7 @@ struct Search {
 
 impl Search {
     async fn begin(args: &SearchArgs) -> anyhow::Result<Self> {
-        let email = EmailAddress::stored(&args.email)?;
+        let email = EmailAddress::parse(&args.email)?;
         let person = args.key.person_key.person(&email);
         let stores = PersonalDataStores::open(&args.common.nats, &args.store).await?;
         Ok(Self {

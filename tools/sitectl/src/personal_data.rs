@@ -265,8 +265,8 @@ impl PersonalData {
         }
     }
 
-    /// The name of a résumé's file, safe to name a file: as its event tells it, or as keys of former releases do. A résumé
-    /// that is provisional has neither.
+    /// The name of a résumé's file, safe to name a file: as its event tells it. A provisional résumé
+    /// has none.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
         let told = self.events.iter().chain(&self.dead_letters).find_map(|message| {
             let event = broker::content(message);
@@ -274,8 +274,7 @@ impl PersonalData {
             let file_name = resume["fileName"].as_str()?;
             (resume["key"] == key.as_str()).then(|| resumes::safe_file_name(file_name))
         });
-        told.or_else(|| key.file_name())
-            .unwrap_or_else(|| "resume".to_owned())
+        told.unwrap_or_else(|| "resume".to_owned())
     }
 
     /// The ids of all events found.

@@ -124,7 +124,7 @@ async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> F
     let newest = async {
         let newest = newest_of_a_person(context).await?;
         let email = broker::content(&newest)["data"]["email"].as_str()?.to_owned();
-        let email = EmailAddress::stored(&email).ok()?;
+        let email = EmailAddress::parse(&email).ok()?;
         Some((email, subjects::person_of(&newest.subject).to_owned()))
     };
     match newest.await {

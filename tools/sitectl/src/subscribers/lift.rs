@@ -19,7 +19,7 @@ use crate::{
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
 pub async fn lift(email: &str, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person(&EmailAddress::stored(email)?);
+    let person = key.person(&EmailAddress::parse(email)?);
     let context = broker::connect(&common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;

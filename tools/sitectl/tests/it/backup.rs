@@ -421,42 +421,6 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has a broker keep its streams where releases before had them: in the account of all users that are in no other.
-async fn move_to_the_global_account(nats: &mut Nats) -> anyhow::Result<()> {
-    nats.stop().await?;
-    let disk = nats.servers[0].disk();
-    fs::rename(disk.join("jetstream/SITE"), disk.join("jetstream/$G"))?;
-    let file = disk.with_file_name("nats.conf");
-    let text = fs::read_to_string(&file)?;
-    let (server, _) = text
-        .split_once("authorization {")
-        .context("where the users begin")?;
-    let users = "authorization { users: [{ user: operator, password: $NATS_OPERATOR_PASSWORD }] }\n";
-    fs::write(&file, [server, users].concat())?;
-    nats.resume_from_disk().await
-}
-
-/// As docs/operations.md has an installation of a release before upgraded.
-#[tokio::test(flavor = "multi_thread")]
-async fn streams_of_the_global_account_are_restored_into_their_own() -> anyhow::Result<()> {
-    let (mut former, _) = a_site_that_ran().await?;
-    move_to_the_global_account(&mut former.nats).await?;
-    let before = former.positions().await?;
-    assert_eq!(before["SITE"][0], 6);
-    let folder = TempDir::new()?;
-    told(&["backup", &path(&folder)], &former.flags)?;
-    let site = Parts::fresh().await?;
-    told(
-        &["restore", &path(&folder), "--broker-only", "--yes"],
-        &site.flags,
-    )?;
-    assert_eq!(site.positions().await?, before);
-    let publisher = jetstream::new(site.nats.client(User::Contact).await?);
-    let event = "site.contact.received.0123456789abcdef0123456789abcdef";
-    publisher.publish(event, "{}".into()).await?.await?;
-    Ok(())
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     let (_former, folder) = a_backup().await?;

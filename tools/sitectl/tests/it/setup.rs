@@ -94,17 +94,17 @@ async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result<()> {
+async fn setup_updates_a_consumer_that_differs() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     let name = Channel::SalesLead.name();
     context.delete_consumer_from_stream(name, SITE_STREAM).await?;
-    let older = Config {
+    let other = Config {
         durable_name: Some(name.to_owned()),
         filter_subject: "site.contact.received.*".to_owned(),
         ..Config::default()
     };
-    context.create_consumer_on_stream(older, SITE_STREAM).await?;
+    context.create_consumer_on_stream(other, SITE_STREAM).await?;
 
     let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
     let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
