@@ -32,6 +32,12 @@ impl PersonKey {
         PersonId(hex(tag(&self.0, email.normalised().as_bytes())))
     }
 
+    /// Fingerprint of the key: tells one key from another, and nothing of either.
+    pub fn fingerprint(&self) -> String {
+        // No address begins with this byte, so no person's id is a fingerprint.
+        hex(tag(&self.0, &[1]))
+    }
+
     /// Blinds a submission's idempotency key, so that it may be logged. One that was derived from an address alone could
     /// be worked out there by whoever guesses the address.
     pub fn blind_submission_key(&self, key: [u8; 16]) -> [u8; 16] {
@@ -156,6 +162,15 @@ mod tests {
         let key = PersonKey::new(KEY).expect("a long key");
         is_overwritten(&key.0);
         assert_eq!(format!("{key:?}"), "PersonKey(…)");
+    }
+
+    #[test]
+    fn each_key_has_a_fingerprint_of_its_own_that_is_no_persons_id() {
+        let [one, other] = [KEY, "another key of thirty-two bytes or more"]
+            .map(|key| PersonKey::new(key).expect("a long key").fingerprint());
+        assert_eq!(one.len(), 32);
+        assert_ne!(one, other);
+        assert_eq!(PersonKey::new(KEY).map(|key| key.fingerprint()), Ok(one));
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Search {
     async fn begin(args: &SearchArgs) -> anyhow::Result<Self> {
         let email = EmailAddress::parse(&args.email)?;
         let person = args.key.person_key.person(&email);
-        let stores = PersonalDataStores::open(&args.common.nats, &args.store).await?;
+        let stores = PersonalDataStores::open(&args.common.nats, &args.store, &args.key.person_key).await?;
         Ok(Self {
             inboxes: args.inbox_keys.inboxes(&email),
             stores,

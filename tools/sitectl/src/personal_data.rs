@@ -10,7 +10,7 @@ use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use site_broker::{
     DELIVERIES_BUCKET, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
-    VISITOR_MAILS_BUCKET,
+    VISITOR_MAILS_BUCKET, ensure_person_key,
 };
 use site_events::{
     DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM,
@@ -19,7 +19,7 @@ use site_events::{
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::Subscriber;
 use uuid::Uuid;
-use visitor::{InboxId, PersonId};
+use visitor::{InboxId, PersonId, PersonKey};
 
 use crate::{
     broker::{self, BucketReader},
@@ -84,9 +84,11 @@ impl PersonalDataStores {
     ///
     /// # Errors
     ///
-    /// If the broker cannot be used, or one of its stores is not there; S3 is asked later.
-    pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
+    /// If the broker cannot be used, one of its stores is not there, or the installation has another key of person ids; S3 is asked
+    /// later.
+    pub async fn open(nats: &NatsSettings, store: &S3Settings, key: &PersonKey) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
+        ensure_person_key(&context, key).await?;
         Ok(Self {
             publisher: Publisher::new(context.client()),
             events: broker::reader(&context, SITE_STREAM).await?,

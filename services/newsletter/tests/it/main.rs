@@ -23,7 +23,7 @@ use site_proto::newsletter::v1::{
 };
 use site_service::{RequestId, drain::CancellationToken, status};
 use subscribers::Subscriber;
-use testkit::{Nats, User};
+use testkit::{Nats, PERSON_KEY, User};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
@@ -35,7 +35,6 @@ use visitor::{
 
 mod fan_out;
 
-const PERSON_KEY: &str = "a key for tests, of thirty-two bytes";
 const TOKEN_KEY: &str = "another key for tests, of 32 bytes";
 const ADDRESS: &str = "zoe@example.org";
 
@@ -558,6 +557,19 @@ impl Step {
             Self::Unsubscribe(token) => client.unsubscribe(UnsubscribeRequest { token }).await.map(drop),
         }
     }
+}
+
+#[tokio::test]
+async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let mut settings = settings(&nats)?;
+    settings.person.person_key = PersonKey::new("another key for tests, of thirty-two bytes")?;
+    let refused = Service::build(settings).await.err();
+    assert_eq!(
+        refused.map(|error| error.to_string()).as_deref(),
+        Some("The setting PERSON_KEY is wrong: this installation was set up with another key.")
+    );
+    Ok(())
 }
 
 #[tokio::test]

@@ -32,10 +32,11 @@ use visitor::{
     token::{Purpose, TokenKey},
 };
 
+pub use testkit::PERSON_KEY;
+
 use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process, process_by_clock};
 
 const NAME: &str = "smart-home";
-pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const ZOE: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);

@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use async_nats::jetstream::message::PublishMessage;
 use serde_json::json;
+use site_broker::ensure_person_key;
 use site_events::{IssueId, SENDINGS_STREAM, Sending, subjects};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonKey};
@@ -22,6 +23,7 @@ pub async fn send_test(
     common: &CommonArgs,
 ) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let issue = IssueId::of_test();
     publish(&context, issue, post.issue).await?;
     for address in to {

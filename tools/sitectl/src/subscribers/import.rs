@@ -11,6 +11,7 @@ use std::{
 use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use anyhow::Context as _;
 use serde_json::json;
+use site_broker::ensure_person_key;
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
@@ -42,6 +43,7 @@ enum LineOutcome {
 pub async fn import(from: &Path, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let mut import = Import {
         subscribers: Subscribers::open(context.client()).await?,
         mode,

@@ -3,6 +3,7 @@
 use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
+use site_broker::ensure_person_key;
 use visitor::{EmailAddress, PersonKey};
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
 pub async fn lift(email: &str, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
     let person = key.person(&EmailAddress::parse(email)?);
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;
     let subscriber = known

@@ -255,7 +255,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     let restored = told_json(&["restore", &to, "--yes"], &site.flags)?;
     assert_eq!(restored["restored"], told_of_backup["backedUp"]);
     assert_eq!(site.positions().await?, before);
-    told(&["setup"], &site.flags)?;
+    told(&["setup", &format!("--person-key={PERSON_KEY}")], &site.flags)?;
     assert_eq!(site.positions().await?, before, "the set-up has nothing to do");
     for what in [["subscribers", "export"], ["dead-letters", "list"]] {
         let flags = [&former, &site].map(|parts| parts.nats.flags(User::Operator));

@@ -10,6 +10,7 @@ mod leads;
 mod manual;
 mod newsletter;
 mod person;
+mod person_key;
 mod progress;
 mod restore_drill;
 mod rotation;

@@ -14,7 +14,7 @@ use testkit::{Nats, User, pass_flags};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+pub use testkit::PERSON_KEY;
 
 /// Runs it to its end.
 pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
