@@ -43,7 +43,7 @@ pub struct OpenBucketError {
 ///
 /// # Errors
 ///
-/// If it is not there, the broker does not answer, or does not let this user read it: its `users.conf` is a former release's.
+/// If it is not there, the broker does not answer, or does not let this user read it.
 pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
     let unusable = |reason: String| OpenBucketError { bucket, reason };
     let opened = context.get_key_value(bucket).await;
@@ -57,7 +57,7 @@ pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Stor
 ///
 /// # Errors
 ///
-/// As [`open_bucket`]; or if they cannot, as a former release set it up.
+/// As [`open_bucket`]; or if they cannot.
 pub async fn open_expiring_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
     let store = open_bucket(context, bucket).await?;
     if store.stream.cached_info().config.allow_message_ttl {

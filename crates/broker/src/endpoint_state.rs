@@ -1,7 +1,6 @@
 //! What is noted of webhook endpoints in the bucket `endpoints`: how each fares, and its last attempts.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -17,9 +16,6 @@ pub struct EndpointState {
     /// Why nothing is sent to it any more.
     #[serde(default)]
     pub off: Option<String>,
-    /// What a later release notes beside, kept through every change.
-    #[serde(flatten)]
-    pub unknown_fields: Map<String, Value>,
 }
 
 /// One attempt at one event, as noted in the bucket `endpoints` under [`attempts_key`].
@@ -53,37 +49,4 @@ pub fn attempts_key(endpoint: &str) -> String {
 /// Whether a key of the bucket `endpoints` holds attempts, and no state.
 pub fn is_attempts_key(key: &str) -> bool {
     key.ends_with(ATTEMPTS_SUFFIX)
-}
-
-impl EndpointState {
-    /// The state of an endpoint that works again: on, and nothing failed since.
-    pub fn recovered(&self) -> Self {
-        Self {
-            unknown_fields: self.unknown_fields.clone(),
-            ..Self::default()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_later_release_notes_of_an_endpoint_is_kept() -> serde_json::Result<()> {
-        let record = serde_json::json!({
-            "failing_since": "2026-11-20T12:00:00Z",
-            "last_failed": null,
-            "off": null,
-            "slowest": { "seconds": 3 },
-        });
-        let state: EndpointState = serde_json::from_value(record.clone())?;
-        assert_eq!(serde_json::to_value(&state)?, record);
-        let recovered = serde_json::to_value(state.recovered())?;
-        assert_eq!(
-            (&recovered["slowest"], &recovered["failing_since"]),
-            (&record["slowest"], &Value::Null)
-        );
-        Ok(())
-    }
 }

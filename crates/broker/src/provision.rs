@@ -17,9 +17,13 @@ use site_events::{
     SITE_STREAM, SUPPRESSION_CONSUMER, subjects,
 };
 
+use visitor::PersonKey;
+
 use crate::{
     DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET,
-    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET, elections::administer,
+    SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
+    elections::administer,
+    person_key::{self, PersonKeyError},
 };
 
 /// Deduplication window: how long a repeated submission is recognised.
@@ -165,19 +169,28 @@ pub struct Provisioned {
     pub orphaned_consumers: Vec<String>,
 }
 
-/// Creates what is missing and updates what differs; removes nothing.
+/// Creates what is missing and updates what differs; removes nothing. Notes the fingerprint of the key of person ids.
 ///
 /// # Errors
 ///
-/// If a stream holds more than its share of the storage: then nothing is changed. If the broker refuses one of them; those
+/// If the installation has another key, or a stream holds more than its share of the storage: then nothing is changed. If the broker refuses one of them; those
 /// before it stay.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
+    key: &PersonKey,
 ) -> Result<Provisioned, ProvisionError> {
+    ensure_no_other_key(context, key).await?;
     let installation = installation(context).await?;
     let mut ready = Vec::new();
-    let wanted = Desired::from_settings(settings);
+    let mut wanted = Desired::from_settings(settings);
+    for site in wanted
+        .streams
+        .iter_mut()
+        .filter(|config| config.name == SITE_STREAM)
+    {
+        site.metadata = person_key::metadata(key);
+    }
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         ensure_share_is_enough(context, settings, config).await?;
     }
@@ -207,6 +220,17 @@ pub async fn provision(
         ready,
         orphaned_consumers,
     })
+}
+
+/// The key of person ids is set once.
+async fn ensure_no_other_key(context: &Context, key: &PersonKey) -> Result<(), ProvisionError> {
+    let Some(site) = existing_stream(context, SITE_STREAM).await? else {
+        return Ok(());
+    };
+    match person_key::compare(&site.cached_info().config, key) {
+        Err(another @ PersonKeyError::Another) => map_error("the installation", Err(another)),
+        _ => Ok(()),
+    }
 }
 
 /// A stream whose limit is below what it holds would refuse every event from then on.

@@ -34,7 +34,7 @@ use site_service::{
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::Uuid;
-use visitor::{PersonId, PersonIds};
+use visitor::PersonId;
 
 use crate::elections;
 
@@ -221,9 +221,8 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes what a visitor submitted, under the person's current id. Its id comes from an idempotency key, which stands for
-    /// one submission only. Of a repeated one it can be compared only while the person has sent no other: afterwards the key's
-    /// word is taken, as long as the event is kept. While the key of person ids changes, it may lie under the former id.
+    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only. A duplicate
+    /// can be compared only if it is this person's latest event: afterwards the key's word is taken, as long as the event is kept.
     ///
     /// # Errors
     ///
@@ -232,12 +231,12 @@ impl Publisher {
         &self,
         request_id: &RequestId,
         id: Uuid,
-        person: &PersonIds,
+        person: &PersonId,
         submission: D,
         key: KeyBinding,
     ) -> Result<Stored, PublishError> {
         let ack = self
-            .acknowledged(request_id, id, &person.current, submission.clone())
+            .acknowledged(request_id, id, person, submission.clone())
             .await?;
         if !ack.duplicate {
             return Ok(Stored::New);
@@ -256,20 +255,14 @@ impl Publisher {
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
-        person: &PersonIds,
+        person: &PersonId,
     ) -> Result<Option<Event<D>>, PublishError> {
-        let subjects: Vec<String> = person.all().map(|id| D::TYPE.subject(id)).collect();
+        let subject = D::TYPE.subject(person);
         let read = || async {
-            let mut later = None;
-            for subject in &subjects {
-                match self.last_of(subject).await? {
-                    Some(last) if last.sequence == sequence => return Ok(last),
-                    Some(last) if last.sequence > sequence => later = Some(last),
-                    _ => {}
-                }
-            }
+            let last = self.last_of(&subject).await?;
             // If it stays so, it is another person's, or this one was erased meanwhile.
-            later.ok_or(PublishError::KeyReused)
+            last.filter(|last| last.sequence >= sequence)
+                .ok_or(PublishError::KeyReused)
         };
         // The replica that answers may hear of an event a moment after its leader. A broker that does not answer is not asked
         // again: each time may take as long as a request.

@@ -1,11 +1,10 @@
 //! How far an issue is handed out, and whether it may go on.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use subscribers::audience::NotReached;
 use time::OffsetDateTime;
 
-/// Whether an issue may go on. A word of a later release is read as [`Self::Paused`]: nothing is sent of what is not understood.
+/// Whether an issue may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueState {
@@ -14,7 +13,6 @@ pub enum IssueState {
     /// Nothing is begun any more.
     Canceled,
     /// Nothing is begun until it is resumed.
-    #[serde(other)]
     Paused,
 }
 
@@ -41,8 +39,8 @@ pub struct PassedOver {
     pub suppressed: u64,
     /// They confirmed after the issue was asked for.
     pub later: u64,
-    /// Only a later release knows their state, or the record cannot be read.
-    pub unknown: u64,
+    /// Their record cannot be read.
+    pub unreadable: u64,
 }
 
 impl PassedOver {
@@ -53,7 +51,7 @@ impl PassedOver {
             NotReached::Unsubscribed => &mut self.unsubscribed,
             NotReached::Suppressed => &mut self.suppressed,
             NotReached::Later => &mut self.later,
-            NotReached::Unknown => &mut self.unknown,
+            NotReached::Unreadable => &mut self.unreadable,
         } += 1;
     }
 }
@@ -87,9 +85,6 @@ pub struct IssueProgress {
         with = "time::serde::rfc3339::option"
     )]
     pub handed_out: Option<OffsetDateTime>,
-    /// What a later release notes beside.
-    #[serde(flatten)]
-    pub unknown_fields: Map<String, Value>,
 }
 
 impl IssueProgress {
@@ -105,32 +100,6 @@ impl IssueProgress {
             last_sending: 0,
             passed_over: PassedOver::default(),
             handed_out: None,
-            unknown_fields: Map::new(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-
-    use super::*;
-
-    #[test]
-    fn what_a_later_release_notes_is_kept_and_a_state_that_it_made_sends_nothing() -> serde_json::Result<()> {
-        let progress = IssueProgress::new(
-            "smart-home".into(),
-            "The smart home".into(),
-            datetime!(2026-11-20 12:00 UTC),
-        );
-        let mut record = serde_json::to_value(&progress)?;
-        assert_eq!(serde_json::from_value::<IssueProgress>(record.clone())?, progress);
-        record["segment"] = "retail".into();
-        let read: IssueProgress = serde_json::from_value(record.clone())?;
-        assert_eq!(serde_json::to_value(read)?, record);
-        record["state"] = "throttled".into();
-        let read: IssueProgress = serde_json::from_value(record)?;
-        assert_eq!(read.state, IssueState::Paused);
-        Ok(())
     }
 }

@@ -11,8 +11,7 @@ use crate::file_name::{NAMELESS, safe_file_name};
 /// What every key begins with.
 const FOLDER: &str = "resumes/";
 
-/// `resumes/<person>/<attempt>`: of one length, and with no word of the visitor's in it. Keys of former releases go on with
-/// `/<file name made safe>`, and are read all the same.
+/// `resumes/<person>/<attempt>`: of one length, and with no word of the visitor's in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeKey(String);
 
@@ -35,20 +34,13 @@ impl ResumeKey {
 
     /// The attempt that uploaded it, safe to name a folder.
     pub fn attempt(&self) -> String {
-        let [_, attempt, _] = self.parts();
+        let [_, attempt] = self.parts();
         attempt.map_or_else(|| NAMELESS.to_owned(), safe_file_name)
-    }
-
-    /// The file's name, safe to name a file, where the key is of a release that put it there; since then events alone
-    /// tell it.
-    pub fn file_name(&self) -> Option<String> {
-        let [_, _, file_name] = self.parts();
-        file_name.map(safe_file_name)
     }
 
     /// The person in it; `None` where it is none of ours.
     pub fn person(&self) -> Option<PersonId> {
-        let [person, ..] = self.parts();
+        let [person, _] = self.parts();
         person?.to_owned().try_into().ok()
     }
 
@@ -61,7 +53,7 @@ impl ResumeKey {
 
     /// What the upload's record is called: `<person>.<attempt>`.
     pub(crate) fn upload_id(&self) -> String {
-        let [person, attempt, _] = self.parts();
+        let [person, attempt] = self.parts();
         let or_unknown = |part: Option<&str>| part.unwrap_or("unknown").to_owned();
         format!("{}.{}", or_unknown(person), or_unknown(attempt))
     }
@@ -71,11 +63,11 @@ impl ResumeKey {
         &self.0
     }
 
-    /// Person, attempt, and what former releases put behind them.
-    fn parts(&self) -> [Option<&str>; 3] {
-        let mut parts = self.0.strip_prefix(FOLDER).unwrap_or_default().splitn(3, '/');
+    /// Person and attempt.
+    fn parts(&self) -> [Option<&str>; 2] {
+        let mut parts = self.0.strip_prefix(FOLDER).unwrap_or_default().splitn(2, '/');
         let mut next = || parts.next().filter(|part| !part.is_empty());
-        [next(), next(), next()]
+        [next(), next()]
     }
 }
 
@@ -105,45 +97,24 @@ mod tests {
         assert_eq!(key.as_str(), format!("resumes/{PERSON}/{ATTEMPT}"));
         assert_eq!(key.person().as_ref().map(PersonId::as_str), Some(PERSON));
         assert_eq!(key.attempt(), ATTEMPT);
-        assert_eq!(key.file_name(), None);
         assert_eq!(key.upload_id(), format!("{PERSON}.{ATTEMPT}"));
     }
 
     #[test]
-    fn a_key_of_a_former_release_is_read_with_the_name_at_its_end() {
-        let former = ResumeKey::known(format!("{}/cv.pdf", new()));
-        assert_eq!(former.file_name().as_deref(), Some("cv.pdf"));
-        assert_eq!(former.person(), new().person());
-        assert_eq!(former.attempt(), new().attempt());
-        assert_eq!(former.upload_id(), new().upload_id());
-        assert!(former.uploaded().is_some());
-        assert_eq!(former.uploaded(), new().uploaded());
-    }
-
-    #[test]
     fn a_listed_key_cannot_leave_the_folder_it_is_exported_to() {
-        let parts = |key: &str| {
-            let key = ResumeKey::known(key.to_owned());
-            (key.attempt(), key.file_name())
-        };
-        let nameless = || NAMELESS.to_owned();
-        assert_eq!(parts("resumes/0123/../.."), (nameless(), Some(nameless())));
-        assert_eq!(parts("resumes/0123/.."), (nameless(), None));
-        assert_eq!(
-            parts("resumes/0123/4567/../../a"),
-            ("4567".to_owned(), Some("a".to_owned()))
-        );
-        assert_eq!(parts("elsewhere"), (nameless(), None));
+        let attempt = |key: &str| ResumeKey::known(key.to_owned()).attempt();
+        assert_eq!(attempt("resumes/0123/.."), NAMELESS);
+        assert_eq!(attempt("resumes/0123/../.."), NAMELESS);
+        assert_eq!(attempt("elsewhere"), NAMELESS);
     }
 
     proptest! {
         #[test]
         fn whatever_a_bucket_lists_names_no_other_folder(key in "(resumes/)?.{0,60}") {
             let key = ResumeKey::known(key);
-            for part in [Some(key.attempt()), key.file_name()].into_iter().flatten() {
-                prop_assert!(!part.is_empty() && part != "." && part != "..", "{part}");
-                prop_assert!(!part.contains(['/', '\\', '\0']), "{part}");
-            }
+            let attempt = key.attempt();
+            prop_assert!(!attempt.is_empty() && attempt != "." && attempt != "..", "{attempt}");
+            prop_assert!(!attempt.contains(['/', '\\', '\0']), "{attempt}");
             let _read = (key.person(), key.uploaded(), key.upload_id());
         }
     }

@@ -52,7 +52,7 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// If it is away, not there, or a former release's.
+    /// If it is away or not there.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
         let bucket = open_expiring_bucket(context, UPLOADS_BUCKET)
             .await

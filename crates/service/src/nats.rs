@@ -170,7 +170,6 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         .connection_timeout(CONNECTION_TIMEOUT)
         .request_timeout(Some(REQUEST_TIMEOUT))
         .ping_interval(PING_INTERVAL)
-        // A broker that runs the release before lets a user read no other inbox.
         .custom_inbox_prefix(format!("_INBOX_{service}"))
         .reconnect_to_server_callback(move |known, _| {
             let server = choosing.next_server(known);

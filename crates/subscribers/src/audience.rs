@@ -16,8 +16,8 @@ pub enum NotReached {
     Suppressed,
     /// They confirmed after the issue was asked for, and get the next one.
     Later,
-    /// Only a later release knows their state.
-    Unknown,
+    /// Their record cannot be read.
+    Unreadable,
 }
 
 impl Subscriber {
@@ -33,7 +33,7 @@ impl Subscriber {
             (State::Pending { .. }, _) => Err(NotReached::Pending),
             (State::Unsubscribed { .. }, _) => Err(NotReached::Unsubscribed),
             (State::Suppressed { .. }, _) => Err(NotReached::Suppressed),
-            (State::Confirmed { .. } | State::Moved { .. } | State::Unknown, _) => Err(NotReached::Unknown),
+            (State::Confirmed { .. }, None) => Err(NotReached::Unreadable),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`], [`state`], [`moving`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, `record` and `proofs` what lies in it.
+//! [`subscriber`], [`state`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, `proofs` what a record proves.
 //!
 //! A crate of its own because two work with it: the newsletter service, and the
 //! operator's tool, which must not depend on a service.
@@ -8,9 +8,7 @@
 pub mod audience;
 #[cfg(test)]
 mod fuzz;
-pub mod moving;
 mod proofs;
-mod record;
 pub mod state;
 pub mod store;
 pub mod subscriber;

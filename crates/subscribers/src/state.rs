@@ -1,12 +1,8 @@
 //! Where a subscription stands.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::PersonId;
-
-use crate::record::Record;
 
 /// Where a subscription stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,41 +37,4 @@ pub enum State {
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
-    /// The record lies under another id of the same person, since the key of person ids changed: what stays leads there
-    /// whoever comes by a link that was mailed before. To a release that knows no moves it is a state of a later one.
-    Moved {
-        /// That id.
-        to: PersonId,
-        /// Until it is known to lie there, the record.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        record: Option<Box<Carried>>,
-    },
-    /// A state that only a later release knows, whose word and fields are among the record's unknown fields. Until one
-    /// comes back nothing is sent there: a sign-up does nothing, a confirmation is refused, a bounce waits. Whoever
-    /// leaves has that noted beside the state (`ended`), which every state that is added must heed.
-    #[serde(other, skip_serializing)]
-    Unknown,
-}
-
-/// A record on its way to another id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
-    /// What it was.
-    pub(crate) subscriber: Record,
-    /// When it expires, if it does.
-    #[serde(with = "time::serde::rfc3339::option")]
-    pub(crate) expires: Option<OffsetDateTime>,
-}
-
-impl State {
-    /// What it writes into the record. Of an unknown one everything, its word too, is among the unknown fields.
-    pub(crate) fn fields(&self) -> Map<String, Value> {
-        match self {
-            Self::Unknown => Map::new(),
-            known => match serde_json::to_value(known) {
-                Ok(Value::Object(fields)) => fields,
-                _ => unreachable!("a state is an object of plain values"),
-            },
-        }
-    }
 }

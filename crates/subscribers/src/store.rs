@@ -4,26 +4,17 @@ use std::time::Duration;
 
 use async_nats::{
     Client,
-    jetstream::{
-        Context,
-        context::PublishErrorKind,
-        kv::Store,
-        message::{PublishMessage, StreamMessage},
-    },
+    jetstream::{Context, context::PublishErrorKind, kv::Store, message::StreamMessage},
 };
 use site_broker::{
     Messages, SUBSCRIBERS_BUCKET, StreamReader,
     buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry, write_entry},
 };
 use site_service::{nats, status};
-use time::OffsetDateTime;
 use tonic::Status;
-use visitor::{PersonId, PersonIds, links::UNSUBSCRIBE_LIFETIME};
+use visitor::PersonId;
 
-use crate::{Retention, Subscriber, moving::moved_from_key};
-
-/// How often a record can have moved while links to its first place are good, and some.
-const MAX_MOVES: usize = 16;
+use crate::{Retention, Subscriber};
 
 /// Why a record could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -61,8 +52,6 @@ impl From<SubscriberStoreError> for Status {
 
 /// Entry of the bucket: a record and the revision it was read at; revision 0 where there is none.
 pub struct SubscriberEntry {
-    /// Under whose id it lies.
-    pub person: PersonId,
     /// The record, where there is one.
     pub subscriber: Option<Subscriber>,
     /// What a change must name.
@@ -100,8 +89,7 @@ impl Subscribers {
         self.reader.since(sequence)
     }
 
-    /// The record of an entry, and under whose id it lies; `None` of what is none: the marker of a removed one, or the note of a
-    /// move.
+    /// The record of an entry, and under whose id it lies; `None` of what is none: the marker of a removed one.
     ///
     /// # Errors
     ///
@@ -126,93 +114,6 @@ impl Subscribers {
         }
     }
 
-    /// What is known of a person by this id, for somebody who may change nothing: of a record that is on its way to another id,
-    /// what it carries.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read`].
-    pub async fn look_up(&self, person: &PersonId) -> Result<Option<Subscriber>, SubscriberStoreError> {
-        let mut found = self.read(person).await?.subscriber;
-        for _ in 0..MAX_MOVES {
-            let Some(to) = found.as_ref().and_then(|record| record.moved_to()).cloned() else {
-                return Ok(found);
-            };
-            let carried = found.and_then(|record| record.carried());
-            found = self.read(&to).await?.subscriber.or(carried);
-        }
-        Err(away(format!("the record of {person} moves in a circle")))
-    }
-
-    /// What is known of a person, under whichever id: what lies under the former one counts as long as it did not move.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read`].
-    pub async fn find_any(&self, person: &PersonIds) -> Result<SubscriberEntry, SubscriberStoreError> {
-        if let Some(former) = &person.former {
-            let found = self.find(former).await?;
-            if found.subscriber.is_some() {
-                return Ok(found);
-            }
-        }
-        self.find(&person.current).await
-    }
-
-    /// What is known of a person by this id; where the record moved, what lies there.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read`].
-    pub async fn find(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
-        let mut entry = self.read(person).await?;
-        for _ in 0..MAX_MOVES {
-            let Some(moved) = entry
-                .subscriber
-                .as_ref()
-                .filter(|record| record.moved_to().is_some())
-            else {
-                return Ok(entry);
-            };
-            let next = match self.finish(&entry.person, moved, entry.revision).await {
-                Ok(()) => moved.moved_to().unwrap_or(person),
-                // Somebody else finishes it in the same moment.
-                Err(SubscriberStoreError::Conflict) => &entry.person,
-                Err(error) => return Err(error),
-            };
-            entry = self.read(next).await?;
-        }
-        Err(away(format!("the record of {person} moves in a circle")))
-    }
-
-    /// Does what is missing of a move: the record is written where it moved to, and leaves what leads there.
-    async fn finish(
-        &self,
-        from: &PersonId,
-        moved: &Subscriber,
-        revision: u64,
-    ) -> Result<(), SubscriberStoreError> {
-        let (Some(to), Some(unfinished)) = (moved.moved_to(), moved.unfinished()) else {
-            return Ok(());
-        };
-        let lifetime = unfinished
-            .expires()
-            .map(|expires| expires - OffsetDateTime::now_utc());
-        let expires = lifetime.map(|left| Retention::Expires(left.try_into().unwrap_or_default()));
-        let there = self.read(to).await?;
-        let arrived = unfinished.arrived(there.subscriber.as_ref());
-        if let Some(arrived) = &arrived
-            && there.subscriber.as_ref() != Some(arrived)
-        {
-            let retention = expires.filter(|_| arrived.is_pending() || arrived.is_suppressed());
-            let retention = retention.unwrap_or(Retention::Forever);
-            self.write(to, arrived, there.revision, retention).await?;
-        }
-        let stays = moved.forwarding(to.clone());
-        let retention = expires.unwrap_or(Retention::Expires(UNSUBSCRIBE_LIFETIME.unsigned_abs()));
-        self.write(from, &stays, revision, retention).await.map(drop)
-    }
-
     /// What lies under this id.
     ///
     /// # Errors
@@ -229,7 +130,6 @@ impl Subscribers {
         };
         let subscriber = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
         Ok(SubscriberEntry {
-            person: person.clone(),
             subscriber: subscriber.transpose()?,
             revision,
         })
@@ -268,29 +168,6 @@ impl Subscribers {
             PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
             _ => away(error),
         })
-    }
-
-    /// Notes that a record moves from one id to another, for as long as what leads there stays. No service may write such a key.
-    ///
-    /// # Errors
-    ///
-    /// [`SubscriberStoreError::Away`] if it is not known to be written.
-    pub async fn note_move(
-        &self,
-        from: &PersonId,
-        to: &PersonId,
-        expires: Option<OffsetDateTime>,
-    ) -> Result<(), SubscriberStoreError> {
-        self.connected().await?;
-        let left = expires.map_or(UNSUBSCRIBE_LIFETIME, |expires| {
-            expires - OffsetDateTime::now_utc()
-        });
-        let note = PublishMessage::build()
-            .payload(from.to_string().into())
-            .ttl(whole_seconds(left.try_into().unwrap_or_default()));
-        let subject = format!("{}{}", self.bucket.prefix, moved_from_key(to, from));
-        let sent = self.context.send_publish(subject, note).await;
-        sent.map_err(away)?.await.map(drop).map_err(away)
     }
 
     /// Removes the record if it still is what was read at `revision`.

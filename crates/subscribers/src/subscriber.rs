@@ -1,14 +1,12 @@
 //! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
 use crate::{
     proofs::{CameBack, Consent},
-    record::Record,
     state::State,
 };
 
@@ -30,34 +28,44 @@ const CAME_BACK_COUNTS: Duration = Duration::days(180);
 /// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
-/// The field of [`State::Pending`] that may be left out.
-const ASKING: &str = "asking";
-
 /// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Record", into = "Record")]
 pub struct Subscriber {
     /// The address as last signed up; `None` once nothing needs it any more ([`Self::forgotten`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailAddress>,
     /// Names this subscription in the events it causes, so that repeating a step
     /// repeats no event.
     pub subscription: Uuid,
     /// When the sign-up was made.
+    #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
     /// Where the sign-up was made, such as `/blog`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
     pub(crate) confirmed: Option<OffsetDateTime>,
     /// When a former subscription ended: see [`Self::unsubscribed_at`].
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
     pub(crate) ended: Option<OffsetDateTime>,
     /// What the person agreed to, where it is known; kept after the end as the time is, see [`Self::consented_at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// The mails that came back though the address exists, each within half a year of the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came_back: Option<CameBack>,
     /// Where it stands.
+    #[serde(flatten)]
     pub state: State,
-    /// What a later release notes beside, kept through every step.
-    pub(crate) unknown_fields: Map<String, Value>,
 }
 
 /// Retention of a record in the bucket.
@@ -82,9 +90,7 @@ impl Subscriber {
         new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
-            Some(
-                State::Confirmed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown,
-            ) => return None,
+            Some(State::Confirmed { .. } | State::Suppressed { .. }) => return None,
             Some(State::Pending {
                 mailed: Some(mailed), ..
             }) if now - *mailed < MAIL_INTERVAL => return None,
@@ -111,9 +117,6 @@ impl Subscriber {
                 mailed: None,
                 asking: Some(key),
             },
-            unknown_fields: known
-                .map(|known| known.unknown_fields.clone())
-                .unwrap_or_default(),
         })
     }
 
@@ -121,11 +124,7 @@ impl Subscriber {
     pub fn asking(&self) -> Option<Uuid> {
         match self.state {
             State::Pending { asking, .. } => asking,
-            State::Confirmed { .. }
-            | State::Unsubscribed { .. }
-            | State::Suppressed { .. }
-            | State::Moved { .. }
-            | State::Unknown => None,
+            State::Confirmed { .. } | State::Unsubscribed { .. } | State::Suppressed { .. } => None,
         }
     }
 
@@ -162,18 +161,15 @@ impl Subscriber {
                 ..self
             }),
             State::Confirmed { .. } => Some(self),
-            State::Unsubscribed { .. } | State::Suppressed { .. } | State::Moved { .. } | State::Unknown => {
-                None
-            }
+            State::Unsubscribed { .. } | State::Suppressed { .. } => None,
         }
     }
 
-    /// The subscription after it ended. One that is suppressed, or in a state that is not known, stays so, as one that
-    /// ended.
+    /// The subscription after it ended. One that is suppressed stays so, as one that ended.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Unsubscribed { .. } | State::Moved { .. } => self,
-            State::Suppressed { .. } | State::Unknown => Self {
+            State::Unsubscribed { .. } => self,
+            State::Suppressed { .. } => Self {
                 ended: self.ended.or(Some(now)),
                 ..self
             },
@@ -186,11 +182,10 @@ impl Subscriber {
         }
     }
 
-    /// The subscription after a mail came back because the address does not exist. A state that is not known stays:
-    /// who knows it must judge what the bounce makes of it.
+    /// The subscription after a mail came back because the address does not exist.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
-            State::Suppressed { .. } | State::Moved { .. } | State::Unknown => self,
+            State::Suppressed { .. } => self,
             State::Pending { .. } | State::Confirmed { .. } | State::Unsubscribed { .. } => Self {
                 confirmed: self.consented_at(),
                 ended: self.unsubscribed_at(),
@@ -245,9 +240,7 @@ impl Subscriber {
             email: match self.state {
                 State::Unsubscribed { .. } => None,
                 State::Suppressed { .. } => self.email.filter(|_| self.ended.is_none()),
-                State::Pending { .. } | State::Confirmed { .. } | State::Moved { .. } | State::Unknown => {
-                    self.email
-                }
+                State::Pending { .. } | State::Confirmed { .. } => self.email,
             },
             ..self
         }
@@ -298,11 +291,7 @@ impl Subscriber {
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Confirmed { since } => Some(since),
-            State::Pending { .. }
-            | State::Unsubscribed { .. }
-            | State::Suppressed { .. }
-            | State::Moved { .. }
-            | State::Unknown => self.confirmed,
+            State::Pending { .. } | State::Unsubscribed { .. } | State::Suppressed { .. } => self.confirmed,
         }
     }
 
@@ -310,11 +299,7 @@ impl Subscriber {
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
-            State::Pending { .. }
-            | State::Confirmed { .. }
-            | State::Suppressed { .. }
-            | State::Moved { .. }
-            | State::Unknown => self.ended,
+            State::Pending { .. } | State::Confirmed { .. } | State::Suppressed { .. } => self.ended,
         }
     }
 
@@ -341,29 +326,18 @@ impl Subscriber {
         matches!(self.state, State::Suppressed { .. })
     }
 
-    /// Whether only a later release knows its state.
-    pub fn is_unknown(&self) -> bool {
-        matches!(self.state, State::Unknown)
-    }
-
     /// Whether a mail may go there at all.
     pub fn may_be_mailed(&self) -> bool {
-        !self.is_suppressed() && !self.is_unknown() && self.moved_to().is_none()
+        !self.is_suppressed()
     }
 
     /// The word for its state, as the record has it.
-    pub fn state_name(&self) -> &str {
+    pub fn state_name(&self) -> &'static str {
         match self.state {
             State::Pending { .. } => "pending",
             State::Confirmed { .. } => "confirmed",
             State::Unsubscribed { .. } => "unsubscribed",
             State::Suppressed { .. } => "suppressed",
-            State::Moved { .. } => "moved",
-            State::Unknown => self
-                .unknown_fields
-                .get("state")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
         }
     }
 
@@ -384,57 +358,6 @@ impl Subscriber {
             consent: None,
             came_back: None,
             state: State::Confirmed { since: confirmed },
-            unknown_fields: Map::new(),
-        }
-    }
-}
-
-impl TryFrom<Record> for Subscriber {
-    type Error = serde_json::Error;
-
-    fn try_from(record: Record) -> Result<Self, Self::Error> {
-        let mut unknown_fields = record.rest;
-        let state = State::deserialize(&unknown_fields)?;
-        let known = state.fields();
-        // Only some sign-ups have a key: one that is left over beside another state would be read as theirs later.
-        let is_left_over = |name: &str| name == ASKING && state != State::Unknown;
-        unknown_fields.retain(|name, _| !known.contains_key(name) && !is_left_over(name));
-        if let State::Moved {
-            record: Some(carried),
-            ..
-        } = &state
-        {
-            Self::try_from(carried.subscriber.clone())?;
-        }
-        Ok(Self {
-            email: record.email,
-            subscription: record.subscription,
-            requested: record.requested,
-            source: record.source,
-            confirmed: record.confirmed,
-            ended: record.ended,
-            consent: record.consent,
-            came_back: record.came_back,
-            state,
-            unknown_fields,
-        })
-    }
-}
-
-impl From<Subscriber> for Record {
-    fn from(subscriber: Subscriber) -> Self {
-        let mut rest = subscriber.unknown_fields;
-        rest.extend(subscriber.state.fields());
-        Self {
-            email: subscriber.email,
-            subscription: subscriber.subscription,
-            requested: subscriber.requested,
-            source: subscriber.source,
-            confirmed: subscriber.confirmed,
-            ended: subscriber.ended,
-            consent: subscriber.consent,
-            came_back: subscriber.came_back,
-            rest,
         }
     }
 }
@@ -553,31 +476,6 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_before_the_times_of_consent_were_kept_still_reads() -> serde_json::Result<()> {
-        let written = |state: &str| {
-            format!(
-                r#"{{"email":"asha@example.com","subscription":"00000000-0000-0000-0000-000000000001",
-                    "requested":"2026-11-20T12:00:00Z",{state}}}"#
-            )
-        };
-        let pending: Subscriber =
-            serde_json::from_str(&written(r#""state":"pending","mailed":"2026-11-20T12:00:00Z""#))?;
-        assert_eq!(pending.source, None);
-        assert_eq!((pending.consented_at(), pending.unsubscribed_at()), (None, None));
-        let confirmed: Subscriber =
-            serde_json::from_str(&written(r#""state":"confirmed","since":"2026-11-20T12:00:00Z""#))?;
-        assert_eq!(
-            (confirmed.consented_at(), confirmed.unsubscribed_at()),
-            (Some(NOW), None)
-        );
-        let left: Subscriber = serde_json::from_str(&written(
-            r#""state":"unsubscribed","since":"2026-11-20T12:00:00Z""#,
-        ))?;
-        assert_eq!((left.consented_at(), left.unsubscribed_at()), (None, Some(NOW)));
-        Ok(())
-    }
-
-    #[test]
     fn the_times_of_consent_outlive_the_subscription() {
         let later = NOW + Duration::hours(1);
         let left = pending()
@@ -629,104 +527,6 @@ mod tests {
         assert_eq!(left_meanwhile.lifted(), Some(left));
     }
 
-    /// A record as a later release may write it.
-    fn of_a_later_release(state: &serde_json::Value) -> serde_json::Value {
-        let mut record = serde_json::json!({
-            "email": "asha@example.com",
-            "subscription": FIRST,
-            "requested": "2026-11-20T12:00:00Z",
-            "language": "ta",
-            "topics": ["retail", { "until": 2027 }],
-        });
-        let (Some(record_fields), Some(state)) = (record.as_object_mut(), state.as_object()) else {
-            panic!("both are objects");
-        };
-        record_fields.extend(state.clone());
-        record
-    }
-
-    #[test]
-    fn what_a_later_release_notes_outlives_every_step_of_this_one() -> serde_json::Result<()> {
-        for state in [
-            serde_json::json!({ "state": "pending", "mailed": null, "reminders": 2 }),
-            serde_json::json!({ "state": "confirmed", "since": "2026-11-20T12:00:00Z", "reminders": 2 }),
-            serde_json::json!({ "state": "unsubscribed", "since": "2026-11-20T12:00:00Z", "reminders": 2 }),
-            serde_json::json!({ "state": "suppressed", "since": "2026-11-20T12:00:00Z", "confirmed": "2026-11-20T12:00:00Z", "reminders": 2 }),
-        ] {
-            let record = of_a_later_release(&state);
-            let known: Subscriber = serde_json::from_value(record.clone())?;
-            assert_eq!(serde_json::to_value(&known)?, record);
-            let later = NOW + Duration::days(1);
-            let steps = [
-                sign_up(Some(&known), later, SECOND),
-                sign_up(Some(&known), later, SECOND).map(|again| again.mailed(later)),
-                known.clone().confirmed(later),
-                Some(known.clone().unsubscribed(later)),
-                Some(known.clone().suppressed(later)),
-                Some(known.clone().suppressed(later).unsubscribed(later)),
-                known.suppressed(later).lifted(),
-            ];
-            for next in steps.into_iter().flatten() {
-                let next = serde_json::to_value(&next)?;
-                for kept in ["language", "topics", "reminders"] {
-                    assert_eq!(next[kept], record[kept], "{kept} of {next}");
-                }
-                assert_eq!(
-                    serde_json::to_value(serde_json::from_value::<Subscriber>(next.clone())?)?,
-                    next
-                );
-            }
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn a_key_that_is_left_over_beside_another_state_becomes_no_later_sign_ups() -> serde_json::Result<()> {
-        let mut record = of_a_later_release(&serde_json::json!({
-            "state": "unsubscribed",
-            "since": "2026-11-20T11:00:00Z",
-        }));
-        record["asking"] = serde_json::json!(FIRST);
-        let left: Subscriber = serde_json::from_value(record)?;
-        let again = sign_up(Some(&left), NOW, SECOND)
-            .expect("another sign-up")
-            .mailed(NOW);
-        let read: Subscriber = serde_json::from_value(serde_json::to_value(&again)?)?;
-        assert_eq!((read.asking(), &read), (None, &again));
-        Ok(())
-    }
-
-    #[test]
-    fn a_state_that_a_later_release_made_is_kept_and_nothing_is_sent_there() -> serde_json::Result<()> {
-        let record = of_a_later_release(&serde_json::json!({
-            "state": "paused",
-            "since": { "spring": 2027 },
-            "mailed": false,
-        }));
-        let paused: Subscriber = serde_json::from_value(record.clone())?;
-        assert_eq!(serde_json::to_value(&paused)?, record);
-        assert_eq!(sign_up(Some(&paused), NOW + Duration::days(30), SECOND), None);
-        assert_eq!(paused.clone().confirmed(NOW), None);
-        assert_eq!(
-            paused.retention(std::time::Duration::from_secs(1)),
-            Retention::Forever
-        );
-        for unchanged in [
-            paused.clone().mailed(NOW),
-            paused.clone().suppressed(NOW),
-            paused.clone().lifted().expect("it is kept"),
-        ] {
-            assert_eq!(serde_json::to_value(unchanged)?, record);
-        }
-        let left = paused.unsubscribed(NOW);
-        assert_eq!(left.unsubscribed_at(), Some(NOW));
-        let mut with_end = record;
-        with_end["ended"] = "2026-11-20T12:00:00Z".into();
-        assert_eq!(serde_json::to_value(&left)?, with_end);
-        assert_eq!(left.clone().unsubscribed(NOW + Duration::HOUR), left);
-        Ok(())
-    }
-
     #[test]
     fn whoever_left_leaves_no_address_behind_and_is_known_all_the_same() -> serde_json::Result<()> {
         let confirmed = pending().confirmed(NOW).expect("pending");
@@ -751,24 +551,6 @@ mod tests {
         }
         let again = sign_up(Some(&left.forgotten()), NOW, SECOND).expect("another sign-up");
         assert!(again.email.is_some() && again.confirmed(NOW).is_some());
-        Ok(())
-    }
-
-    #[test]
-    fn a_record_without_an_address_is_one_to_the_release_that_wants_one() -> serde_json::Result<()> {
-        let stored = serde_json::to_value(pending().unsubscribed(NOW).forgotten())?;
-        let email: EmailAddress = serde_json::from_value(stored["email"].clone())?;
-        assert_eq!(email.as_str(), crate::record::NO_ADDRESS);
-        let mut of_a_later_release = stored.clone();
-        for none in [None, Some(Value::Null)] {
-            let fields = of_a_later_release.as_object_mut().expect("an object");
-            let _: Option<Value> = match none {
-                None => fields.remove("email"),
-                Some(null) => fields.insert("email".to_owned(), null),
-            };
-            let read: Subscriber = serde_json::from_value(of_a_later_release.clone())?;
-            assert_eq!(serde_json::to_value(read)?, stored);
-        }
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub mod token;
 
 pub use email::EmailAddress;
 pub use inbox::InboxId;
-pub use person::{PersonId, PersonIds, PersonKey, PersonKeys};
+pub use person::{PersonId, PersonKey, PersonKeySettings};
 pub use synthetic::SyntheticKey;
 pub use text::{PersonName, TextRule};
 

@@ -32,6 +32,12 @@ impl PersonKey {
         PersonId(hex(tag(&self.0, email.normalised().as_bytes())))
     }
 
+    /// Fingerprint of the key: tells one key from another, and nothing of either.
+    pub fn fingerprint(&self) -> String {
+        // No address begins with this byte, so no person's id is a fingerprint.
+        hex(tag(&self.0, &[1]))
+    }
+
     /// Blinds a submission's idempotency key, so that it may be logged. One that was derived from an address alone could
     /// be worked out there by whoever guesses the address.
     pub fn blind_submission_key(&self, key: [u8; 16]) -> [u8; 16] {
@@ -40,66 +46,12 @@ impl PersonKey {
     }
 }
 
-/// The key of person ids, and the one before it while it changes: new records go under the current one, and what lies under
-/// the former one counts.
+/// The setting of the key.
 #[derive(Args, Clone, Debug)]
-pub struct PersonKeys {
+pub struct PersonKeySettings {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     pub person_key: PersonKey,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    pub person_key_former: Option<PersonKey>,
-}
-
-impl PersonKeys {
-    /// The current key alone.
-    pub fn current(&self) -> &PersonKey {
-        &self.person_key
-    }
-
-    /// The ids of the person behind an address.
-    pub fn person(&self, email: &EmailAddress) -> PersonIds {
-        PersonIds {
-            current: self.person_key.person(email),
-            former: self.person_key_former.as_ref().map(|former| former.person(email)),
-        }
-    }
-}
-
-/// The ids of one person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonIds {
-    /// The id of whatever is new.
-    pub current: PersonId,
-    /// The id that the person had before, while the key changes.
-    pub former: Option<PersonId>,
-}
-
-impl PersonIds {
-    /// Each of them, the former one first.
-    pub fn all(&self) -> impl Iterator<Item = &PersonId> {
-        self.former.iter().chain([&self.current])
-    }
-
-    /// The same person, with `id` as the one of whatever is new.
-    #[must_use]
-    pub fn known_as(&self, id: &PersonId) -> Self {
-        let other = self.all().find(|other| *other != id);
-        Self {
-            current: id.clone(),
-            former: other.cloned(),
-        }
-    }
-}
-
-impl From<PersonId> for PersonIds {
-    fn from(current: PersonId) -> Self {
-        Self {
-            current,
-            former: None,
-        }
-    }
 }
 
 impl fmt::Debug for PersonKey {
@@ -213,21 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn while_the_key_changes_a_person_has_the_id_of_both() {
-        let [current, former] = [KEY, "another key of thirty-two bytes or more"]
-            .map(|key| PersonKey::new(key).expect("a long key"));
-        let email = EmailAddress::parse("asha@example.com").expect("an address");
-        let keys = |person_key: &PersonKey, former: Option<&PersonKey>| PersonKeys {
-            person_key: person_key.clone(),
-            person_key_former: former.cloned(),
-        };
-        let ids = keys(&current, Some(&former)).person(&email);
-        assert_eq!(ids.current, current.person(&email));
-        assert_eq!(ids.former, Some(former.person(&email)));
-        let as_before = ids.known_as(&former.person(&email));
-        assert_eq!(as_before, keys(&former, Some(&current)).person(&email));
-        let alone = keys(&current, None).person(&email);
-        assert_eq!(alone.known_as(&alone.current), alone);
+    fn each_key_has_a_fingerprint_of_its_own_that_is_no_persons_id() {
+        let [one, other] = [KEY, "another key of thirty-two bytes or more"]
+            .map(|key| PersonKey::new(key).expect("a long key").fingerprint());
+        assert_eq!(one.len(), 32);
+        assert_ne!(one, other);
+        assert_eq!(PersonKey::new(KEY).map(|key| key.fingerprint()), Ok(one));
     }
 
     #[test]

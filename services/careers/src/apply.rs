@@ -15,7 +15,7 @@ use site_service::{
 };
 use tonic::{Status, Streaming};
 use uuid::Uuid;
-use visitor::PersonKeys;
+use visitor::PersonKey;
 
 use crate::{
     application::{Application, RawForm},
@@ -35,7 +35,7 @@ const RESUME: &str = "resume";
 pub struct Careers {
     pub publisher: Publisher,
     pub uploads: Uploads,
-    pub person_keys: PersonKeys,
+    pub person_key: PersonKey,
     pub spool: SpoolFolder,
     pub verification: Verification,
     pub scanner: Option<Scanner>,
@@ -133,11 +133,11 @@ pub async fn apply(
     let (application, resume) = validate(&committed.form, resume)?;
 
     let event_id = CareersApplied::TYPE.id_for(key);
-    let person = careers.person_keys.person(&application.email);
+    let person = careers.person_key.person(&application.email);
     let upload = match resume {
         Some((spooled, kind)) => {
             let scan = scan(careers, &spooled).await?;
-            let upload = careers.uploads.start(&person.current, spooled, kind, scan).await;
+            let upload = careers.uploads.start(&person, spooled, kind, scan).await;
             Some(upload.map_err(ApplyError::Upload)?)
         }
         None => None,

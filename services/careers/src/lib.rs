@@ -21,7 +21,7 @@ use std::{env, time::Duration};
 
 use anyhow::Context;
 use resumes::{ResumeStore, UploadRecords};
-use site_broker::{Publisher, UPLOADS_BUCKET};
+use site_broker::{Publisher, UPLOADS_BUCKET, person_key_dependency};
 use site_events::SITE_STREAM;
 use site_proto::careers::v1::careers_service_server::{CareersServiceServer, SERVICE_NAME};
 use site_service::{
@@ -60,13 +60,15 @@ impl Service {
             )
         })?;
         let client = nats::connect(&settings.nats, "careers").await?;
+        let person_key = settings.person.person_key;
+        let key_dependency = person_key_dependency(&client, &person_key).await?;
         let store = ResumeStore::new(&settings.store);
         let records = UploadRecords::open(&nats::jetstream(client.clone())).await?;
         let (clamd, scan_timeout) = (settings.clamd, settings.scan_timeout);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             uploads: Uploads::new(store.clone(), records),
-            person_keys: settings.person_keys,
+            person_key,
             spool,
             verification: Verification::new(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
@@ -80,6 +82,7 @@ impl Service {
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client, UPLOADS_BUCKET),
+            key_dependency,
             bucket,
         ];
         let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;

@@ -7,7 +7,7 @@ use resumes::S3Settings;
 use site_service::{
     grpc::GrpcServerSettings, nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings,
 };
-use visitor::PersonKeys;
+use visitor::PersonKeySettings;
 
 /// The longest timeout of a scan.
 const MAX_SCAN_SECONDS: u64 = 20;
@@ -29,7 +29,7 @@ pub struct Settings {
     pub grpc: GrpcServerSettings,
     /// The key of person ids
     #[command(flatten)]
-    pub person_keys: PersonKeys,
+    pub person: PersonKeySettings,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

@@ -10,7 +10,7 @@ mod submit;
 
 use std::time::Duration;
 
-use site_broker::Publisher;
+use site_broker::{Publisher, person_key_dependency};
 use site_events::SITE_STREAM;
 use site_proto::contact::v1::contact_service_server::{ContactServiceServer, SERVICE_NAME};
 use site_service::{
@@ -38,15 +38,17 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "contact").await?;
+        let person_key = settings.person.person_key;
+        let key_dependency = person_key_dependency(&client, &person_key).await?;
         let api = api::Api {
             publisher: Publisher::new(client.clone()),
             senders: Senders {
-                person_keys: settings.person_keys,
+                person_key,
                 synthetic_key: settings.synthetic_key,
             },
         };
         let routes = Routes::new(ContactServiceServer::new(api));
-        let dependencies = vec![Dependency::stream(client, SITE_STREAM)];
+        let dependencies = vec![Dependency::stream(client, SITE_STREAM), key_dependency];
         let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {
             server: server.with(&settings.grpc).await?,

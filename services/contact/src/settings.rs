@@ -6,7 +6,7 @@ use clap::Parser;
 use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
-use visitor::{PersonKeys, SyntheticKey};
+use visitor::{PersonKeySettings, SyntheticKey};
 
 /// Takes contact messages over gRPC and publishes them as events.
 #[derive(Parser, Debug)]
@@ -20,7 +20,7 @@ pub struct Settings {
     pub grpc: GrpcServerSettings,
     /// The key of person ids
     #[command(flatten)]
-    pub person_keys: PersonKeys,
+    pub person: PersonKeySettings,
     /// Key that signs the marks of a check's forms, at least 32 bytes, the same as the check's; without it no form is taken for one
     #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
     pub synthetic_key: Option<SyntheticKey>,

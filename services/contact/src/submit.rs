@@ -60,6 +60,6 @@ pub async fn submit(
         .map_err(SubmitError::Publish)?;
     Ok(SubmitResponse {
         event_id: event_id.to_string(),
-        synthetic: sender.current.is_synthetic(),
+        synthetic: sender.is_synthetic(),
     })
 }

@@ -1,6 +1,6 @@
 //! Bounce handling: suppresses a subscriber whose address does not exist or takes no mails.
 
-use site_broker::{CallError, CircuitBreaker, Delivery, Outcome, Pause};
+use site_broker::{CallError, CircuitBreaker, Delivery, Outcome};
 use site_events::{
     Event,
     event::{BounceKind, NewsletterBounced},
@@ -14,7 +14,7 @@ use crate::{newsletter::Newsletter, update::update};
 /// back by a late event. While the subscribers' bucket is away it waits for that.
 pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
-    // One from before mails came back in several ways, or that cannot be read, told of an address that does not exist.
+    // An event that cannot be read tells of an address that does not exist.
     let bounced = delivery
         .event()
         .map(|event: Event<NewsletterBounced>| event.data.kind);
@@ -27,11 +27,6 @@ pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, deliver
     });
     let is_away = |error: &SubscriberStoreError| matches!(error, SubscriberStoreError::Away(_));
     match breaker.call(&delivery, updating, is_away).await {
-        // Beside us may run the release that does, or come back within the time of retries; else it is a dead letter.
-        Ok(Some(updated)) if updated.subscriber.is_unknown() => Outcome::Retry(
-            "the subscriber is in a state that this release does not know".to_owned(),
-            Pause::Backoff,
-        ),
         Ok(changed) => {
             tracing::info!(person = %delivery.person, known = changed.is_some(), "a newsletter mail came back");
             Outcome::Delivered

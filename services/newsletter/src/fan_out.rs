@@ -223,7 +223,7 @@ impl FanOut<'_> {
                 Ok(Some((person, subscriber))) => self.look_at(person, &subscriber, &mut step),
                 Err(error @ SubscriberStoreError::Unreadable { .. }) => {
                     tracing::error!(%error, "the issue does not go to a subscriber");
-                    step.passed_over.count(NotReached::Unknown);
+                    step.passed_over.count(NotReached::Unreadable);
                 }
                 Err(error) => tracing::error!(%error, "an entry cannot be read"),
             }
@@ -231,13 +231,7 @@ impl FanOut<'_> {
         Ok(step)
     }
 
-    /// A record that moved is looked at where it is; until it is there, here.
     fn look_at(&self, person: PersonId, subscriber: &Subscriber, step: &mut Step) {
-        let carried = subscriber.carried();
-        if subscriber.moved_to().is_some() && carried.is_none() {
-            return;
-        }
-        let subscriber = carried.as_ref().unwrap_or(subscriber);
         match subscriber.reached_at(self.event.time) {
             Ok(_) => step.sendings.push(StepSending {
                 sending: Sending {

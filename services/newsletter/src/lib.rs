@@ -21,6 +21,7 @@ use issues::Issues;
 use site_broker::{
     CircuitBreaker, ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
+    person_key_dependency,
 };
 use site_events::{FAN_OUT_CONSUMER, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::{NewsletterServiceServer, SERVICE_NAME};
@@ -66,6 +67,8 @@ impl Service {
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
+        let person_key = settings.person.person_key;
+        let key_dependency = person_key_dependency(&client, &person_key).await?;
         ensure_consumer_exists(&context, SUPPRESSION_CONSUMER).await?;
         ensure_consumer_exists(&context, FAN_OUT_CONSUMER).await?;
         let newsletter = Arc::new(newsletter::Newsletter {
@@ -74,7 +77,7 @@ impl Service {
             issues: Issues::open(&context).await?,
             context: context.clone(),
             confirm_within: settings.confirm_within,
-            person_keys: settings.person_keys,
+            person_key,
             token_keys: TokenKeys::new(settings.token_key, settings.token_key_former),
         });
         let routes = Routes::new(NewsletterServiceServer::new(api::Api(newsletter.clone())));
@@ -82,6 +85,7 @@ impl Service {
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
             Dependency::bucket(client, ISSUES_BUCKET),
+            key_dependency,
         ];
         let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;
         Ok(Self {

@@ -15,11 +15,7 @@ use visitor::{
     token::{Purpose, TokenError},
 };
 
-use crate::{
-    consent,
-    newsletter::Newsletter,
-    update::{Updated, update},
-};
+use crate::{consent, newsletter::Newsletter, update::update};
 
 /// Why a link did nothing.
 pub enum LinkError {
@@ -68,10 +64,7 @@ pub async fn confirm(
         Some(confirmed.with_consent(consent::by_confirmation(), now))
     })
     .await;
-    let Updated {
-        person,
-        subscriber: confirmed,
-    } = changed
+    let confirmed = changed
         .map_err(LinkError::Store)?
         .ok_or(LinkError::Refused(STALE_CONFIRMATION))?;
     let id = NewsletterConfirmed::TYPE.id_for(confirmed.subscription);
@@ -102,11 +95,7 @@ pub async fn unsubscribe(
     })
     .await;
     // Whoever is not known (any more) gets no mail from us: nothing is left to do.
-    let Some(Updated {
-        person,
-        subscriber: left,
-    }) = changed.map_err(LinkError::Store)?
-    else {
+    let Some(left) = changed.map_err(LinkError::Store)? else {
         return Ok(());
     };
     // It was noted. To tell of it would send a mail to where none may go, or once more to somebody who left long ago.

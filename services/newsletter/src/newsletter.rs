@@ -6,7 +6,7 @@ use async_nats::jetstream::Context;
 use issues::Issues;
 use site_broker::Publisher;
 use subscribers::{Subscriber, SubscriberStoreError, Subscribers};
-use visitor::{PersonId, PersonKeys, token::TokenKeys};
+use visitor::{PersonId, PersonKey, token::TokenKeys};
 
 /// Dependencies of the use cases.
 pub struct Newsletter {
@@ -17,7 +17,7 @@ pub struct Newsletter {
     pub context: Context,
     /// For how long a sign-up and its link are good.
     pub confirm_within: Duration,
-    pub person_keys: PersonKeys,
+    pub person_key: PersonKey,
     pub token_keys: TokenKeys,
 }
 

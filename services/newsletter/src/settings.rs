@@ -7,7 +7,7 @@ use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
 use subscribers::subscriber::MAX_CONFIRM_WITHIN;
-use visitor::{PersonKeys, token::TokenKey};
+use visitor::{PersonKeySettings, token::TokenKey};
 
 const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
 
@@ -23,7 +23,7 @@ pub struct Settings {
     pub grpc: GrpcServerSettings,
     /// The key of person ids
     #[command(flatten)]
-    pub person_keys: PersonKeys,
+    pub person: PersonKeySettings,
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,

@@ -13,7 +13,7 @@ use subscribers::{Subscriber, SubscriberStoreError};
 use time::OffsetDateTime;
 use tonic::Status;
 use uuid::{Builder, Uuid};
-use visitor::{EmailAddress, InvalidInput, PersonId, PersonIds};
+use visitor::{EmailAddress, InvalidInput, PersonId};
 
 use crate::newsletter::Newsletter;
 
@@ -53,20 +53,15 @@ pub async fn sign_up(
 ) -> Result<(), SignUpError> {
     let key = blind_key(newsletter, form)?;
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
-    let ids = newsletter.person_keys.person(&email);
+    let person = newsletter.person_key.person(&email);
 
     let requested = NewsletterRequested {
         email,
         expires: now + newsletter.confirm_within,
         attribution: Attribution::of(form.attribution.clone()),
     };
-    let stored = store(newsletter, &ids, &requested, key, now).await;
-    let Some(SignedUp {
-        person,
-        pending,
-        revision,
-    }) = stored.map_err(SignUpError::Store)?
-    else {
+    let stored = store(newsletter, &person, &requested, key, now).await;
+    let Some(SignedUp { pending, revision }) = stored.map_err(SignUpError::Store)? else {
         return Ok(());
     };
     // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
@@ -78,13 +73,7 @@ pub async fn sign_up(
     let id = NewsletterRequested::TYPE.id_for(asking);
     let published = newsletter
         .publisher
-        .publish_submission(
-            request_id,
-            id,
-            &ids.known_as(&person),
-            requested,
-            KeyBinding::Unknown,
-        )
+        .publish_submission(request_id, id, &person, requested, KeyBinding::Unknown)
         .await;
     if let Some(after) = after(pending, &published, key, now)
         && let Err(error) = newsletter.write(&person, &after, revision).await
@@ -104,8 +93,7 @@ pub async fn sign_up(
 /// address.
 fn blind_key(newsletter: &Newsletter, form: &SubscribeRequest) -> Result<Uuid, SignUpError> {
     let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
-    let keys = &newsletter.person_keys;
-    let blind = keys.current().blind_submission_key(given.into_bytes());
+    let blind = newsletter.person_key.blind_submission_key(given.into_bytes());
     Ok(Builder::from_custom_bytes(blind).into_uuid())
 }
 
@@ -131,8 +119,6 @@ fn after(
 
 /// A sign-up that is stored.
 struct SignedUp {
-    /// Under whose id: the former one, where the person is known by that.
-    person: PersonId,
     pending: Subscriber,
     revision: u64,
 }
@@ -141,25 +127,25 @@ struct SignedUp {
 /// it starts from there.
 async fn store(
     newsletter: &Newsletter,
-    ids: &PersonIds,
+    person: &PersonId,
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<SignedUp>, SubscriberStoreError> {
-    match try_store(newsletter, ids, requested, key, now).await {
-        Err(SubscriberStoreError::Conflict) => try_store(newsletter, ids, requested, key, now).await,
+    match try_store(newsletter, person, requested, key, now).await {
+        Err(SubscriberStoreError::Conflict) => try_store(newsletter, person, requested, key, now).await,
         done => done,
     }
 }
 
 async fn try_store(
     newsletter: &Newsletter,
-    ids: &PersonIds,
+    person: &PersonId,
     requested: &NewsletterRequested,
     key: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<SignedUp>, SubscriberStoreError> {
-    let known = newsletter.subscribers.find_any(ids).await?;
+    let known = newsletter.subscribers.read(person).await?;
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
@@ -169,11 +155,7 @@ async fn try_store(
     let revision = if former == Some(&pending) {
         known.revision
     } else {
-        newsletter.write(&known.person, &pending, known.revision).await?
+        newsletter.write(person, &pending, known.revision).await?
     };
-    Ok(Some(SignedUp {
-        person: known.person,
-        pending,
-        revision,
-    }))
+    Ok(Some(SignedUp { pending, revision }))
 }

@@ -5,14 +5,6 @@ use visitor::PersonId;
 
 use crate::newsletter::Newsletter;
 
-/// A record after a step.
-pub struct Updated {
-    /// Under whose id it lies: another than was asked for, where it moved.
-    pub person: PersonId,
-    /// What it is then.
-    pub subscriber: Subscriber,
-}
-
 /// Takes the record one step further; gives it as it is then, or `None` where there is no such step. Where another
 /// request changed it in the same moment, the step is taken from there.
 ///
@@ -23,7 +15,7 @@ pub async fn update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Updated>, SubscriberStoreError> {
+) -> Result<Option<Subscriber>, SubscriberStoreError> {
     match try_update(newsletter, person, &step).await {
         Err(SubscriberStoreError::Conflict) => try_update(newsletter, person, &step).await,
         done => done,
@@ -36,16 +28,13 @@ async fn try_update(
     newsletter: &Newsletter,
     person: &PersonId,
     step: impl Fn(Subscriber) -> Option<Subscriber>,
-) -> Result<Option<Updated>, SubscriberStoreError> {
-    let known = newsletter.subscribers.find(person).await?;
+) -> Result<Option<Subscriber>, SubscriberStoreError> {
+    let known = newsletter.subscribers.read(person).await?;
     let next = known.subscriber.clone().and_then(step);
     if let Some(next) = &next
         && known.subscriber.as_ref() != Some(next)
     {
-        newsletter.write(&known.person, next, known.revision).await?;
+        newsletter.write(person, next, known.revision).await?;
     }
-    Ok(next.map(|subscriber| Updated {
-        person: known.person,
-        subscriber,
-    }))
+    Ok(next)
 }

@@ -221,8 +221,8 @@ impl IssueSender {
         if let Some(test) = &attempt.sending.test {
             return Ok(test.clone());
         }
-        let subscriber = self.subscribers.look_up(&attempt.sending.subject).await?;
-        let subscriber = subscriber.ok_or(SendingError::Left)?;
+        let known = self.subscribers.read(&attempt.sending.subject).await?;
+        let subscriber = known.subscriber.ok_or(SendingError::Left)?;
         // Whoever left and came back since has another subscription.
         let is_same = attempt.sending.issue.sending_id(subscriber.subscription) == attempt.sending.id;
         let address = subscriber.reached_at(event.time).ok().filter(|_| is_same);

@@ -18,7 +18,6 @@ mod manual;
 mod newsletter;
 mod output;
 mod person;
-mod person_key;
 pub mod personal_data;
 mod preflight;
 mod private_folder;
@@ -52,8 +51,6 @@ enum Command {
     DeadLetters(dead_letters::DeadLettersArgs),
     /// What is held of one person: export, erase
     Person(person::PersonArgs),
-    /// The key of person ids, while it changes: move
-    PersonKey(person_key::PersonKeyCommandArgs),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
     /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
@@ -94,7 +91,6 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Setup(args) => setup::setup(&args).await,
         Command::DeadLetters(args) => dead_letters::run(&args).await,
         Command::Person(args) => person::run(&args).await,
-        Command::PersonKey(args) => person_key::run(&args).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
         Command::Newsletter(args) => newsletter::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,

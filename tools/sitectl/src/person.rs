@@ -12,7 +12,7 @@ use resumes::S3Settings;
 use serde_json::{Value, json};
 use time::format_description::well_known::Rfc3339;
 use uuid::Uuid;
-use visitor::{EmailAddress, InboxId, PersonId, PersonIds, PersonKeys, token::TokenKey};
+use visitor::{EmailAddress, InboxId, PersonId, PersonKeySettings, token::TokenKey};
 
 use crate::{
     broker,
@@ -55,7 +55,7 @@ struct SearchArgs {
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
-    key: PersonKeys,
+    key: PersonKeySettings,
     #[command(flatten)]
     inbox_keys: InboxKeyArgs,
     /// The bucket of résumés
@@ -96,18 +96,16 @@ pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
 /// Whose data are looked for, and where they may lie.
 struct Search {
     stores: PersonalDataStores,
-    person: PersonIds,
-    ids: Vec<PersonId>,
+    person: PersonId,
     inboxes: Option<Vec<InboxId>>,
 }
 
 impl Search {
     async fn begin(args: &SearchArgs) -> anyhow::Result<Self> {
-        let email = EmailAddress::stored(&args.email)?;
-        let person = args.key.person(&email);
-        let stores = PersonalDataStores::open(&args.common.nats, &args.store).await?;
+        let email = EmailAddress::parse(&args.email)?;
+        let person = args.key.person_key.person(&email);
+        let stores = PersonalDataStores::open(&args.common.nats, &args.store, &args.key.person_key).await?;
         Ok(Self {
-            ids: stores.ids_of(&person).await?,
             inboxes: args.inbox_keys.inboxes(&email),
             stores,
             person,
@@ -116,7 +114,7 @@ impl Search {
 
     async fn run(&self, further_events: &BTreeSet<Uuid>) -> anyhow::Result<PersonalData> {
         let inboxes = self.inboxes.as_deref();
-        self.stores.search(&self.ids, inboxes, further_events).await
+        self.stores.search(&self.person, inboxes, further_events).await
     }
 }
 
@@ -137,7 +135,7 @@ async fn export(args: &SearchArgs, to: &Path) -> anyhow::Result<()> {
     let Search { stores, person, .. } = &search;
     write(to, stores, &found).await?;
     let counts = found.counts();
-    let document = json!({ "person": person.current, "exported": counts, "to": to });
+    let document = json!({ "person": person, "exported": counts, "to": to });
     let heading = format!("Exported to {}:", to.display());
     print_output(
         args.common.json,
@@ -150,7 +148,7 @@ async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
     let search = Search::begin(args).await?;
     let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
-    let told = stores.erase(&search.ids, &found).await;
+    let told = stores.erase(person, &found).await;
     let told = told.context("not everything was erased; repeat it")?;
     let left = search.run(&found.event_ids()).await?.counts();
     ensure!(
@@ -160,13 +158,12 @@ async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
     );
     let counts = found.counts();
     let freed = counts.freed();
-    let document =
-        json!({ "person": person.current, "erased": counts, "awaitsCompaction": freed, "told": told });
+    let document = json!({ "person": person, "erased": counts, "awaitsCompaction": freed, "told": told });
     let mut lines = vec!["Erased, and found nothing more:".to_owned()];
     lines.extend(stores.summary(&counts));
-    lines.extend(told.iter().map(|event| {
-        format!("Endpoints of webhooks that hear of person.erased are told so: event {event}.")
-    }));
+    lines.push(format!(
+        "Endpoints of webhooks that hear of person.erased are told so: event {told}."
+    ));
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));
@@ -177,7 +174,7 @@ async fn print_dry_run(args: &SearchArgs) -> anyhow::Result<()> {
     let search = Search::begin(args).await?;
     let counts = search.run(&BTreeSet::new()).await?.counts();
     let Search { stores, person, .. } = &search;
-    let document = json!({ "person": person.current, "wouldErase": counts });
+    let document = json!({ "person": person, "wouldErase": counts });
     let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
     print_output(
         args.common.json,
@@ -197,7 +194,7 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
         &to.join("visitor-mails.json"),
         found.visitor_mails.iter().map(record),
     )?;
-    if let Some(subscriber) = found.subscription() {
+    if let Some(subscriber) = &found.subscriber {
         let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
         private_folder::write(&to.join("subscriber.json"), &subscriber)?;
     }

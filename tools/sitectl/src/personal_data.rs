@@ -10,16 +10,16 @@ use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use site_broker::{
     DELIVERIES_BUCKET, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
-    VISITOR_MAILS_BUCKET,
+    VISITOR_MAILS_BUCKET, ensure_person_key,
 };
 use site_events::{
     DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM,
     event::PersonErased, subjects,
 };
 use site_service::{RequestId, nats::NatsSettings};
-use subscribers::{Subscriber, moving};
+use subscribers::Subscriber;
 use uuid::Uuid;
-use visitor::{InboxId, PersonId, PersonIds};
+use visitor::{InboxId, PersonId, PersonKey};
 
 use crate::{
     broker::{self, BucketReader},
@@ -53,10 +53,8 @@ pub struct PersonalData {
     pub dead_letters: Vec<StreamMessage>,
     /// The newsletter's mails to them that are still to be sent.
     pub sendings: Vec<StreamMessage>,
-    /// Their newsletter subscription, and what leads to it from where it was before the key of person ids changed.
-    pub subscriber: Vec<StreamMessage>,
-    /// The notes of where that moved from.
-    pub moves: Vec<StreamMessage>,
+    /// The record of their newsletter subscription.
+    pub subscriber: Option<StreamMessage>,
     /// What was delivered of their events.
     pub deliveries: Vec<StreamMessage>,
     /// The records of their uploads that were cut off.
@@ -86,9 +84,11 @@ impl PersonalDataStores {
     ///
     /// # Errors
     ///
-    /// If the broker cannot be used, or one of its stores is not there; S3 is asked later.
-    pub async fn open(nats: &NatsSettings, store: &S3Settings) -> anyhow::Result<Self> {
+    /// If the broker cannot be used, one of its stores is not there, or the installation has another key of person ids; S3 is asked
+    /// later.
+    pub async fn open(nats: &NatsSettings, store: &S3Settings, key: &PersonKey) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
+        ensure_person_key(&context, key).await?;
         Ok(Self {
             publisher: Publisher::new(context.client()),
             events: broker::reader(&context, SITE_STREAM).await?,
@@ -104,40 +104,7 @@ impl PersonalDataStores {
         })
     }
 
-    /// Every id under which something may lie of a person: those that the keys give, and those that their subscription moved
-    /// from or to, of which a key may be gone.
-    ///
-    /// # Errors
-    ///
-    /// If the bucket of subscribers cannot be searched.
-    pub async fn ids_of(&self, person: &PersonIds) -> anyhow::Result<Vec<PersonId>> {
-        let mut ids: Vec<PersonId> = person.all().cloned().collect();
-        let mut looked_at = 0;
-        while let Some(id) = ids.get(looked_at).cloned() {
-            looked_at += 1;
-            for other in self.moves(&id).await? {
-                if !ids.contains(&other) {
-                    ids.push(other);
-                }
-            }
-        }
-        Ok(ids)
-    }
-
-    /// The ids that a subscription moved to and from.
-    async fn moves(&self, id: &PersonId) -> anyhow::Result<Vec<PersonId>> {
-        let records = self.subscribers.search(id.as_str()).await?;
-        let records = records
-            .iter()
-            .filter_map(|record| serde_json::from_slice::<Subscriber>(&record.payload).ok());
-        let mut moves: Vec<PersonId> = records.filter_map(|record| record.moved_to().cloned()).collect();
-        let notes = self.subscribers.search(&moving::moved_from_keys(id)).await?;
-        let keys = notes.iter().filter_map(|note| self.subscribers.key_of(note));
-        moves.extend(keys.filter_map(moving::moved_from));
-        Ok(moves)
-    }
-
-    /// Searches everywhere, under each of these ids. Deliveries and counted mails are found by the events that are there, and by
+    /// Searches everywhere, under the person's id. Deliveries and counted mails are found by the events that are there, and by
     /// `further_events`, which may be gone already; counted mails in the records of these inboxes, or where they are not known
     /// in all records.
     ///
@@ -146,14 +113,12 @@ impl PersonalDataStores {
     /// If one of the stores cannot be searched: it is never passed over.
     pub async fn search(
         &self,
-        ids: &[PersonId],
+        person: &PersonId,
         inboxes: Option<&[InboxId]>,
         further_events: &BTreeSet<Uuid>,
     ) -> anyhow::Result<PersonalData> {
         let mut found = PersonalData::default();
-        for id in ids {
-            self.search_under(id, &mut found).await?;
-        }
+        self.search_under(person, &mut found).await?;
         let mut about_them = found.event_ids();
         about_them.extend(further_events);
         about_them.extend(self.issue_mails_of(&found).await?);
@@ -176,11 +141,7 @@ impl PersonalDataStores {
         found
             .sendings
             .extend(broker::search(&self.sendings, &sendings).await?);
-        found
-            .subscriber
-            .extend(self.subscribers.search(id.as_str()).await?);
-        let moves = self.subscribers.search(&moving::moved_from_keys(id)).await?;
-        found.moves.extend(moves);
+        found.subscriber = self.subscribers.search(id.as_str()).await?.pop();
         found
             .uploads
             .extend(self.uploads.search(&format!("{id}.*")).await?);
@@ -190,26 +151,18 @@ impl PersonalDataStores {
         Ok(())
     }
 
-    /// The ids of the mails that issues of the newsletter may have had for these subscriptions.
+    /// The ids of the mails that issues of the newsletter may have had for the subscription.
     async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
-        let records = found.subscriber.iter();
-        let subscriptions: Vec<Uuid> = records
-            .filter_map(|record| serde_json::from_slice::<Subscriber>(&record.payload).ok())
-            .map(|record| record.subscription)
-            .collect();
-        if subscriptions.is_empty() {
+        let record = found.subscriber.as_ref();
+        let Some(Subscriber { subscription, .. }) =
+            record.and_then(|record| serde_json::from_slice(&record.payload).ok())
+        else {
             return Ok(Vec::new());
-        }
+        };
         let issues = self.issues.search(&format!("{ISSUE_KEY_PREFIX}*")).await?;
         let issues = issues.iter().filter_map(|record| self.issues.key_of(record));
         let issues = issues.filter_map(|key| key.strip_prefix(ISSUE_KEY_PREFIX)?.parse::<IssueId>().ok());
-        Ok(issues
-            .flat_map(|issue| {
-                subscriptions
-                    .iter()
-                    .map(move |subscription| issue.sending_id(*subscription))
-            })
-            .collect())
+        Ok(issues.map(|issue| issue.sending_id(subscription)).collect())
     }
 
     async fn deliveries_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
@@ -221,15 +174,14 @@ impl PersonalDataStores {
         found.try_collect().await
     }
 
-    /// Erases what was found of a person under these ids. The events go late: by them the deliveries and counted mails are found again,
+    /// Erases what was found of a person. The events go late: by them the deliveries and counted mails are found again,
     /// should this end half-way and be repeated. So that whoever was told of the person hears of it all the same, the event that says
-    /// so comes before they go. The notes of moves go last: by them a former id is found again. Gives the ids of the events that tell
-    /// of it.
+    /// so comes before they go. Gives the id of the event that tells of it.
     ///
     /// # Errors
     ///
     /// If a store does not erase something; what came before it is erased.
-    pub async fn erase(&self, ids: &[PersonId], data: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
+    pub async fn erase(&self, person: &PersonId, data: &PersonalData) -> anyhow::Result<Uuid> {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
@@ -238,30 +190,27 @@ impl PersonalDataStores {
         }
         // By the subscription the deliveries of the newsletter are found again.
         self.deliveries.purge(&data.deliveries).await?;
-        self.subscribers.purge(&data.subscriber).await?;
+        self.subscribers.purge(data.subscriber.as_slice()).await?;
         self.uploads.purge(&data.uploads).await?;
         self.visitor_mails.purge(&data.visitor_mails).await?;
         for letter in &data.dead_letters {
             broker::secure_delete(self.dead_letters.stream(), letter.sequence).await?;
         }
-        let told = self.tell_of_erasure(ids).await?;
+        let told = self.tell_of_erasure(person).await?;
         for event in &data.events {
             broker::secure_delete(self.events.stream(), event.sequence).await?;
         }
-        self.subscribers.purge(&data.moves).await?;
         Ok(told)
     }
 
-    /// Publishes that a person was erased, under each id by which somebody may know them.
-    async fn tell_of_erasure(&self, ids: &[PersonId]) -> anyhow::Result<Vec<Uuid>> {
-        let (request, mut told) = (RequestId::accept(None), Vec::new());
-        for id in ids {
-            let event = PersonErased::TYPE.id_for(Uuid::new_v4());
-            let published = self.publisher.publish(&request, event, id, PersonErased {});
-            published.await?;
-            told.push(event);
-        }
-        Ok(told)
+    /// Publishes that a person was erased; gives the event's id.
+    async fn tell_of_erasure(&self, person: &PersonId) -> anyhow::Result<Uuid> {
+        let event = PersonErased::TYPE.id_for(Uuid::new_v4());
+        let request = RequestId::accept(None);
+        self.publisher
+            .publish(&request, event, person, PersonErased {})
+            .await?;
+        Ok(event)
     }
 
     /// A résumé's content.
@@ -310,7 +259,7 @@ impl PersonalData {
             events: self.events.len(),
             dead_letters: self.dead_letters.len(),
             sendings: self.sendings.len(),
-            subscriber: self.subscriber.len() + self.moves.len(),
+            subscriber: usize::from(self.subscriber.is_some()),
             deliveries: self.deliveries.len(),
             uploads: self.uploads.len(),
             visitor_mails: self.visitor_mails.len(),
@@ -318,21 +267,8 @@ impl PersonalData {
         }
     }
 
-    /// The record of the subscription, rather than what leads to it.
-    pub fn subscription(&self) -> Option<&StreamMessage> {
-        let leads_elsewhere = |record: &&StreamMessage| {
-            let record = serde_json::from_slice::<Subscriber>(&record.payload).ok();
-            record.is_some_and(|record| record.moved_to().is_some() && record.carried().is_none())
-        };
-        let records = self.subscriber.iter().rev();
-        records
-            .clone()
-            .find(|record| !leads_elsewhere(record))
-            .or(self.subscriber.last())
-    }
-
-    /// The name of a résumé's file, safe to name a file: as its event tells it, or as keys of former releases do. A résumé
-    /// that is provisional has neither.
+    /// The name of a résumé's file, safe to name a file: as its event tells it. A provisional résumé
+    /// has none.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
         let told = self.events.iter().chain(&self.dead_letters).find_map(|message| {
             let event = broker::content(message);
@@ -340,8 +276,7 @@ impl PersonalData {
             let file_name = resume["fileName"].as_str()?;
             (resume["key"] == key.as_str()).then(|| resumes::safe_file_name(file_name))
         });
-        told.or_else(|| key.file_name())
-            .unwrap_or_else(|| "resume".to_owned())
+        told.unwrap_or_else(|| "resume".to_owned())
     }
 
     /// The ids of all events found.

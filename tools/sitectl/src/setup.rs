@@ -9,6 +9,7 @@ use serde_json::json;
 use site_broker::ProvisionSettings;
 use site_events::SITE_STREAM;
 use site_service::nats;
+use visitor::PersonKeySettings;
 
 use crate::{
     broker,
@@ -33,6 +34,8 @@ pub struct SetupArgs {
     #[command(flatten)]
     provision: ProvisionSettings,
     #[command(flatten)]
+    person: PersonKeySettings,
+    #[command(flatten)]
     mode: ModeArgs,
 }
 
@@ -40,12 +43,12 @@ pub struct SetupArgs {
 ///
 /// # Errors
 ///
-/// If the broker or the S3 bucket cannot be used or set up; or, once all else is done, if events wait for an endpoint
+/// If the broker or the S3 bucket cannot be used or set up, or the installation has another key of person ids; or, once all else is done, if events wait for an endpoint
 /// that is named no more.
 pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let client = nats::connect(&args.common.nats, "operator").await?;
     let context = jetstream::new(client);
-    let provisioned = site_broker::provision(&context, &args.provision).await?;
+    let provisioned = site_broker::provision(&context, &args.provision, &args.person.person_key).await?;
     ResumeStore::new(&args.store).ensure_bucket().await?;
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", args.store.s3_bucket));

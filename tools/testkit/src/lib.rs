@@ -33,7 +33,7 @@ pub use http_stand_in::HttpStandIn;
 pub use imap_server::ImapServer;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
-pub use nats::{Nats, User, nats_server};
+pub use nats::{Nats, PERSON_KEY, User, nats_server};
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
 pub use publishing::publish_all;

@@ -15,8 +15,9 @@ use site_broker::{
     provision::{provision, stream_names},
 };
 use site_events::SITE_STREAM;
-use testkit::{Nats, User};
+use testkit::{Nats, PERSON_KEY, User};
 use tokio::{join, time::sleep};
+use visitor::PersonKey;
 
 use crate::reconnecting::publish;
 
@@ -147,10 +148,11 @@ async fn a_setup_waits_for_a_leader_whatever_it_asks() -> anyhow::Result<()> {
         storage_mb: 100,
         webhooks: Some(Endpoints::default()),
     };
+    let key = PersonKey::new(PERSON_KEY)?;
     let requests = operator.subscribe(format!("{FAULTY_API}.>")).await?;
     operator.flush().await?;
     tokio::select! {
-        provisioned = provision(&context, &settings) => assert!(!provisioned?.ready.is_empty()),
+        provisioned = provision(&context, &settings, &key) => assert!(!provisioned?.ready.is_empty()),
         answered = answer_from_the_third_on(&operator, requests) => answered?,
     }
     Ok(())

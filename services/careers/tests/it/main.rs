@@ -18,11 +18,12 @@ use site_proto::careers::v1::{
 };
 use site_service::{drain::CancellationToken, status};
 use tempfile::TempDir;
-use testkit::{ChildProcess, Nats, S3, S3Fault, User, eventually, measure::pdf, pass_flags};
+use testkit::{ChildProcess, Nats, PERSON_KEY, S3, S3Fault, User, eventually, measure::pdf, pass_flags};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
 use uuid::Uuid;
+use visitor::PersonKey;
 
 const MEGABYTE: usize = 1_000_000;
 const CHUNK: usize = 64 * 1024;
@@ -42,10 +43,28 @@ async fn running() -> anyhow::Result<Running> {
 fn default_flags(nats: &Nats, s3: &S3, spool: &Path, port: u16) -> Vec<String> {
     let flags = [
         format!("--listen=127.0.0.1:{port}"),
-        "--person-key=a key for tests, of thirty-two bytes".to_owned(),
+        format!("--person-key={PERSON_KEY}"),
         format!("--spool-dir={}", spool.display()),
     ];
     [flags.to_vec(), nats.flags(User::Careers), s3.flags()].concat()
+}
+
+#[tokio::test]
+async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+    let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
+    let mut settings = Settings::try_parse_from(std::iter::once("careers".to_owned()).chain(default_flags(
+        &nats,
+        &s3,
+        spool.path(),
+        0,
+    )))?;
+    settings.person.person_key = PersonKey::new("another key for tests, of thirty-two bytes")?;
+    let refused = Service::build(settings).await.err();
+    assert_eq!(
+        refused.map(|error| error.to_string()).as_deref(),
+        Some("The setting PERSON_KEY is wrong: this installation was set up with another key.")
+    );
+    Ok(())
 }
 
 /// Runs with these flags on top of the usual ones.

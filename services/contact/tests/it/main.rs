@@ -9,7 +9,8 @@ use site_proto::{
     contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient},
 };
 use site_service::{drain::CancellationToken, health, status};
-use testkit::{Nats, User, eventually};
+use tempfile::TempDir;
+use testkit::{Nats, PERSON_KEY, Ports, User, eventually};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
@@ -23,8 +24,6 @@ use visitor::{EmailAddress, PersonId, SyntheticKey};
 
 mod core_dumps;
 
-const PERSON_KEY: &str = "--person-key=a key for tests, of thirty-two bytes";
-
 const SOON: Duration = Duration::from_secs(45);
 
 struct Running {
@@ -34,8 +33,12 @@ struct Running {
     _stop: DropGuard,
 }
 
+fn person_key() -> String {
+    format!("--person-key={PERSON_KEY}")
+}
+
 async fn running() -> anyhow::Result<Running> {
-    running_on(Nats::start().await?, &[PERSON_KEY]).await
+    running_on(Nats::start().await?, &[&person_key()]).await
 }
 
 async fn running_on(nats: Nats, keys: &[&str]) -> anyhow::Result<Running> {
@@ -103,28 +106,6 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     let second = running.contact.submit(once).await?.into_inner();
     assert_eq!(first.event_id, second.event_id);
     assert_eq!(running.nats.events().await?.len(), 1);
-    Ok(())
-}
-
-/// The first answer was lost, the service started anew with another key, and the visitor sent the form again.
-#[tokio::test]
-async fn a_message_that_is_repeated_after_the_key_of_person_ids_changed_is_stored_once() -> anyhow::Result<()>
-{
-    let mut before = running().await?;
-    let once = message();
-    let first = before.contact.submit(once.clone()).await?.into_inner();
-    let keys = [
-        "--person-key=the new key for tests, of thirty-two bytes",
-        "--person-key-former=a key for tests, of thirty-two bytes",
-    ];
-    let mut running = running_on(before.nats, &keys).await?;
-    let second = running.contact.submit(once).await?.into_inner();
-    assert_eq!(first.event_id, second.event_id);
-    running.contact.submit(message()).await?;
-    let events = running.nats.events().await?;
-    let people: Vec<_> = events.iter().map(|event| event["subject"].as_str()).collect();
-    assert_eq!(people.len(), 2);
-    assert_ne!(people[0], people[1], "what is new lies under the new id");
     Ok(())
 }
 
@@ -272,6 +253,27 @@ async fn a_caller_with_less_time_than_the_broker_is_told_before_it_gives_up() ->
 }
 
 #[tokio::test]
+async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+    let another = "--person-key=another key for tests, of thirty-two bytes";
+    let refused = running_on(Nats::start().await?, &[another]).await.err();
+    assert_eq!(
+        refused.map(|error| error.to_string()).as_deref(),
+        Some("The setting PERSON_KEY is wrong: this installation was set up with another key.")
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn before_the_set_up_it_is_not_ready() -> anyhow::Result<()> {
+    let disk = TempDir::new()?;
+    let nats = Nats::start_at(Ports::free()?.nats, disk.path()).await?;
+    let mut running = running_on(nats, &[&person_key()]).await?;
+    running.becomes(ServingStatus::NotServing).await?;
+    running.nats.provision(&[]).await?;
+    running.becomes(ServingStatus::Serving).await
+}
+
+#[tokio::test]
 async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
     let running = running().await?;
     let client = running.nats.client(User::Contact).await?;
@@ -287,7 +289,7 @@ async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
 async fn a_form_with_a_good_mark_is_of_nobody_and_any_other_of_its_visitor() -> anyhow::Result<()> {
     const KEY: &str = "a synthetic key of thirty-two bytes or more";
     let synthetic_key = format!("--synthetic-key={KEY}");
-    let mut running = running_on(Nats::start().await?, &[PERSON_KEY, &synthetic_key]).await?;
+    let mut running = running_on(Nats::start().await?, &[&person_key(), &synthetic_key]).await?;
     let mark = |key: &str, email: &str, minutes| -> anyhow::Result<String> {
         let expires = OffsetDateTime::now_utc() + time::Duration::minutes(minutes);
         Ok(SyntheticKey::new(key)?.mark(&EmailAddress::parse(email)?, expires))

@@ -11,7 +11,7 @@ pub enum MailError {
     /// words repeat the value, which may be a visitor's name or message.
     #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
-    /// The event is from when we took whatever address a browser takes (`a..b@example.com`).
+    /// The library that writes mails does not take the address.
     #[error("the visitor's address is not one that a mail can go to")]
     Address,
     /// The link to the résumé could not be made.

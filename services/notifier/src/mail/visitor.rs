@@ -34,15 +34,14 @@ pub fn visitor_address(delivery: &Delivery) -> Result<EmailAddress, MailError> {
 ///
 /// # Errors
 ///
-/// If the address is one of before, that no mail can go to: see [`EmailAddress::stored`].
+/// If the library that writes mails does not take the address.
 pub fn visitor(name: Option<&str>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     let name = name.and_then(wording::repeatable).map(wording::one_line);
     Ok(Mailbox::new(name, address))
 }
 
-/// The visitor as the one to answer. Where no mail can go to the address, as some that are stored, our people
-/// still hear of the visitor, and see the address in the mail.
+/// The visitor as the one to answer, by the address that the mail shows, too.
 pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
     let address = email.as_str().parse().ok()?;
     Some(Mailbox::new(Some(wording::one_line(name)), address))

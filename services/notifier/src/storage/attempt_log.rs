@@ -79,7 +79,7 @@ impl AttemptLog {
 
     async fn write(&self, endpoint: &str, attempts: &VecDeque<Attempt>) -> Result<(), Unavailable> {
         let add = |noted: Option<Bytes>| {
-            // What a later release noted otherwise is only a log.
+            // It is only a log.
             let noted = noted.unwrap_or_default();
             let mut all: VecDeque<Attempt> = serde_json::from_slice(&noted).unwrap_or_default();
             all.extend(attempts.iter().cloned());

@@ -32,10 +32,11 @@ use visitor::{
     token::{Purpose, TokenKey},
 };
 
+pub use testkit::PERSON_KEY;
+
 use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process, process_by_clock};
 
 const NAME: &str = "smart-home";
-pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const ZOE: &str = "zoe@example.org";
 /// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
@@ -159,7 +160,7 @@ impl Operator {
 
     /// Somebody leaves.
     async fn unsubscribe(&self, reader: &SeededSubscriber) -> anyhow::Result<()> {
-        let known = self.subscribers.find(&reader.person).await?;
+        let known = self.subscribers.read(&reader.person).await?;
         let record = known.subscriber.context("a record")?;
         let left = record.unsubscribed(OffsetDateTime::now_utc()).forgotten();
         self.subscribers

@@ -176,7 +176,7 @@ impl Sales {
 fn lead(email: &str, message: &str) -> anyhow::Result<ContactReceived> {
     Ok(ContactReceived {
         name: "Zoë Müller".to_owned(),
-        email: EmailAddress::stored(email)?,
+        email: EmailAddress::parse(email)?,
         message: message.to_owned(),
         attribution: None,
     })

@@ -288,23 +288,6 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_address_that_no_mail_can_go_to_still_reaches_sales() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
-    // Browsers take two dots in a row; so did we, and such events are still stored.
-    site.contact("a..b@example.org").await?;
-
-    accepted(&server, SALES, 1).await?;
-    let lead = &server.accepted(SALES)[0];
-    assert!(!lead.contains("Reply-To:"), "{lead}");
-    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
-    assert_eq!(nats.dead_letters().await?.len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
 async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_nothing() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;

@@ -405,13 +405,13 @@ pub fn header<'a>(letter: &'a async_nats::Message, name: &str) -> &'a str {
 
 pub fn person(email: &str) -> anyhow::Result<PersonId> {
     let key = PersonKey::new("a person key of thirty-two bytes or more")?;
-    Ok(key.person(&EmailAddress::stored(email)?))
+    Ok(key.person(&EmailAddress::parse(email)?))
 }
 
 pub fn message(email: &str) -> anyhow::Result<ContactReceived> {
     Ok(ContactReceived {
         name: "Zoë Müller".to_owned(),
-        email: EmailAddress::stored(email)?,
+        email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
         attribution: None,
     })

@@ -20,15 +20,16 @@ use site_broker::DELIVERIES_BUCKET;
 use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use sitectl::personal_data::PersonalDataStores;
 use tempfile::TempDir;
+pub use testkit::PERSON_KEY;
 use testkit::{MailServer, Nats, S3, ScriptedReply, User};
 use tokio::{
     runtime::{Builder, Runtime},
     time::{Instant, sleep},
 };
+use visitor::PersonKey;
 
 use crate::{process::Process, steps::Reply};
 
-pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 /// How long what a dead process had sent may be on its way.
 const SETTLED_WITHIN: Duration = Duration::from_secs(20);
@@ -91,7 +92,8 @@ impl Parts {
             careers: careers(&nats, &careers_s3, folder.path()),
             notifier: notifier(&nats, &s3, mail.port()),
             consumers: consumers(&context).await?,
-            stores: PersonalDataStores::open(&nats_settings, &s3.settings()?).await?,
+            stores: PersonalDataStores::open(&nats_settings, &s3.settings()?, &PersonKey::new(PERSON_KEY)?)
+                .await?,
             resumes: ResumeStore::new(&s3.settings()?),
             client,
             context,

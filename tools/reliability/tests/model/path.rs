@@ -1,6 +1,6 @@
 //! Takes each step with the real services, and balances the books after it.
 
-use std::{cell::RefCell, fs, panic::resume_unwind, slice::from_ref, sync::Arc, time::Duration};
+use std::{cell::RefCell, fs, panic::resume_unwind, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use async_nats::jetstream::{AckKind, Message};
@@ -452,16 +452,9 @@ impl Sequence {
     fn erase(&mut self, person: usize) -> anyhow::Result<()> {
         let id = self.books.people[person].id.clone();
         self.wait(async |parts| {
-            let found = parts
-                .stores
-                .search(from_ref(&id), None, &Default::default())
-                .await?;
-            parts.stores.erase(from_ref(&id), &found).await?;
-            let left = parts
-                .stores
-                .search(from_ref(&id), None, &found.event_ids())
-                .await?
-                .counts();
+            let found = parts.stores.search(&id, None, &Default::default()).await?;
+            parts.stores.erase(&id, &found).await?;
+            let left = parts.stores.search(&id, None, &found.event_ids()).await?.counts();
             ensure!(
                 left.is_nothing(),
                 "something is left of a person who was just erased"

@@ -13,7 +13,7 @@ use super::store::{BackupStore, Content};
 
 /// Its name. It is never encrypted: it holds names, counts and checksums, by which the next backup knows what is there already.
 pub const MANIFEST: &str = "manifest.json";
-/// The form of a backup: 1 had objects by numbers.
+/// The form of a backup.
 pub const FORMAT: u32 = 2;
 const BUFFER_BYTES: usize = 128 * 1024;
 

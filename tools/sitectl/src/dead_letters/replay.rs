@@ -147,25 +147,20 @@ impl ReplayBlockers {
     }
 }
 
-/// Without a consumer, or with one that was set up by an older `sitectl`, a replay would be left lying.
+/// Without a consumer a replay would be left lying.
 async fn replay_blocker(context: &Context, channel: &str) -> anyhow::Result<Option<&'static str>> {
     let consumer: Result<PullConsumer, _> = context.get_consumer_from_stream(channel, SITE_STREAM).await;
-    let consumer = match consumer {
-        Ok(consumer) => consumer,
+    match consumer {
+        Ok(_) => Ok(None),
         Err(error) => match error.kind() {
             ConsumerErrorKind::JetStream(refusal)
                 if refusal.error_code() == ErrorCode::CONSUMER_NOT_FOUND =>
             {
-                return Ok(Some(what_to_do_about_its_absence(channel)));
+                Ok(Some(what_to_do_about_its_absence(channel)))
             }
-            _ => {
-                return Err(error).with_context(|| format!("the consumer {channel} cannot be looked at"));
-            }
+            _ => Err(error).with_context(|| format!("the consumer {channel} cannot be looked at")),
         },
-    };
-    let replays = subjects::replay(channel, "*");
-    let takes_it = consumer.cached_info().config.filter_subjects.contains(&replays);
-    Ok((!takes_it).then_some("its consumer takes no replays yet; run `sitectl setup`"))
+    }
 }
 
 fn what_to_do_about_its_absence(channel: &str) -> &'static str {

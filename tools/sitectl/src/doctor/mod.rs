@@ -6,24 +6,17 @@ mod declared;
 mod mail;
 mod store;
 
-use async_nats::{
-    Client,
-    jetstream::{self, message::StreamMessage},
-};
+use async_nats::{Client, jetstream};
 use clap::Args;
 use resumes::S3Settings;
-use site_broker::{Desired, ProvisionSettings};
-use site_events::{SITE_STREAM, subjects};
-use visitor::{EmailAddress, PersonId, PersonKey};
+use site_broker::{Desired, PersonKeyError, ProvisionSettings, ensure_person_key};
+use visitor::PersonKey;
 
 use crate::{
     broker,
     common_args::CommonArgs,
     finding::{self, Finding},
 };
-
-/// How many events of checks may come one after the other before a sweep removes them: one a minute for two hours.
-const MAX_SYNTHETIC: usize = 120;
 
 /// What the examination needs to know: give it what the services are given.
 #[derive(Args, Debug)]
@@ -39,9 +32,6 @@ pub struct DoctorArgs {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     person_key: Option<PersonKey>,
-    /// The key of person ids before it, while it changes: who is known under it is found
-    #[arg(long, env = "PERSON_KEY_FORMER", hide_env_values = true, value_parser = PersonKey::new)]
-    person_key_former: Option<PersonKey>,
     /// Host name of the mail server; without it mail is not looked at
     #[arg(long, env = "SMTP_HOST")]
     smtp_host: Option<String>,
@@ -86,47 +76,11 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
     let wanted = Desired::from_settings(&args.provision);
     findings.extend(declared::examine(&context, &wanted).await);
     findings.extend(backlog::examine(&context, &wanted, &args.provision).await);
-    findings.push(
-        examine_key(
-            &context,
-            args.person_key.as_ref(),
-            args.person_key_former.as_ref(),
-        )
-        .await,
-    );
+    findings.push(examine_key(&context, args.person_key.as_ref()).await);
     findings
 }
 
-/// The newest event that is of a person: an hour's forms of a check may have come after it.
-async fn newest_of_a_person(context: &jetstream::Context) -> Option<StreamMessage> {
-    let stream = broker::stream(context, SITE_STREAM).await.ok()?;
-    let newest = stream
-        .get_last_raw_message_by_subject(subjects::EVENTS_SUBJECT)
-        .await
-        .ok()?;
-    let synthetic = PersonId::synthetic();
-    let is_of_a_person = |message: &StreamMessage| {
-        message.subject.starts_with("site.") && subjects::person_of(&message.subject) != synthetic.as_str()
-    };
-    if is_of_a_person(&newest) {
-        return Some(newest);
-    }
-    for sequence in (1..newest.sequence).rev().take(MAX_SYNTHETIC) {
-        if let Some(message) = broker::get(&stream, sequence).await.ok()?
-            && is_of_a_person(&message)
-        {
-            return Some(message);
-        }
-    }
-    None
-}
-
-/// The newest event says by whose key its person was named.
-async fn examine_key(
-    context: &jetstream::Context,
-    key: Option<&PersonKey>,
-    former: Option<&PersonKey>,
-) -> Finding {
+async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> Finding {
     let what = "PERSON_KEY";
     let Some(key) = key else {
         return Finding::warning(
@@ -135,25 +89,13 @@ async fn examine_key(
             "give it to learn whether it is the key that the services use",
         );
     };
-    let newest = async {
-        let newest = newest_of_a_person(context).await?;
-        let email = broker::content(&newest)["data"]["email"].as_str()?.to_owned();
-        let email = EmailAddress::stored(&email).ok()?;
-        Some((email, subjects::person_of(&newest.subject).to_owned()))
-    };
-    let made = |key: &PersonKey, email: &EmailAddress, person: &str| key.person(email).as_str() == person;
-    match newest.await {
-        None => Finding::ok(what, "given; there is no event yet to try it on"),
-        Some((email, person)) if made(key, &email, &person) => {
-            Finding::ok(what, "it is the one that the newest event was made with")
-        }
-        Some((email, person)) if former.is_some_and(|former| made(former, &email, &person)) => {
-            Finding::ok(what, "the newest event was made with the one before it")
-        }
-        Some(_) => Finding::wrong(
+    match ensure_person_key(context, key).await {
+        Ok(()) => Finding::ok(what, "it is the one that this installation was set up with"),
+        Err(PersonKeyError::Another) => Finding::wrong(
             what,
-            "the newest event was made with another one",
+            "this installation was set up with another one",
             "give the key that the services use; with a wrong one nobody is found",
         ),
+        Err(error) => Finding::wrong(what, error.to_string(), finding::RUN_SETUP),
     }
 }

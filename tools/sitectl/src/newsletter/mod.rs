@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use site_events::event::Audience;
-use visitor::{EmailAddress, PersonKeys, links as visitor_links};
+use visitor::{EmailAddress, PersonKeySettings, links as visitor_links};
 
 use self::post::Post;
 use crate::common_args::{CommonArgs, ModeArgs};
@@ -51,7 +51,7 @@ enum Command {
         #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
         to: Vec<EmailAddress>,
         #[command(flatten)]
-        key: Box<PersonKeys>,
+        key: PersonKeySettings,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -132,7 +132,7 @@ pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
             to,
             key,
             common,
-        } => test_mail::send_test(post.read(Audience::Test)?, to, key, common).await,
+        } => test_mail::send_test(post.read(Audience::Test)?, to, &key.person_key, common).await,
         Command::Send { post, mode, common } => {
             send::send(post.read(Audience::Subscribers)?, mode.mode(), common).await
         }

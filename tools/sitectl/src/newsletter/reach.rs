@@ -36,18 +36,14 @@ impl Reach {
             }
             match serde_json::from_slice::<Subscriber>(&record.payload) {
                 Ok(subscriber) => reach.count(&subscriber, now),
-                Err(_) => reach.not_reached.count(NotReached::Unknown),
+                Err(_) => reach.not_reached.count(NotReached::Unreadable),
             }
         }
         Ok(reach)
     }
 
     fn count(&mut self, subscriber: &Subscriber, now: OffsetDateTime) {
-        let carried = subscriber.carried();
-        if subscriber.moved_to().is_some() && carried.is_none() {
-            return;
-        }
-        match carried.as_ref().unwrap_or(subscriber).reached_at(now) {
+        match subscriber.reached_at(now) {
             Ok(_) => self.reached += 1,
             Err(why) => self.not_reached.count(why),
         }
@@ -68,14 +64,14 @@ pub fn not_reached_lines(not_reached: &PassedOver) -> Vec<String> {
         unsubscribed,
         suppressed,
         later,
-        unknown,
+        unreadable,
     } = *not_reached;
     let reasons = [
         (pending, "have not confirmed"),
         (unsubscribed, "left"),
         (suppressed, "are suppressed: mails come back, or were called spam"),
         (later, "confirmed after it was asked for"),
-        (unknown, "are in a state that this release does not know"),
+        (unreadable, "have a record that cannot be read"),
     ];
     let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
     reasons

@@ -3,9 +3,10 @@
 use anyhow::Context as _;
 use async_nats::jetstream::message::PublishMessage;
 use serde_json::json;
+use site_broker::ensure_person_key;
 use site_events::{IssueId, SENDINGS_STREAM, Sending, subjects};
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonKeys};
+use visitor::{EmailAddress, PersonKey};
 
 use super::{post::Post, send::publish};
 use crate::{broker, common_args::CommonArgs, output::print_output};
@@ -18,16 +19,17 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 pub async fn send_test(
     post: Post,
     to: &[EmailAddress],
-    key: &PersonKeys,
+    key: &PersonKey,
     common: &CommonArgs,
 ) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let issue = IssueId::of_test();
     publish(&context, issue, post.issue).await?;
     for address in to {
         let sending = Sending {
             id: issue.sending_id(Uuid::new_v4()),
-            subject: key.person(address).current,
+            subject: key.person(address),
             requestid: issue.to_string(),
             issue,
             test: Some(address.clone()),

@@ -1,9 +1,9 @@
 //! The records of all subscribers, as their bucket holds them.
 
-use ::subscribers::moving;
 use async_nats::jetstream::message::StreamMessage;
 use futures_util::{StreamExt as _, TryStreamExt as _, future::ready};
 use site_broker::Messages;
+use visitor::PersonId;
 
 use crate::broker::BucketReader;
 
@@ -11,7 +11,7 @@ use crate::broker::BucketReader;
 pub fn everybody(bucket: &BucketReader) -> Messages<'_> {
     let is_record = |record: &StreamMessage| {
         let key = bucket.key_of(record);
-        key.is_some_and(|key| moving::moved_from(key).is_none())
+        key.is_some_and(|key| PersonId::try_from(key.to_owned()).is_ok())
     };
     let records = bucket.records();
     records.try_filter(move |record| ready(is_record(record))).boxed()

@@ -66,40 +66,25 @@ impl Export<'_> {
     async fn rows(&self, mut take: impl FnMut(Row) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut everybody = everybody(self.bucket);
         while let Some(record) = everybody.try_next().await? {
-            if let Some(row) = self.row(&record).await? {
+            if let Some(row) = self.row(&record)? {
                 take(row)?;
             }
         }
         Ok(())
     }
 
-    /// The row of a record, unless it was removed, moved, or is in another state.
-    async fn row(&self, record: &StreamMessage) -> anyhow::Result<Option<Row>> {
+    /// The row of a record, unless it was removed or is in another state.
+    fn row(&self, record: &StreamMessage) -> anyhow::Result<Option<Row>> {
         if record.payload.is_empty() {
             return Ok(None);
         }
-        let Some(subscriber) = self.subscriber_of(read(record)?).await? else {
-            return Ok(None);
-        };
+        let subscriber = read(record)?;
         let is_named = |state: &StateName| state.name() == subscriber.state_name();
         if !self.states.is_empty() && !self.states.iter().any(is_named) {
             return Ok(None);
         }
         let links = self.links.map(|links| unsubscribe_links(links, record, self.now));
         Ok(Some(Row::of(&subscriber, links.transpose()?)))
-    }
-
-    /// Whom a record tells of: nobody where it moved, and is there by now.
-    async fn subscriber_of(&self, read: Subscriber) -> anyhow::Result<Option<Subscriber>> {
-        let Some(to) = read.moved_to() else {
-            return Ok(Some(read));
-        };
-        let Some(carried) = read.carried() else {
-            return Ok(None);
-        };
-        let there = self.bucket.search(to.as_str()).await?;
-        let is_there = there.iter().any(|record| !record.payload.is_empty());
-        Ok((!is_there).then_some(carried))
     }
 }
 

@@ -11,9 +11,10 @@ use std::{
 use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
 use anyhow::Context as _;
 use serde_json::json;
+use site_broker::ensure_person_key;
 use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonId, PersonIds, PersonKeys};
+use visitor::{EmailAddress, PersonId, PersonKey};
 
 use super::lines::{self, ImportRecord, Line};
 use crate::{
@@ -39,9 +40,10 @@ enum LineOutcome {
 /// # Errors
 ///
 /// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails, with how many are.
-pub async fn import(from: &Path, mode: Mode, key: &PersonKeys, common: &CommonArgs) -> anyhow::Result<()> {
+pub async fn import(from: &Path, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
     let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let mut import = Import {
         subscribers: Subscribers::open(context.client()).await?,
         mode,
@@ -77,13 +79,13 @@ struct LastUnsubscribe {
 }
 
 /// Of everybody who left, the last time.
-fn last_unsubscribes(lines: &[Line], key: &PersonKeys) -> HashMap<PersonId, LastUnsubscribe> {
+fn last_unsubscribes(lines: &[Line], key: &PersonKey) -> HashMap<PersonId, LastUnsubscribe> {
     let mut last: HashMap<PersonId, LastUnsubscribe> = HashMap::new();
     for line in lines {
         let ImportRecord::Unsubscribe { email, ended } = &line.record else {
             continue;
         };
-        let person = key.person(email).current;
+        let person = key.person(email);
         if last.get(&person).is_none_or(|known| known.ended < *ended) {
             let unsubscribe = LastUnsubscribe {
                 ended: *ended,
@@ -99,7 +101,7 @@ fn last_unsubscribes(lines: &[Line], key: &PersonKeys) -> HashMap<PersonId, Last
 struct Import<'a> {
     subscribers: Subscribers,
     mode: Mode,
-    key: &'a PersonKeys,
+    key: &'a PersonKey,
     /// Who left: nobody of them is brought in by another line, wherever it stands.
     left: HashMap<PersonId, LastUnsubscribe>,
     /// Who is brought in, by the line.
@@ -137,16 +139,16 @@ impl Import<'_> {
         subscriber: &Subscriber,
     ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person(email);
-        if let Some(unsubscribe) = self.left.get(&person.current) {
+        if let Some(unsubscribe) = self.left.get(&person) {
             return Ok(LineOutcome::LeftAlone(format!(
                 "line {} says that they left",
                 unsubscribe.line
             )));
         }
-        if let Some(first) = self.seen.insert(person.current.clone(), line) {
+        if let Some(first) = self.seen.insert(person.clone(), line) {
             return Ok(LineOutcome::LeftAlone(the_same_as(first)));
         }
-        let known = self.subscribers.find_any(&person).await?;
+        let known = self.subscribers.read(&person).await?;
         if let Some(known) = &known.subscriber {
             return Ok(LineOutcome::LeftAlone(known_already(known)));
         }
@@ -155,7 +157,7 @@ impl Import<'_> {
         }
         let written = self
             .subscribers
-            .write(&known.person, subscriber, known.revision, Retention::Forever)
+            .write(&person, subscriber, known.revision, Retention::Forever)
             .await;
         match written {
             Ok(_) => Ok(LineOutcome::Imported),
@@ -173,7 +175,7 @@ impl Import<'_> {
         ended: OffsetDateTime,
     ) -> Result<LineOutcome, SubscriberStoreError> {
         let person = self.key.person(email);
-        if let Some(last) = self.left.get(&person.current)
+        if let Some(last) = self.left.get(&person)
             && last.line != line
         {
             return Ok(LineOutcome::LeftAlone(the_same_as(last.line)));
@@ -187,10 +189,10 @@ impl Import<'_> {
 
     async fn try_to_end(
         &self,
-        person: &PersonIds,
+        person: &PersonId,
         ended: OffsetDateTime,
     ) -> Result<LineOutcome, SubscriberStoreError> {
-        let known = self.subscribers.find_any(person).await?;
+        let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
             return Ok(LineOutcome::LeftAlone(
                 "nobody with this address is known".to_owned(),
@@ -207,12 +209,7 @@ impl Import<'_> {
         if self.mode == Mode::Apply {
             // No event is published that would need the address.
             self.subscribers
-                .write(
-                    &known.person,
-                    &left.forgotten(),
-                    known.revision,
-                    Retention::Forever,
-                )
+                .write(person, &left.forgotten(), known.revision, Retention::Forever)
                 .await?;
         }
         Ok(LineOutcome::Unsubscribed)

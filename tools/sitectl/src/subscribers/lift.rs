@@ -3,7 +3,8 @@
 use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
 use serde_json::json;
-use visitor::{EmailAddress, PersonKeys};
+use site_broker::ensure_person_key;
+use visitor::{EmailAddress, PersonKey};
 
 use crate::{
     broker,
@@ -18,11 +19,12 @@ use crate::{
 ///
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
-pub async fn lift(email: &str, mode: Mode, key: &PersonKeys, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person(&EmailAddress::stored(email)?);
+pub async fn lift(email: &str, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
+    let person = key.person(&EmailAddress::parse(email)?);
     let context = broker::connect(&common.nats).await?;
+    ensure_person_key(&context, key).await?;
     let subscribers = Subscribers::open(context.client()).await?;
-    let known = subscribers.find_any(&person).await?;
+    let known = subscribers.read(&person).await?;
     let subscriber = known
         .subscriber
         .context("There is no subscriber with this address.")?;
@@ -34,7 +36,7 @@ pub async fn lift(email: &str, mode: Mode, key: &PersonKeys, common: &CommonArgs
     let (state, line) = match subscriber.lifted() {
         Some(lifted) => {
             subscribers
-                .write(&known.person, &lifted, known.revision, Retention::Forever)
+                .write(&person, &lifted, known.revision, Retention::Forever)
                 .await?;
             let state = lifted.state_name().to_owned();
             let line = format!("Lifted: the address is {state} again.");
@@ -49,7 +51,7 @@ pub async fn lift(email: &str, mode: Mode, key: &PersonKeys, common: &CommonArgs
             return print_output(common.json, &document, lines.map(str::to_owned));
         }
         None => {
-            subscribers.delete(&known.person, known.revision).await?;
+            subscribers.delete(&person, known.revision).await?;
             let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
             (None, line.to_owned())
         }

@@ -15,7 +15,7 @@ pub mod table;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use visitor::PersonKeys;
+use visitor::PersonKeySettings;
 
 use self::{args::LinkArgs, state_name::StateName};
 use crate::common_args::{CommonArgs, ModeArgs};
@@ -51,7 +51,7 @@ enum Command {
         #[command(flatten)]
         mode: ModeArgs,
         #[command(flatten)]
-        key: PersonKeys,
+        key: PersonKeySettings,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -64,7 +64,7 @@ enum Command {
         #[command(flatten)]
         mode: ModeArgs,
         #[command(flatten)]
-        key: PersonKeys,
+        key: PersonKeySettings,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -86,12 +86,12 @@ pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
             mode,
             key,
             common,
-        } => import::import(from, mode.mode(), key, common).await,
+        } => import::import(from, mode.mode(), &key.person_key, common).await,
         Command::Lift {
             email,
             mode,
             key,
             common,
-        } => lift::lift(email, mode.mode(), key, common).await,
+        } => lift::lift(email, mode.mode(), &key.person_key, common).await,
     }
 }

@@ -178,7 +178,7 @@ async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     })?;
     ensure!(state.off.is_some(), "The endpoint {name} is on.");
     let bucket: Store = broker::bucket(&context, ENDPOINTS_BUCKET).await?;
-    let well = serde_json::to_vec(&state.recovered())?;
+    let well = serde_json::to_vec(&EndpointState::default())?;
     bucket.put(name, well.into()).await?;
     let letters = dead_letters(&context, name).await?;
     let lines = [

@@ -255,7 +255,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     let restored = told_json(&["restore", &to, "--yes"], &site.flags)?;
     assert_eq!(restored["restored"], told_of_backup["backedUp"]);
     assert_eq!(site.positions().await?, before);
-    told(&["setup"], &site.flags)?;
+    told(&["setup", &format!("--person-key={PERSON_KEY}")], &site.flags)?;
     assert_eq!(site.positions().await?, before, "the set-up has nothing to do");
     for what in [["subscribers", "export"], ["dead-letters", "list"]] {
         let flags = [&former, &site].map(|parts| parts.nats.flags(User::Operator));
@@ -418,42 +418,6 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     flags.push("--s3-bucket=another".to_owned());
     told(&["restore", &from, "--yes"], &flags)?;
     assert!(site.s3.objects()?.is_empty());
-    Ok(())
-}
-
-/// Has a broker keep its streams where releases before had them: in the account of all users that are in no other.
-async fn move_to_the_global_account(nats: &mut Nats) -> anyhow::Result<()> {
-    nats.stop().await?;
-    let disk = nats.servers[0].disk();
-    fs::rename(disk.join("jetstream/SITE"), disk.join("jetstream/$G"))?;
-    let file = disk.with_file_name("nats.conf");
-    let text = fs::read_to_string(&file)?;
-    let (server, _) = text
-        .split_once("authorization {")
-        .context("where the users begin")?;
-    let users = "authorization { users: [{ user: operator, password: $NATS_OPERATOR_PASSWORD }] }\n";
-    fs::write(&file, [server, users].concat())?;
-    nats.resume_from_disk().await
-}
-
-/// As docs/operations.md has an installation of a release before upgraded.
-#[tokio::test(flavor = "multi_thread")]
-async fn streams_of_the_global_account_are_restored_into_their_own() -> anyhow::Result<()> {
-    let (mut former, _) = a_site_that_ran().await?;
-    move_to_the_global_account(&mut former.nats).await?;
-    let before = former.positions().await?;
-    assert_eq!(before["SITE"][0], 6);
-    let folder = TempDir::new()?;
-    told(&["backup", &path(&folder)], &former.flags)?;
-    let site = Parts::fresh().await?;
-    told(
-        &["restore", &path(&folder), "--broker-only", "--yes"],
-        &site.flags,
-    )?;
-    assert_eq!(site.positions().await?, before);
-    let publisher = jetstream::new(site.nats.client(User::Contact).await?);
-    let event = "site.contact.received.0123456789abcdef0123456789abcdef";
-    publisher.publish(event, "{}".into()).await?.await?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::tool::{told, told_json};
+use crate::tool::{PERSON_KEY, told, told_json};
 
 const SOON: Duration = Duration::from_secs(45);
 const DRILL: &str = "k8s/overlays/drill";
@@ -86,7 +86,8 @@ async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     let of_store = store.flags().into_iter();
     let flags: Vec<String> = former.flags(User::Operator).into_iter().chain(of_store).collect();
     let storage = format!("--storage-mb={}", storage_of_production()?);
-    told(&["setup", &storage], &flags)?;
+    let key = format!("--person-key={PERSON_KEY}");
+    told(&["setup", &storage, &key], &flags)?;
     let folder = TempDir::new()?;
     let backup = folder.path().join("backup").display().to_string();
     let made = told_json(&["backup", &backup], &flags)?;

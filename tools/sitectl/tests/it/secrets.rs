@@ -177,7 +177,6 @@ fn debug_shows_no_secret_of_any_program() -> anyhow::Result<()> {
         "S3_SECRET_ACCESS_KEY",
         "SMTP_PASSWORD",
         "SYNTHETIC_KEY",
-        "PERSON_KEY_FORMER",
         "TOKEN_KEY",
         "TOKEN_KEY_FORMER",
         "WEBHOOKS",

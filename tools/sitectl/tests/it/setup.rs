@@ -11,16 +11,18 @@ use site_broker::SUBSCRIBERS_BUCKET;
 use site_events::{Channel, SITE_STREAM};
 use testkit::{Nats, S3, User};
 
-use crate::tool::{sitectl, told, told_in_part, told_json, unread};
+use crate::tool::{PERSON_KEY, sitectl, told, told_in_part, told_json, unread};
+
+fn flags_of(nats: &Nats, s3: &S3) -> Vec<String> {
+    let key = format!("--person-key={PERSON_KEY}");
+    [nats.flags(User::Operator), s3.flags(), vec![key]].concat()
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let default_flags = ["setup".to_owned(), "--json".to_owned()].into_iter();
-    let flags: Vec<String> = default_flags
-        .chain(nats.flags(User::Operator))
-        .chain(s3.flags())
-        .collect();
+    let flags: Vec<String> = default_flags.chain(flags_of(&nats, &s3)).collect();
     for _ in 0..2 {
         let output = sitectl(&flags)?;
         assert!(
@@ -51,10 +53,9 @@ async fn a_stream_that_holds_more_than_its_share_is_left_as_it_is() -> anyhow::R
     };
     let before = limit().await?;
     let setup = |storage: &str| {
-        let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
         let flags: Vec<String> = ["setup".to_owned(), storage.to_owned()]
             .into_iter()
-            .chain(flags)
+            .chain(flags_of(&nats, &s3))
             .collect();
         sitectl(&flags)
     };
@@ -77,7 +78,7 @@ async fn a_stream_that_holds_more_than_its_share_is_left_as_it_is() -> anyhow::R
 async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let mut flags = vec!["setup".to_owned()];
-    flags.extend(nats.flags(User::Operator).into_iter().chain(s3.flags()));
+    flags.extend(flags_of(&nats, &s3));
     for flag in &mut flags {
         if flag.starts_with("--nats-password") {
             *flag = "--nats-password=wrong".to_owned();
@@ -94,20 +95,21 @@ async fn a_wrong_password_is_one_sentence() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn setup_lets_consumers_of_an_older_setup_take_replays() -> anyhow::Result<()> {
+async fn setup_updates_a_consumer_that_differs() -> anyhow::Result<()> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let context = jetstream::new(nats.client(User::Operator).await?);
     let name = Channel::SalesLead.name();
     context.delete_consumer_from_stream(name, SITE_STREAM).await?;
-    let older = Config {
+    let other = Config {
         durable_name: Some(name.to_owned()),
         filter_subject: "site.contact.received.*".to_owned(),
         ..Config::default()
     };
-    context.create_consumer_on_stream(older, SITE_STREAM).await?;
+    context.create_consumer_on_stream(other, SITE_STREAM).await?;
 
-    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
-    let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    let flags: Vec<String> = std::iter::once("setup".to_owned())
+        .chain(flags_of(&nats, &s3))
+        .collect();
     let output = sitectl(&flags)?;
     assert!(
         output.status.success(),
@@ -132,8 +134,9 @@ async fn a_channel_that_joins_a_running_site_tells_nothing_of_what_was_before() 
     let before = "site.contact.received.0123456789abcdef0123456789abcdef";
     context.publish(before, "{}".into()).await?.await?;
 
-    let flags = nats.flags(User::Operator).into_iter().chain(s3.flags());
-    let flags: Vec<String> = std::iter::once("setup".to_owned()).chain(flags).collect();
+    let flags: Vec<String> = std::iter::once("setup".to_owned())
+        .chain(flags_of(&nats, &s3))
+        .collect();
     assert!(sitectl(&flags)?.status.success());
     let stream = context.get_stream(SITE_STREAM).await?;
     assert_eq!(stream.consumer_info(joins).await?.num_pending, 0);
@@ -152,7 +155,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
     let stream = jetstream::new(nats.client(User::Operator).await?)
         .get_stream(SITE_STREAM)
         .await?;
-    let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
+    let flags = flags_of(&nats, &s3);
     told(&["setup", "--yes"], &flags)?;
     assert!(stream.consumer_info("webhook-crm").await.is_ok());
     let reader = Config {
@@ -190,7 +193,7 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
     }
     let mends = Channel::SalesLead.name();
     context.delete_consumer_from_stream(mends, SITE_STREAM).await?;
-    let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
+    let flags = flags_of(&nats, &s3);
 
     let (told, said) = told_in_part(&["setup", "--webhooks=[]"], &flags)?;
     assert!(
@@ -250,7 +253,7 @@ async fn a_bucket_that_is_there_is_given_what_it_lacks_and_keeps_its_records() -
     let plain = context.create_key_value(plain).await?;
     plain.put("a-person", "a record".into()).await?;
 
-    told(&["setup"], &[nats.flags(User::Operator), s3.flags()].concat())?;
+    told(&["setup"], &flags_of(&nats, &s3))?;
     let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
     let config = &bucket.stream.cached_info().config;
     assert!(config.allow_message_ttl);
@@ -271,7 +274,7 @@ async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> 
     let site = context.get_stream(SITE_STREAM).await?;
     let mut consumers: Vec<_> = site.consumers().try_collect().await?;
     consumers.sort_by_key(|consumer| consumer.created);
-    let flags: Vec<String> = nats.flags(User::Operator).into_iter().chain(s3.flags()).collect();
+    let flags = flags_of(&nats, &s3);
     let webhooks = format!("--webhooks={CRM}");
     // It came no further than to the streams and buckets, or to so many consumers.
     for made in 0..consumers.len() {

@@ -41,16 +41,7 @@ impl Site {
 
     /// A résumé that was stored this long ago.
     async fn store(&self, age: Duration) -> anyhow::Result<ResumeKey> {
-        self.store_as(key_of(age)?).await
-    }
-
-    /// A résumé that a former release stored this long ago.
-    async fn store_formerly(&self, age: Duration) -> anyhow::Result<ResumeKey> {
-        self.store_as(ResumeKey::known(format!("{}/cv.pdf", key_of(age)?)))
-            .await
-    }
-
-    async fn store_as(&self, key: ResumeKey) -> anyhow::Result<ResumeKey> {
+        let key = key_of(age)?;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("cv.pdf");
         fs::write(&file, "%PDF-1.7")?;
@@ -205,25 +196,6 @@ async fn a_resume_goes_when_its_event_has_expired_and_not_before() -> anyhow::Re
     let mut keys = vec![named.to_string(), younger.to_string()];
     keys.sort();
     assert_eq!(site.keys()?, keys);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn resumes_that_a_former_release_stored_are_swept_by_the_same_rules() -> anyhow::Result<()> {
-    let site = Site::start().await?;
-    let _expired = site.store_formerly(366 * DAY).await?;
-    let (named, orphan) = (
-        site.store_formerly(400 * DAY).await?,
-        site.store_formerly(DAY).await?,
-    );
-    site.publish_event_of(&named).await?;
-    site.records.begin(&orphan).await?;
-    let said = site.sweep("--grace=0")?;
-    assert_eq!(
-        said,
-        json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 0, "synthetic": 0 })
-    );
-    assert_eq!(site.keys()?, [named.to_string()]);
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use testkit::{Nats, User, pass_flags};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
+pub use testkit::PERSON_KEY;
 
 /// Runs it to its end.
 pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
@@ -104,13 +104,13 @@ pub async fn publish_of<D: EventData>(nats: &Nats, person: &PersonId, data: D) -
 
 pub fn person(email: &str) -> anyhow::Result<PersonId> {
     let key = PersonKey::new(PERSON_KEY)?;
-    Ok(key.person(&EmailAddress::stored(email)?))
+    Ok(key.person(&EmailAddress::parse(email)?))
 }
 
 pub fn message(name: &str, email: &str) -> anyhow::Result<ContactReceived> {
     Ok(ContactReceived {
         name: name.to_owned(),
-        email: EmailAddress::stored(email)?,
+        email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
         attribution: None,
     })

@@ -22,6 +22,7 @@ use serde_json::Value;
 use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SENDINGS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
+use visitor::PersonKey;
 
 use self::{
     routes::{CLUSTER_SIZE, Routes},
@@ -32,6 +33,9 @@ pub use self::{
     user::User,
 };
 use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
+
+/// The key of person ids that every broker of a test is set up with.
+pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 
 /// A broker on 127.0.0.1: one server, or a cluster of three. Its disk outlives its stops.
 pub struct Nats {
@@ -139,7 +143,8 @@ impl Nats {
         }
         let mut settings = Flags::try_parse_from([&["provision"], flags].concat())?.provision;
         settings.replicas = self.servers.len();
-        site_broker::provision(&self.jetstream().await?, &settings).await?;
+        let key = PersonKey::new(PERSON_KEY)?;
+        site_broker::provision(&self.jetstream().await?, &settings, &key).await?;
         Ok(())
     }
 

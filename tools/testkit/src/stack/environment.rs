@@ -1,7 +1,7 @@
 //! Settings of each service of a stack, as environment variables.
 
 use super::{Part, Stack};
-use crate::{Hosting, User, helpers, hosting, root};
+use crate::{Hosting, PERSON_KEY, User, helpers, hosting, root};
 
 /// Recipient of a stack's mails to sales.
 pub const SALES_TO: &str = "sales@oculant.example";
@@ -40,7 +40,7 @@ impl Stack {
             ("NATS_URL", self.nats.url()),
             ("NATS_USER", user.name()),
             ("NATS_PASSWORD", self.nats.password_of(user).to_owned()),
-            ("PERSON_KEY", self.person_key.clone()),
+            ("PERSON_KEY", PERSON_KEY.to_owned()),
         ]
     }
 

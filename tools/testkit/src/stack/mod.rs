@@ -59,7 +59,6 @@ pub struct Stack {
     router: Option<AbortOnDropHandle<()>>,
     /// Port at which the trace viewer takes OTLP (gRPC).
     otlp: u16,
-    person_key: String,
     token_key: String,
     webhooks: String,
     extra_env: Vec<(String, String)>,
@@ -154,7 +153,6 @@ impl Stack {
             services: Vec::new(),
             router: None,
             otlp,
-            person_key: Uuid::new_v4().to_string(),
             token_key: Uuid::new_v4().to_string(),
             webhooks,
             extra_env: owned(settings),
