@@ -70,6 +70,7 @@ impl Receiver {
             records: Arc::default(),
             server: server.start().await,
         };
+        receiver.answer(StatusCode::NO_CONTENT);
         let (records, webhook) = (receiver.records.clone(), Webhook::new(&receiver.secret)?);
         let receiving = Mock::given(method("POST"))
             .respond_with(move |request: &Request| lock(&records).receive(&webhook, request));
