@@ -6,6 +6,7 @@ mod collector;
 mod connections;
 mod crm;
 mod dashboards;
+mod imap_server;
 mod links;
 mod log_lines;
 mod memory;

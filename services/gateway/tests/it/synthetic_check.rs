@@ -7,11 +7,11 @@ use std::{
 
 use reqwest::Client;
 use serde_json::{Value, json};
-use testkit::{ImapServer, Ports, Stack, eventually, pass_flags};
+use testkit::{Ports, Stack, eventually, pass_flags};
 use tokio::{task::spawn_blocking, time::sleep};
 use visitor::{EmailAddress, PersonId, SyntheticKey};
 
-use crate::collector::Collector;
+use crate::{collector::Collector, imap_server::ImapServer};
 
 const KEY: &str = "a synthetic key of thirty-two bytes or more";
 const CHECK: &str = "check@oculant.example";

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 use uuid::Uuid;
 
-use crate::{CertificateAuthority, ChildProcess, TcpProxy, ports::free_ports, root};
+use testkit::{CertificateAuthority, ChildProcess, TcpProxy, free_ports, root};
 
 const START: Duration = Duration::from_secs(60);
 /// Its hash under PBKDF2 (`pysasl.hashing.BuiltinHash`) is what the server is given.
