@@ -64,7 +64,7 @@ impl Peer {
             .env("NATS_USER", User::Operator.name())
             .env("NATS_PASSWORD", stack.nats.password_of(User::Operator))
             .env("SUBJECT", SUBJECT);
-        let mut process = ChildProcess::start(name, stack.logs(), program)?;
+        let mut process = ChildProcess::start(name, &stack.logs, program)?;
         process.listens(port, START_TIMEOUT).await?;
         Ok(Self {
             url: format!("http://127.0.0.1:{port}"),

@@ -24,7 +24,7 @@ const MEGABYTES: usize = 5;
 pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let mut stack = Stack::start_as(forms(), Ports::free()?, &WITHOUT_LIMITS).await?;
     stack.stop_service("notifier").await?;
-    let resume = stack.logs().with_file_name("resume.pdf");
+    let resume = stack.logs.with_file_name("resume.pdf");
     fs::write(&resume, pdf(MEGABYTES * 1_000_000))?;
 
     let axum = Peer::axum(&stack).await?;

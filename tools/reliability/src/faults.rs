@@ -365,7 +365,7 @@ fn of_disks() -> Vec<Fault> {
     let spool = Fault::new(
         "disk-spool-full",
         "is full: résumés lie there while they arrive",
-        async |stack, _| full_for_a_while(stack.spool()).await,
+        async |stack, _| full_for_a_while(&stack.spool).await,
     );
     let full = |fault| Fault {
         refuses: true,

@@ -155,7 +155,7 @@ impl Holdings {
                 .map(|(key, content)| (key, digest(&content)))
                 .collect(),
             upload_records: stack.nats.upload_records().await?,
-            spool_files: files_in(stack.spool())?,
+            spool_files: files_in(&stack.spool)?,
             mails: by_id(mails, mail_id),
             webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
             dead_letters: stack.nats.dead_letters().await?.len(),

@@ -252,7 +252,7 @@ async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     eventually("everything is delivered", MAX_BACKLOG, async || {
         // A file may go while they are listed.
-        let is_settled = files_in(stack.spool()).ok()?.is_empty() && stack.nats.backlog().await.ok()? == 0;
+        let is_settled = files_in(&stack.spool).ok()?.is_empty() && stack.nats.backlog().await.ok()? == 0;
         is_settled.then_some(())
     })
     .await?;
@@ -261,7 +261,7 @@ async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
 
 /// Removes the orphans, as the job in the cluster does; no upload is under way any more.
 async fn sweep(stack: &Stack) -> anyhow::Result<()> {
-    let mut sweep = Command::new(stack.programs().join("sitectl"));
+    let mut sweep = Command::new(stack.programs.join("sitectl"));
     sweep.args(["sweep", "--grace", "0", "--yes"]);
     let parts = [stack.nats.flags(User::Operator), stack.s3.flags()].concat();
     pass_flags(sweep.as_std_mut(), &parts);

@@ -6,49 +6,22 @@ use std::{
     time::Duration,
 };
 
-use axum::http::{HeaderMap, Method};
 use serde_json::Value;
-use wiremock::{Mock, MockServer, Request, ResponseTemplate, matchers::any};
+pub use wiremock::Request;
+use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
 /// Longer than any client waits.
 const SILENCE: Duration = Duration::from_secs(60 * 60);
 
-/// A request that came.
-#[derive(Debug, Clone)]
-pub struct Asked {
-    /// Its method.
-    pub method: Method,
-    /// Its path, without the query.
-    pub path: String,
-    /// Its query.
-    pub query: String,
-    /// Its headers.
-    pub headers: HeaderMap,
-    /// Its body.
-    pub body: Vec<u8>,
+/// The body of a request as JSON.
+pub fn body_of(request: &Request) -> Value {
+    request.body_json().unwrap_or_default()
 }
 
-impl Asked {
-    fn new(request: &Request) -> Self {
-        Self {
-            method: request.method.clone(),
-            path: request.url.path().to_owned(),
-            query: request.url.query().unwrap_or_default().to_owned(),
-            headers: request.headers.clone(),
-            body: request.body.clone(),
-        }
-    }
-
-    /// The body as JSON.
-    pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_default()
-    }
-
-    /// A header's text, empty if there is none.
-    pub fn header(&self, name: &str) -> &str {
-        let value = self.headers.get(name).and_then(|value| value.to_str().ok());
-        value.unwrap_or_default()
-    }
+/// A header of a request, empty if there is none.
+pub fn header_of<'a>(request: &'a Request, name: &str) -> &'a str {
+    let value = request.headers.get(name).and_then(|value| value.to_str().ok());
+    value.unwrap_or_default()
 }
 
 /// Answer to a request.
@@ -85,22 +58,21 @@ impl Reply {
 /// A stand-in on 127.0.0.1.
 pub struct HttpStandIn {
     url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<Request>>>,
     _server: MockServer,
 }
 
 impl HttpStandIn {
     /// Starts one that answers by this script.
-    pub async fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
+    pub async fn start(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
         let server = MockServer::builder().disable_request_recording().start().await;
-        let asked = Arc::<Mutex<Vec<Asked>>>::default();
+        let asked = Arc::<Mutex<Vec<Request>>>::default();
         // One request at a time is matched and answered, so this is the reply to that request.
         let reply = Arc::<Mutex<Reply>>::default();
         let (records, scripted) = (asked.clone(), reply.clone());
         let closes = move |request: &Request| {
-            let request = Asked::new(request);
-            let reply = script(&request);
-            lock(&records).push(request);
+            let reply = script(request);
+            lock(&records).push(request.clone());
             let closes = matches!(reply, Reply::Close);
             *lock(&scripted) = reply;
             closes
@@ -123,7 +95,7 @@ impl HttpStandIn {
     }
 
     /// All requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<Request> {
         lock(&self.asked).clone()
     }
 }

@@ -18,6 +18,8 @@ use wiremock::{
     matchers::{method, path},
 };
 
+use crate::http_stand_in::{body_of, header_of};
+
 /// A webhook that came.
 #[derive(Debug, Clone, Serialize)]
 pub struct Received {
@@ -125,10 +127,7 @@ impl Receiver {
 
 impl Records {
     fn receive(&mut self, webhook: &Webhook, request: &Request) -> ResponseTemplate {
-        let text = |name: &str| {
-            let value = request.headers.get(name).and_then(|value| value.to_str().ok());
-            value.unwrap_or_default().to_owned()
-        };
+        let text = |name: &str| header_of(request, name).to_owned();
         let id = text(standardwebhooks::HEADER_WEBHOOK_ID);
         let signature = text(standardwebhooks::HEADER_WEBHOOK_SIGNATURE);
         let timestamp = text(standardwebhooks::HEADER_WEBHOOK_TIMESTAMP).parse();
@@ -141,7 +140,7 @@ impl Records {
             signature,
             accepted: self.status.is_success(),
             content_type: text(header::CONTENT_TYPE.as_str()),
-            body: serde_json::from_slice(&request.body).unwrap_or_default(),
+            body: body_of(request),
             headers: request.headers.clone(),
             raw_body: request.body.clone(),
             at: Instant::now(),

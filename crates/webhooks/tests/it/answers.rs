@@ -14,7 +14,7 @@ use site_broker::Away;
 use site_events::EventType;
 use testkit::{
     HttpStandIn,
-    http_stand_in::{Asked, Reply},
+    http_stand_in::{Reply, Request, body_of, header_of},
 };
 use time::OffsetDateTime;
 use webhooks::{Outgoing, SendingError, sample};
@@ -35,8 +35,8 @@ fn lead() -> Outgoing {
 }
 
 /// HubSpot's answers (https://developers.hubspot.com/docs/api-reference/error-handling), where it is well.
-fn hubspot(asked: &Asked) -> Reply {
-    match asked.path.as_str() {
+fn hubspot(asked: &Request) -> Reply {
+    match asked.url.path() {
         "/crm/v3/objects/contacts/batch/upsert" => Reply::Answer(
             200,
             json!({ "status": "COMPLETE", "results": [{ "id": "512", "new": true, "properties": {} }] }),
@@ -56,17 +56,20 @@ async fn a_note_is_made_at_the_contact_that_the_first_answer_named() -> anyhow::
     let [contact, note] = asked.as_slice() else {
         anyhow::bail!("{asked:?}");
     };
-    assert_eq!(contact.header("authorization"), "Bearer value-of-hubspot-token");
-    assert_eq!(contact.header("content-type"), "application/json");
-    assert_eq!(contact.json()["inputs"][0]["id"], "test@example.com");
-    assert_eq!(contact.json()["inputs"][0]["properties"]["lastname"], "site");
-    assert_eq!(note.json()["associations"][0]["to"]["id"], "512");
+    assert_eq!(
+        header_of(contact, "authorization"),
+        "Bearer value-of-hubspot-token"
+    );
+    assert_eq!(header_of(contact, "content-type"), "application/json");
+    assert_eq!(body_of(contact)["inputs"][0]["id"], "test@example.com");
+    assert_eq!(body_of(contact)["inputs"][0]["properties"]["lastname"], "site");
+    assert_eq!(body_of(note)["associations"][0]["to"]["id"], "512");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_second_attempt_makes_no_second_note() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+    let vendor = HttpStandIn::start(|asked| match asked.url.path() {
         "/crm/v3/objects/notes/search" => {
             Reply::Answer(200, json!({ "total": 1, "results": [{ "id": "9001" }] }))
         }
@@ -76,7 +79,11 @@ async fn a_second_attempt_makes_no_second_note() -> anyhow::Result<()> {
     let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
     let again = Outgoing { attempt: 2, ..lead() };
     assert!(matches!(send(&setting, &again).await?, Ok(Some(200))));
-    let paths: Vec<String> = vendor.asked().into_iter().map(|asked| asked.path).collect();
+    let paths: Vec<String> = vendor
+        .asked()
+        .iter()
+        .map(|asked| asked.url.path().to_owned())
+        .collect();
     assert_eq!(
         paths,
         [
@@ -92,7 +99,7 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
 -> anyhow::Result<()> {
     for (results, requests) in [(json!([{ "id": "512" }]), 2), (json!([]), 1)] {
         let total = results.as_array().map_or(0, Vec::len);
-        let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+        let vendor = HttpStandIn::start(move |asked| match asked.url.path() {
             "/crm/v3/objects/contacts/search" => {
                 Reply::Answer(200, json!({ "total": total, "results": results.clone() }))
             }
@@ -104,10 +111,10 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
         assert!(send(&setting, &erased).await?.is_ok());
         let asked = vendor.asked();
         assert_eq!(asked.len(), requests);
-        let known_by = &asked[0].json()["filterGroups"][0]["filters"][0]["value"];
+        let known_by = &body_of(&asked[0])["filterGroups"][0]["filters"][0]["value"];
         assert_eq!(known_by, &json!("0".repeat(32)));
         if let Some(erasure) = asked.get(1) {
-            assert_eq!(erasure.json(), json!({ "objectId": "512" }));
+            assert_eq!(body_of(erasure), json!({ "objectId": "512" }));
         }
     }
     Ok(())
@@ -156,9 +163,9 @@ fn crms() -> [Found; 4] {
 }
 
 /// What a CRM that knows the person, or does not, is asked of an event.
-async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Result<Vec<Asked>> {
+async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Result<Vec<Request>> {
     let (search, record) = (found.search, found.record.clone());
-    let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+    let vendor = HttpStandIn::start(move |asked| match asked.url.path() {
         "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
         path if path == search && is_known => Reply::Answer(200, record.clone()),
         // So Zoho says that there is nothing.
@@ -174,7 +181,7 @@ async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Re
     let sent = send(&setting, event).await?;
     anyhow::ensure!(sent.is_ok(), "{}: {sent:?}", found.recipe);
     let asked = vendor.asked().into_iter();
-    Ok(asked.filter(|asked| asked.path != "/token").collect())
+    Ok(asked.filter(|asked| asked.url.path() != "/token").collect())
 }
 
 #[tokio::test]
@@ -188,9 +195,13 @@ async fn a_bounce_and_an_erasure_reach_the_record_by_which_a_crm_knows_the_perso
             let [search, told] = asked.as_slice() else {
                 anyhow::bail!("{}: {asked:?}", found.recipe);
             };
-            let searched = format!("{} {}", search.query, String::from_utf8_lossy(&search.body));
+            let searched = format!(
+                "{} {}",
+                search.url.query().unwrap_or_default(),
+                String::from_utf8_lossy(&search.body)
+            );
             assert!(searched.contains(&person), "{}: {searched}", found.recipe);
-            assert_eq!((told.method.as_str(), told.path.as_str()), (method, path));
+            assert_eq!((told.method.as_str(), told.url.path()), (method, path));
             let asked = asked_of(&found, false, event).await?;
             assert_eq!(asked.len(), 1, "{}: {asked:?}", found.recipe);
         }
@@ -201,7 +212,7 @@ async fn a_bounce_and_an_erasure_reach_the_record_by_which_a_crm_knows_the_perso
 /// It answers 200, and says in the body that it did nothing.
 #[tokio::test]
 async fn what_salesforce_refuses_to_change_or_delete_is_not_done() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+    let vendor = HttpStandIn::start(|asked| match asked.url.path() {
         "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
         "/services/data/v61.0/query" => Reply::Answer(200, json!({ "records": [{ "Id": "00Q1" }] })),
         _ => {
@@ -237,7 +248,7 @@ async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none()
             assert!(asked.is_empty(), "{}: {asked:?}", found.recipe);
         }
         let asked = asked_of(&found, true, &of_kind("hard")?).await?;
-        let told = asked.last().context("it is told")?.json();
+        let told = body_of(asked.last().context("it is told")?);
         let expected = match found.recipe {
             "hubspot.yaml" => json!({ "properties": { "site_newsletter": "bounced" } }),
             "salesforce.yaml" => {
@@ -459,7 +470,7 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
     .concat();
     for (recipe, reply, meaning, said) in all {
         let scripted = reply.clone();
-        let vendor = HttpStandIn::start(move |asked| match asked.path.as_str() {
+        let vendor = HttpStandIn::start(move |asked| match asked.url.path() {
             "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
             _ => scripted.clone(),
         })
@@ -514,7 +525,7 @@ async fn an_answer_that_never_ends_is_none() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.header("authorization") {
+    let vendor = HttpStandIn::start(|asked| match header_of(asked, "authorization") {
         "Bearer new" => hubspot(asked),
         _ => Reply::Answer(401, json!({ "category": "INVALID_AUTHENTICATION" })),
     })
@@ -548,13 +559,13 @@ async fn an_application_reaches_lever_with_its_position_and_its_link() -> anyhow
         let [.., opportunity, note] = asked.as_slice() else {
             anyhow::bail!("{asked:?}");
         };
-        assert_eq!(opportunity.json()["postings"], json!([posting]));
-        assert_eq!(opportunity.json()["links"], json!([link]));
+        assert_eq!(body_of(opportunity)["postings"], json!([posting]));
+        assert_eq!(body_of(opportunity)["links"], json!([link]));
         assert_eq!(
-            opportunity.header("authorization"),
+            header_of(opportunity, "authorization"),
             "Basic dmFsdWUtb2YtbGV2ZXIta2V5Og=="
         );
-        assert_eq!(note.path, "/v1/opportunities/o-1/notes");
+        assert_eq!(note.url.path(), "/v1/opportunities/o-1/notes");
     }
     Ok(())
 }
@@ -564,7 +575,7 @@ async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_fi
     let notes = AtomicUsize::new(0);
     let vendor = HttpStandIn::start(move |asked| match asked.method.as_str() {
         "GET" => Reply::Answer(200, json!({ "data": [{ "id": "o-1" }] })),
-        _ if !asked.path.starts_with("/v1/opportunities/o-1/notes") => {
+        _ if !asked.url.path().starts_with("/v1/opportunities/o-1/notes") => {
             Reply::Answer(201, json!({ "data": { "id": "o-1" } }))
         }
         _ if notes.fetch_add(1, Ordering::SeqCst) == 0 => Reply::Answer(429, Value::Null),
@@ -583,7 +594,7 @@ async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_fi
     let asked = vendor.asked();
     let made = |path: &str| {
         let posted = asked.iter().filter(|asked| asked.method == "POST");
-        posted.filter(|asked| asked.path == path).count()
+        posted.filter(|asked| asked.url.path() == path).count()
     };
     assert_eq!(made("/v1/opportunities"), 1);
     assert_eq!(made("/v1/opportunities/o-1/notes"), 2);
@@ -594,7 +605,7 @@ async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_fi
 async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -> anyhow::Result<()> {
     let persons = Arc::new(AtomicUsize::new(0));
     let known = persons.clone();
-    let vendor = HttpStandIn::start(move |asked| match (asked.method.as_str(), asked.path.as_str()) {
+    let vendor = HttpStandIn::start(move |asked| match (asked.method.as_str(), asked.url.path()) {
         ("GET", "/api/v2/persons/search") => {
             let items = match known.load(Ordering::SeqCst) {
                 0 => json!([]),
@@ -623,14 +634,14 @@ async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -
     let made = |path: &str| {
         let made = asked
             .iter()
-            .filter(|asked| asked.path == path && asked.method == "POST");
-        made.map(Asked::json).collect::<Vec<_>>()
+            .filter(|asked| asked.url.path() == path && asked.method == "POST");
+        made.map(body_of).collect::<Vec<_>>()
     };
     let marked = asked.iter().find(|asked| asked.method == "PATCH");
     let marked = marked.context("one who was known before is marked")?;
-    assert_eq!(marked.path, "/api/v2/persons/7");
+    assert_eq!(marked.url.path(), "/api/v2/persons/7");
     assert_eq!(
-        marked.json(),
+        body_of(marked),
         json!({ "custom_fields": { "site_person": "0".repeat(32) } })
     );
     let (leads, notes) = (made("/api/v1/leads"), made("/api/v1/notes"));

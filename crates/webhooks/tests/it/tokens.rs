@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use site_events::EventType;
 use testkit::{
     HttpStandIn,
-    http_stand_in::{Asked, Reply},
+    http_stand_in::{Reply, Request, header_of},
 };
 use time::OffsetDateTime;
 use webhooks::{SendingError, sample};
@@ -22,9 +22,11 @@ fn zoho(vendor: &HttpStandIn) -> anyhow::Result<Setting> {
     Setting::of_repository("zoho-crm.yaml", vendor.url(), &values)
 }
 
-fn tokens_asked_for(vendor: &HttpStandIn) -> Vec<Asked> {
+fn tokens_asked_for(vendor: &HttpStandIn) -> Vec<Request> {
     let asked = vendor.asked().into_iter();
-    asked.filter(|asked| asked.path == "/oauth/v2/token").collect()
+    asked
+        .filter(|asked| asked.url.path() == "/oauth/v2/token")
+        .collect()
 }
 
 fn taken() -> Reply {
@@ -39,7 +41,7 @@ async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() 
     let given = Arc::new(AtomicUsize::new(0));
     let counter = given.clone();
     let vendor = HttpStandIn::start(move |asked| {
-        if asked.path == "/oauth/v2/token" {
+        if asked.url.path() == "/oauth/v2/token" {
             let number = counter.fetch_add(1, Ordering::SeqCst) + 1;
             return Reply::Answer(
                 200,
@@ -47,9 +49,11 @@ async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() 
             );
         }
         // The first one is revoked after two uses.
-        match asked.header("authorization") {
+        match header_of(asked, "authorization") {
             "Zoho-oauthtoken t2" => taken(),
-            _ if asked.path.ends_with("Notes") => Reply::Answer(401, json!({ "code": "INVALID_TOKEN" })),
+            _ if asked.url.path().ends_with("Notes") => {
+                Reply::Answer(401, json!({ "code": "INVALID_TOKEN" }))
+            }
             _ => taken(),
         }
     })
@@ -79,7 +83,7 @@ async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() 
 
 #[tokio::test]
 async fn events_that_come_together_ask_for_one_token() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+    let vendor = HttpStandIn::start(|asked| match asked.url.path() {
         "/oauth/v2/token" => Reply::Answer(200, json!({ "access_token": "t", "expires_in": "3600" })),
         _ => taken(),
     })

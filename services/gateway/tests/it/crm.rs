@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{
     HttpStandIn, Ports, Stack, eventually,
-    http_stand_in::{Asked, Reply},
+    http_stand_in::{Reply, Request, body_of, header_of},
     root,
 };
 
@@ -109,9 +109,9 @@ impl Vendor {
     }
 
     /// What it says to a request, and whether a lead is there by it.
-    fn reply(&self, asked: &Asked, schemas: &HashMap<String, Validator>) -> (Reply, bool) {
+    fn reply(&self, asked: &Request, schemas: &HashMap<String, Validator>) -> (Reply, bool) {
         if let Some((path, grant)) = self.token
-            && asked.path == path
+            && asked.url.path() == path
         {
             let granted = String::from_utf8_lossy(&asked.body).contains(&format!("grant_type={grant}"));
             let token = self.authorization.split(' ').next_back().filter(|_| granted);
@@ -121,13 +121,13 @@ impl Vendor {
                 false,
             );
         }
-        let Some((step, status, answer)) = (self.answer)(&asked.path) else {
+        let Some((step, status, answer)) = (self.answer)(asked.url.path()) else {
             return (Reply::Answer(404, Value::Null), false);
         };
-        if asked.header("authorization") != self.authorization {
+        if header_of(asked, "authorization") != self.authorization {
             return (Reply::Answer(401, Value::Null), false);
         }
-        match schemas[step].validate(&asked.json()) {
+        match schemas[step].validate(&body_of(asked)) {
             Ok(()) => (Reply::Answer(status, answer), step == self.last),
             Err(mistake) => {
                 eprintln!("{} refused step {step}: {mistake}", self.name);

@@ -64,7 +64,7 @@ async fn large_messages_that_do_not_end_take_a_bounded_memory_and_a_visitor_is_s
     send_forms(&stack.site(), 1).await?;
     let before = resident_bytes(gateway, "VmRSS")?;
 
-    let port = stack.ports().site;
+    let port = stack.ports.site;
     let lines = try_join_all((0..VISITORS).map(|visitor| send_stopped(port, visitor + 1))).await?;
     let form =
         json!({ "name": "Ada Lovelace", "email": "ada@example.org", "message": "Is there room for me?" });

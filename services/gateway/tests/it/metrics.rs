@@ -297,7 +297,7 @@ async fn forms_without_scripts_are_counted_and_logged_like_all_others() -> anyho
         .await?;
     }
     let answered = |line: &Json| line["http.route"] == "/api/contact";
-    let answered = log_lines::found(&stack.logs().join("gateway.log"), 2, answered).await?;
+    let answered = log_lines::found(&stack.logs.join("gateway.log"), 2, answered).await?;
     let outcomes: Vec<&Json> = answered.iter().map(|line| &line["outcome"]).collect();
     assert_eq!(outcomes, ["accepted", "invalid"]);
     Ok(())
@@ -372,7 +372,7 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
     assert_eq!(contact(&stack).await?, StatusCode::TOO_MANY_REQUESTS);
     counted("rate", 1).await?;
     let refused = |line: &Json| line["message"] == "a request was refused by a limit";
-    let refused = log_lines::found(&stack.logs().join("gateway.log"), 1, refused).await?;
+    let refused = log_lines::found(&stack.logs.join("gateway.log"), 1, refused).await?;
     let line = &refused[0];
     assert_eq!((&line["level"], &line["limit"]), (&json!("INFO"), &json!("rate")));
     assert!(line["request_id"].is_string(), "{line}");

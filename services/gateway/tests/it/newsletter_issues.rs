@@ -44,7 +44,7 @@ async fn a_reader_leaves_in_one_click_by_a_foreign_client() -> anyhow::Result<()
     fs::write(&post, "# The smart home\n\nCameras at home.\n")?;
     let mut flags = stack.nats.flags(User::Operator);
     flags.push(format!("--site-url={}", stack.site()));
-    let mut tool = Command::new(stack.programs().join("sitectl"));
+    let mut tool = Command::new(stack.programs.join("sitectl"));
     pass_flags(tool.args(["newsletter", "send", "--yes"]).arg(&post), &flags);
     let sent = spawn_blocking(move || tool.output()).await??;
     assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));

@@ -241,7 +241,7 @@ async fn a_type_without_a_boundary_is_refused() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_body_that_is_framed_wrongly_is_the_senders_mistake() -> anyhow::Result<()> {
     let site = Site::start().await?;
-    let mut line = TcpStream::connect(("127.0.0.1", site.stack.ports().site)).await?;
+    let mut line = TcpStream::connect(("127.0.0.1", site.stack.ports.site)).await?;
     let head = format!(
         "POST /api/career-application HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\nContent-Type: {MULTIPART}\r\n\r\n"
     );

@@ -194,7 +194,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     for told in metadata {
         ensure_without(&marks, "the metadata of an object", &told);
     }
-    for folder in [site.stack.spool(), site.temporary.path()] {
+    for folder in [site.stack.spool.as_path(), site.temporary.path()] {
         for file in files(folder)? {
             ensure_without(&marks, "a name", &file.to_string_lossy());
             let content = fs::read(&file)?;
@@ -209,11 +209,11 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     // At the end all that is left of telemetry is sent.
     let run = site
         .stack
-        .logs()
+        .logs
         .parent()
         .context("logs lie in a run's folder")?
         .to_owned();
-    let (logs, collector) = (site.stack.logs().to_owned(), site.collector.clone());
+    let (logs, collector) = (site.stack.logs.clone(), site.collector.clone());
     site.stack.stop_keeping_files().await?;
     let of_services = files(&logs)?;
     assert!(of_services.len() >= 5, "{of_services:?}");

@@ -93,7 +93,7 @@ async fn what_the_policy_refuses_is_counted_by_directive_and_kind() -> anyhow::R
         async || (collector.count_of("site.policy.violations", &inline) == Some(2)).then_some(()),
     )
     .await?;
-    let log = stack.logs().join("gateway.log");
+    let log = stack.logs.join("gateway.log");
     let logged = log_lines::found(&log, 2, |line| {
         line["message"] == "the content security policy kept something from a page"
             && line["level"] == "WARN"

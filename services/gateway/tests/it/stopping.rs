@@ -323,7 +323,7 @@ async fn an_application_that_is_not_stored_when_the_grace_period_ends_is_told_to
 async fn an_upload_waits_for_a_careers_service_that_is_just_started_and_not_for_one_that_it_lost()
 -> anyhow::Result<()> {
     let (mut stack, spool) = stack().await?;
-    let port = stack.ports().site;
+    let port = stack.ports.site;
     let careers = stack.take_service("careers")?;
     careers.stop().await?;
     let waiting = tokio::spawn(Uploading::begin(port, "Wanda Waiting", "*/*").await?.finish());

@@ -51,7 +51,7 @@ impl Site {
 
     /// Runs the check to its end, while what the mail server takes for it comes to its inbox.
     async fn check(&self, flags: &[String]) -> anyhow::Result<Output> {
-        let mut tool = Command::new(self.stack.programs().join("sitectl"));
+        let mut tool = Command::new(self.stack.programs.join("sitectl"));
         pass_flags(tool.arg("synthetic-check"), flags);
         tool.env("SSL_CERT_FILE", self.imap.authority().file());
         let checked = spawn_blocking(move || tool.output());

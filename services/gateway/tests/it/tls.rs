@@ -73,7 +73,7 @@ async fn a_collector_of_an_unknown_authority_gets_nothing_until_that_is_trusted(
     let (theirs, ours) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let telemetry = Telemetry::start(&theirs, &ours).await?;
     let stack = telemetry.stack().await?;
-    let log = stack.logs().join("gateway.log");
+    let log = stack.logs.join("gateway.log");
     eventually("the gateway says so", EXPORT, async || {
         let log = fs::read_to_string(&log).ok()?;
         let said = |line: &str| line.contains("no TLS with a server") && line.contains("UnknownIssuer");

@@ -119,7 +119,7 @@ async fn an_application_is_one_trace_from_the_gateway_to_its_mails_and_webhook_a
         assert_eq!(tree(&collector.spans_of(&trace), &[], 0), TREE);
     }
     let spans = collector.spans_of(&trace);
-    let (careers, smtp) = (stack.port_of("careers"), stack.ports().smtp);
+    let (careers, smtp) = (stack.port_of("careers"), stack.ports.smtp);
     let (careers, smtp) = (careers.to_string(), smtp.to_string());
     let of = |kind: SpanKind, name: &str| -> Vec<&Span> {
         let all = spans.iter().map(|(_, span)| span);
@@ -234,7 +234,7 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
         ("careers", "event stored", 1),
         ("notifier", "sent", 3),
     ] {
-        let log = stack.logs().join(format!("{service}.log"));
+        let log = stack.logs.join(format!("{service}.log"));
         let logged = log_lines::found(&log, lines, |line| line["request_id"] == request_id).await?;
         assert_eq!(logged.len(), lines, "{service}: {logged:?}");
         for line in logged {
@@ -244,7 +244,7 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
             );
         }
     }
-    let log = stack.logs().join("gateway.log");
+    let log = stack.logs.join("gateway.log");
     let line = &log_lines::found(&log, 1, |line| line["request_id"] == request_id).await?[0];
     for (field, value) in [
         ("http.request.method", json!("POST")),

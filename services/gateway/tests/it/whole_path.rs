@@ -328,7 +328,7 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
     );
     site.ensure_nothing_is_left().await?;
     counted(&collector, "infected").await?;
-    let log = site.stack.logs().join("careers.log");
+    let log = site.stack.logs.join("careers.log");
     let told = log_lines::found(&log, 1, |line| line.to_string().contains("Test.Virus")).await?;
     assert_eq!(told[0]["level"], "WARN");
     let log = std::fs::read_to_string(log)?;
@@ -416,7 +416,7 @@ async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyh
         forward(for_newsletter, newsletter).await?,
     ];
     let services = [("CONTACT_URL", for_contact), ("NEWSLETTER_URL", for_newsletter)];
-    let (_gateway, gateway_port) = gateway(&services, site.stack.logs()).await?;
+    let (_gateway, gateway_port) = gateway(&services, &site.stack.logs).await?;
     let forms = [
         (contact, "/api/contact", message()),
         (
@@ -511,7 +511,7 @@ async fn while_the_bucket_is_away_applications_are_refused_and_leave_nothing() -
 #[tokio::test]
 async fn a_line_that_is_cut_in_the_middle_of_an_upload_leaves_nothing() -> anyhow::Result<()> {
     let site = site().await?;
-    let mut line = TcpStream::connect(("127.0.0.1", site.stack.ports().site)).await?;
+    let mut line = TcpStream::connect(("127.0.0.1", site.stack.ports.site)).await?;
     let head = "POST /api/career-application HTTP/1.1\r\nHost: site\r\nContent-Length: 5000000\r\n\
                 Content-Type: multipart/form-data; boundary=x\r\n\r\n\
                 --x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"cv.pdf\"\r\n\r\n";

@@ -13,7 +13,7 @@ use site_events::event::{ContactReceived, PersonErased};
 use tempfile::TempDir;
 use testkit::{
     HttpStandIn, MailServer, Nats, ScriptedReply, eventually,
-    http_stand_in::{Asked, Reply},
+    http_stand_in::{Reply, Request, body_of},
     root,
 };
 use visitor::EmailAddress;
@@ -85,9 +85,9 @@ impl Contacts {
         (within >= WELL_FOR).then(|| FAULTS[turn % FAULTS.len()])
     }
 
-    fn store(&mut self, asked: &Asked) -> Reply {
-        let body = asked.json();
-        match asked.path.as_str() {
+    fn store(&mut self, asked: &Request) -> Reply {
+        let body = body_of(asked);
+        match asked.url.path() {
             "/crm/v3/objects/contacts/batch/upsert" => {
                 let email = body["inputs"][0]["id"].as_str().unwrap_or_default().to_owned();
                 let next = (self.ids.len() + 1).to_string();
@@ -300,8 +300,8 @@ fn lead_of(text: &str) -> String {
 async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_that_is_given_up()
 -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|asked| {
-        let tries = |word: &str| asked.json()["properties"].to_string().contains(word);
-        match asked.path.as_str() {
+        let tries = |word: &str| body_of(asked)["properties"].to_string().contains(word);
+        match asked.url.path() {
             "/crm/v3/objects/contacts/batch/upsert" => {
                 Reply::Answer(200, json!({ "results": [{ "id": "1" }] }))
             }
@@ -316,11 +316,11 @@ async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_t
     let sales = Sales::with(&crm, &["contact.received"]).await?;
     let notes = || -> Vec<String> {
         let asked = crm.asked().into_iter();
-        let notes = asked.filter(|asked| asked.path == "/crm/v3/objects/notes");
+        let notes = asked.filter(|asked| asked.url.path() == "/crm/v3/objects/notes");
         notes
             .map(|note| {
                 lead_of(
-                    note.json()["properties"]["hs_note_body"]
+                    body_of(&note)["properties"]["hs_note_body"]
                         .as_str()
                         .unwrap_or_default(),
                 )
@@ -357,8 +357,8 @@ async fn a_lead_behind_one_that_is_given_up_by_age_is_tried_again_itself() -> an
     let second_tries = Arc::new(Mutex::new(0));
     let tries = second_tries.clone();
     let crm = HttpStandIn::start(move |asked| {
-        let has = |word: &str| asked.json()["properties"].to_string().contains(word);
-        match asked.path.as_str() {
+        let has = |word: &str| body_of(asked)["properties"].to_string().contains(word);
+        match asked.url.path() {
             "/crm/v3/objects/contacts/batch/upsert" => {
                 Reply::Answer(200, json!({ "results": [{ "id": "1" }] }))
             }
@@ -400,9 +400,9 @@ async fn a_lead_that_waited_for_its_turn_is_tried_again_as_soon_as_one_that_did_
     let tried = Arc::new(Mutex::new((0, 0)));
     let tries = tried.clone();
     let crm = HttpStandIn::start(move |asked| {
-        let has = |word: &str| asked.json()["properties"].to_string().contains(word);
+        let has = |word: &str| body_of(asked)["properties"].to_string().contains(word);
         let mut tries = tries.lock().unwrap_or_else(PoisonError::into_inner);
-        let fails = match asked.path.as_str() {
+        let fails = match asked.url.path() {
             "/crm/v3/objects/notes" if has("first") => {
                 tries.0 += 1;
                 tries.0 <= FIRST_FAILS
@@ -445,7 +445,9 @@ async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow:
     let contacts = Arc::new(Mutex::new(Contacts::default()));
     let stored = contacts.clone();
     let crm = HttpStandIn::start(move |asked| {
-        if asked.path == "/crm/v3/objects/notes" && asked.json()["properties"].to_string().contains("slow") {
+        if asked.url.path() == "/crm/v3/objects/notes"
+            && body_of(asked)["properties"].to_string().contains("slow")
+        {
             return Reply::Answer(408, Value::Null);
         }
         stored.lock().unwrap_or_else(PoisonError::into_inner).store(asked)
@@ -475,7 +477,7 @@ async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow:
 
 #[tokio::test]
 async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> anyhow::Result<()> {
-    let crm = HttpStandIn::start(|asked| match asked.path.as_str() {
+    let crm = HttpStandIn::start(|asked| match asked.url.path() {
         "/crm/v3/objects/contacts/gdpr-delete" => Reply::Answer(204, Value::Null),
         _ => Reply::Answer(200, json!({ "results": [{ "id": "512" }], "total": 1 })),
     })
@@ -484,22 +486,22 @@ async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> a
     let sales = Sales::with(&crm, heard).await?;
     sales.write("zoe@example.org", "Two cameras.").await?;
     let first = eventually("the contact", SOON, async || crm.asked().into_iter().next()).await?;
-    let known = first.json()["inputs"][0]["properties"]["site_person_id"].clone();
+    let known = body_of(&first)["inputs"][0]["properties"]["site_person_id"].clone();
     let erased = Instant::now();
     sales.site.publish("zoe@example.org", PersonErased {}).await?;
     let erasure = eventually("the erasure", SOON, async || {
         let mut asked = crm.asked().into_iter();
-        asked.find(|asked| asked.path.ends_with("gdpr-delete"))
+        asked.find(|asked| asked.url.path().ends_with("gdpr-delete"))
     })
     .await?;
-    assert_eq!(erasure.json(), json!({ "objectId": "512" }));
+    assert_eq!(body_of(&erasure), json!({ "objectId": "512" }));
     // It waits for four backoffs, of which each is twice as long as the one before.
     assert!(erased.elapsed() > 15 * HURRY, "{:?}", erased.elapsed());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let asked = crm.asked().into_iter();
-    let searches = asked.filter(|asked| asked.path.ends_with("contacts/search"));
+    let searches = asked.filter(|asked| asked.url.path().ends_with("contacts/search"));
     let wanted: Vec<Value> = searches
-        .map(|search| search.json()["filterGroups"][0]["filters"][0]["value"].clone())
+        .map(|search| body_of(&search)["filterGroups"][0]["filters"][0]["value"].clone())
         .collect();
     assert_eq!(wanted, [known]);
     // A lead that was begun before may have been on its way.

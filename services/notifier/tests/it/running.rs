@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use anyhow::Context as _;
-use async_nats::jetstream::{self, consumer::PullConsumer, kv};
+use async_nats::jetstream::{self, consumer::PullConsumer, kv, message::StreamMessage};
 use clap::Parser;
 use notifier::{Service, Settings};
 use resumes::{ResumeKey, ResumeStore};
@@ -398,8 +398,8 @@ pub fn message_id(mail: &str) -> anyhow::Result<&str> {
 }
 
 /// A header of a dead letter, empty where there is none.
-pub fn header<'a>(letter: &'a async_nats::Message, name: &str) -> &'a str {
-    let header = letter.headers.as_ref().and_then(|headers| headers.get(name));
+pub fn header<'a>(letter: &'a StreamMessage, name: &str) -> &'a str {
+    let header = letter.headers.get(name);
     header.map(|value| value.as_str()).unwrap_or_default()
 }
 

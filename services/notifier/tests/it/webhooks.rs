@@ -66,7 +66,7 @@ impl Sending {
             .iter()
             .filter(|letter| letter.subject.starts_with(&prefix));
         Ok(of_it
-            .filter_map(|letter| letter.headers.as_ref()?.get("Dead-Letter-Error"))
+            .filter_map(|letter| letter.headers.get("Dead-Letter-Error"))
             .map(ToString::to_string)
             .collect())
     }

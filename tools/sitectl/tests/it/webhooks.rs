@@ -6,7 +6,11 @@ use async_nats::jetstream::{self, consumer::PullConsumer};
 use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
 use site_events::SITE_STREAM;
-use testkit::{HttpStandIn, Nats, Receiver, User, http_stand_in::Reply, root};
+use testkit::{
+    HttpStandIn, Nats, Receiver, User,
+    http_stand_in::{Reply, body_of, header_of},
+    root,
+};
 
 use crate::tool::{command, message, publish, refused, sitectl, told, told_json, told_rows};
 
@@ -151,7 +155,7 @@ fn hubspot(url: &str, secrets: &std::path::Path) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sample_is_shown_without_a_secret_and_sent_only_where_that_is_asked_for() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.path.as_str() {
+    let vendor = HttpStandIn::start(|asked| match asked.url.path() {
         "/crm/v3/objects/notes" => Reply::Answer(201, json!({ "id": "9" })),
         _ => Reply::Answer(200, json!({ "results": [{ "id": "512" }] })),
     })
@@ -176,9 +180,9 @@ async fn a_sample_is_shown_without_a_secret_and_sent_only_where_that_is_asked_fo
     assert!(!done.to_string().contains("pat-na1-abc"), "{done}");
     let asked = vendor.asked();
     assert_eq!(asked.len(), 2);
-    assert_eq!(asked[0].header("authorization"), "Bearer pat-na1-abc");
+    assert_eq!(header_of(&asked[0], "authorization"), "Bearer pat-na1-abc");
     assert_eq!(
-        asked[0].json()["inputs"][0]["properties"]["site_person_id"],
+        body_of(&asked[0])["inputs"][0]["properties"]["site_person_id"],
         "0".repeat(32)
     );
 

@@ -82,7 +82,7 @@ async fn up(shape: Shape, ports: Ports, file: &Path) -> anyhow::Result<ExitCode>
 async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
     let stop = drain::on_signal()?;
     let stack = Stack::start_as(shape, Ports::free()?, &[]).await?;
-    let file = stack.logs().with_file_name("stack.json");
+    let file = stack.logs.with_file_name("stack.json");
     write_file(&stack, &file)?;
     let (program, arguments) = command.split_first().context("no command")?;
     let mut child = Command::new(program);
@@ -93,7 +93,7 @@ async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
         .with_context(|| program.clone())?;
     if !status.success() {
         // The stack's folder stays, with its logs.
-        eprintln!("logs: {}", stack.logs().display());
+        eprintln!("logs: {}", stack.logs.display());
         return Ok(ExitCode::FAILURE);
     }
     stack.stop().await?;
@@ -106,7 +106,7 @@ fn write_file(stack: &Stack, file: &Path) -> anyhow::Result<()> {
 }
 
 fn show(stack: &Stack, shape: Shape, file: &Path) -> anyhow::Result<()> {
-    let ports = stack.ports();
+    let ports = &stack.ports;
     let local = |path: &Path| path.strip_prefix(root()).unwrap_or(path).display().to_string();
     let page = |port: u16| format!("http://localhost:{port}");
     let mut rows = vec![
@@ -119,7 +119,7 @@ fn show(stack: &Stack, shape: Shape, file: &Path) -> anyhow::Result<()> {
         ("NATS", stack.nats.url()),
         ("S3", stack.s3.url()),
         ("credentials", local(file)),
-        ("logs", local(stack.logs())),
+        ("logs", local(&stack.logs)),
     ];
     if shape.observe {
         rows.push(("traces", page(ports.traces)));

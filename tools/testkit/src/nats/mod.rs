@@ -285,7 +285,7 @@ impl Nats {
     }
 
     /// The dead letters, oldest first.
-    pub async fn dead_letters(&self) -> anyhow::Result<Vec<async_nats::Message>> {
+    pub async fn dead_letters(&self) -> anyhow::Result<Vec<StreamMessage>> {
         self.messages(DEAD_LETTERS_STREAM).await
     }
 
@@ -300,20 +300,10 @@ impl Nats {
     }
 
     /// All messages of a stream, oldest first.
-    pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<async_nats::Message>> {
+    pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<StreamMessage>> {
         let context = self.jetstream().await?;
         let stream = context.get_stream(stream).await?;
-        let reader = StreamReader::new(&context, stream);
-        let message = |stored: StreamMessage| async_nats::Message {
-            subject: stored.subject,
-            reply: None,
-            length: stored.payload.len(),
-            payload: stored.payload,
-            headers: Some(stored.headers),
-            status: None,
-            description: None,
-        };
-        Ok(reader.all().map_ok(message).try_collect().await?)
+        Ok(StreamReader::new(&context, stream).all().try_collect().await?)
     }
 }
 

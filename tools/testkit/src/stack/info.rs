@@ -43,7 +43,7 @@ impl Stack {
             },
             "services": services.collect::<BTreeMap<_, _>>(),
             "pids": pids.collect::<BTreeMap<_, _>>(),
-            "logs": self.logs(),
+            "logs": self.logs,
         })
     }
 }

@@ -46,11 +46,14 @@ pub struct Stack {
     /// Those of the broker and of the spool, where the shape has small ones.
     _disks: Option<[SmallDisk; 2]>,
     shape: Shape,
-    ports: Ports,
+    /// The ports in use.
+    pub ports: Ports,
     /// Folder of the logs, in the folder of everything that the stack writes.
-    logs: PathBuf,
-    spool: PathBuf,
-    programs: PathBuf,
+    pub logs: PathBuf,
+    /// Folder of the spool of résumés.
+    pub spool: PathBuf,
+    /// The folder of our programs.
+    pub programs: PathBuf,
     mail_server: Option<MailServer>,
     /// Maildev and the trace viewer.
     helpers: Vec<ChildProcess>,
@@ -187,11 +190,6 @@ impl Stack {
         Ok(self)
     }
 
-    /// The folder of our programs.
-    pub fn programs(&self) -> &Path {
-        &self.programs
-    }
-
     /// Starts one of our services.
     pub fn start_service(&mut self, name: &str) -> anyhow::Result<()> {
         let part = *self.part(name)?;
@@ -283,21 +281,6 @@ impl Stack {
     /// Address of the gateway's health.
     pub fn health(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.health)
-    }
-
-    /// Folder of the services' logs.
-    pub fn logs(&self) -> &Path {
-        &self.logs
-    }
-
-    /// Folder of the spool of résumés.
-    pub fn spool(&self) -> &Path {
-        &self.spool
-    }
-
-    /// The ports in use.
-    pub fn ports(&self) -> &Ports {
-        &self.ports
     }
 
     /// Names of our parts, in the order in which they start.

@@ -65,7 +65,7 @@ impl Site {
 
     /// An application whose visitor leaves in the middle of the file.
     pub(super) async fn apply_and_leave(&self) -> anyhow::Result<()> {
-        let mut connection = TcpStream::connect(("127.0.0.1", self.stack.ports().site)).await?;
+        let mut connection = TcpStream::connect(("127.0.0.1", self.stack.ports.site)).await?;
         let head = format!(
             "POST /api/career-application HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {NETWORK_ADDRESS}\r\n\
              Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n\
