@@ -127,20 +127,15 @@ impl ChildProcess {
     ///
     /// If it takes longer than the longest grace period, or ends with another status than 0: it lost work.
     pub async fn stop_cleanly(mut self) -> anyhow::Result<()> {
-        let name = self.name.clone();
+        let (name, log) = (self.name.clone(), self.log.display().to_string());
         // SIGTERM would end a process that does not handle it yet.
         eventually("it handles SIGTERM", START_TIMEOUT, async || {
             (self.ended().is_some() || self.handles(Signal::SIGTERM)).then_some(())
         })
         .await
         .with_context(|| name.clone())?;
-        let log = self.log.clone();
         let status = self.stop().await?;
-        anyhow::ensure!(
-            status.success(),
-            "{name} ended with {status}; see {}",
-            log.display()
-        );
+        anyhow::ensure!(status.success(), "{name} ended with {status}; see {log}");
         Ok(())
     }
 

@@ -10,7 +10,7 @@ const START: Duration = Duration::from_secs(90);
 
 /// Starts an SMTP server with a web page that shows the mails, with its mails and log in this folder.
 pub(crate) async fn start_inbox(web: u16, smtp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
-    let mut inbox = node("node_modules/maildev/bin/maildev")?;
+    let mut inbox = node("node_modules/maildev/bin/maildev");
     inbox
         .args(["--ip", "127.0.0.1", "--web-ip", "127.0.0.1"])
         .args(["--smtp", &smtp.to_string(), "--web", &web.to_string()])
@@ -21,7 +21,7 @@ pub(crate) async fn start_inbox(web: u16, smtp: u16, folder: &Path) -> anyhow::R
 
 /// Starts a collector of traces with a web page that shows them, with its log in this folder.
 pub(crate) async fn start_trace_viewer(web: u16, otlp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
-    let mut viewer = node("target/tools/trace-viewer/node_modules/autotel-devtools/dist/cli.js")?;
+    let mut viewer = node("target/tools/trace-viewer/node_modules/autotel-devtools/dist/cli.js");
     viewer
         .args(["--host", "127.0.0.1", "--title", "Traces"])
         .args(["--port", &web.to_string(), "--grpc-port", &otlp.to_string()])
@@ -41,16 +41,10 @@ pub(crate) fn trace_settings(otlp: u16) -> [(&'static str, String); 4] {
     ]
 }
 
-fn node(script: &str) -> anyhow::Result<Command> {
-    let script = root().join(script);
-    anyhow::ensure!(
-        script.exists(),
-        "{} is missing; cargo xtask up fetches it",
-        script.display()
-    );
+fn node(script: &str) -> Command {
     let mut node = Command::new(root().join("node_modules/.bin/node"));
-    node.arg(script);
-    Ok(node)
+    node.arg(root().join(script));
+    node
 }
 
 async fn start(name: &str, command: Command, folder: &Path, ports: [u16; 2]) -> anyhow::Result<ChildProcess> {

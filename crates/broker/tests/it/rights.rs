@@ -76,7 +76,7 @@ fn destinations(asking: User) -> impl Iterator<Item = String> {
     ];
     // The notifier may publish any.
     let dead_letter = (asking != User::Notifier).then_some("dead.contact-received-sales.x");
-    let others = User::ALL.into_iter().filter(move |user| *user != asking);
+    let others = User::all().filter(move |user| *user != asking);
     let stored = stored.into_iter().chain(dead_letter).map(str::to_owned);
     stored.chain(others.map(stolen_inbox))
 }
@@ -144,7 +144,7 @@ async fn an_answer_reaches_nothing_but_whoever_asked_whatever_subject_it_is_aske
     create_the_consumer(&nats).await?;
     publish_an_event(&nats).await?;
     let mut inboxes = Vec::new();
-    for user in User::ALL {
+    for user in User::all() {
         let client = nats.client(user).await?;
         let inbox = client.subscribe(stolen_inbox(user)).await?;
         client.flush().await?;
@@ -258,10 +258,7 @@ async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result
 async fn each_user_is_answered_about_its_own_streams_and_may_change_none() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let mut asked = Vec::new();
-    for (user, stream) in User::ALL
-        .into_iter()
-        .flat_map(|user| stream_names().map(move |stream| (user, stream)))
-    {
+    for (user, stream) in User::all().flat_map(|user| stream_names().map(move |stream| (user, stream))) {
         let is_own = streams_of(user).contains(&stream);
         asked.push((user, format!("$JS.API.STREAM.INFO.{stream}"), is_own));
         if user != User::Operator {
@@ -362,7 +359,7 @@ async fn nobody_else_hears_a_snapshot() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     publish_an_event(&nats).await?;
     let mut ears = Vec::new();
-    for user in User::ALL {
+    for user in User::all() {
         if !matches!(user, User::Backup | User::Operator) {
             let client = nats.client(user).await?;
             let heard = client.subscribe(">").await?;

@@ -20,7 +20,7 @@ fn writable() -> Vec<(User, String)> {
     let mut writable = Vec::new();
     for line in USERS.lines() {
         if let Some(name) = between(line, "user: ", ",") {
-            writer = User::ALL.into_iter().find(|user| user.name() == name);
+            writer = User::all().find(|user| user.name() == name);
         }
         let is_stored = |subject: &&str| STORED.iter().any(|of| subject.starts_with(of));
         let subject = between(line, "subject: \"", "\"").filter(is_stored);

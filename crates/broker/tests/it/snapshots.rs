@@ -19,7 +19,7 @@ async fn only_the_operator_and_who_backs_up_may_take_snapshots_and_only_the_oper
 -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let mut asked = Vec::new();
-    for user in User::ALL {
+    for user in User::all() {
         let inbox = format!("_INBOX_{}.chunks", user.name());
         let restored = json!({
             "config": { "name": user.name(), "subjects": [format!("restored.{}", user.name())] },

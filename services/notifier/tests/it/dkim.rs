@@ -67,7 +67,7 @@ impl Key {
             "key": self.record,
             "mails": mails.iter().map(|mail| STANDARD.encode(mail)).collect::<Vec<_>>(),
         });
-        let script = external_program::python("services/notifier/tests/foreign/verify_dkim.py")?;
+        let script = external_program::python("services/notifier/tests/foreign/verify_dkim.py");
         let answer = external_program::run(script, asked.to_string().as_bytes()).await?;
         Ok(serde_json::from_str(&answer)?)
     }

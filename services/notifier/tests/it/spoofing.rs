@@ -23,7 +23,7 @@ const OVERRIDE: char = '\u{202e}';
 async fn shown(inbox: &MailServer, address: &str) -> anyhow::Result<(Value, Value)> {
     let mail = inbox.mails_to(address, 1, SOON).await?.remove(0);
     let source = STANDARD.encode(inbox.source(&mail)?);
-    let script = external_program::python("services/notifier/tests/foreign/read_mail.py")?;
+    let script = external_program::python("services/notifier/tests/foreign/read_mail.py");
     let shown = external_program::run(script, json!([source]).to_string().as_bytes()).await?;
     let shown: Value = serde_json::from_str(&shown)?;
     Ok((shown[0].clone(), mail))

@@ -62,7 +62,7 @@ fn broker(
     let arguments = words
         .skip(1)
         .map(|word| word.replace("/data", &disk).replace("/etc/nats", &folder));
-    let mut command = Command::new(nats_server()?);
+    let mut command = Command::new(nats_server());
     command.args(arguments).arg("--addr=127.0.0.1");
     command.args([format!("--port={clients}"), format!("--http_port={monitor}")]);
     command.stdout(Stdio::null()).stderr(Stdio::null());

@@ -15,7 +15,7 @@ use async_nats::{
     Client, ConnectOptions,
     jetstream::{self, message::StreamMessage},
 };
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use futures_util::TryStreamExt;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -105,7 +105,7 @@ impl Nats {
         let mut nats = Self {
             servers,
             routes,
-            passwords: new_passwords(&User::ALL).collect(),
+            passwords: new_passwords(User::value_variants()).collect(),
             ca_file: certificate.map(|certificate| certificate.file("ca.crt")),
             _temporary: None,
         };

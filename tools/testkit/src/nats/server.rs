@@ -69,7 +69,7 @@ impl Server {
             return Ok(());
         }
         fs::create_dir_all(self.disk())?;
-        let mut command = Command::new(program()?);
+        let mut command = Command::new(program());
         command
             .arg("-c")
             .arg(self.configuration())
@@ -162,19 +162,8 @@ impl Server {
     }
 }
 
-/// The server program: `NATS_SERVER`, or the one that `cargo xtask` fetched.
-///
-/// # Errors
-///
-/// If there is none.
-pub fn program() -> anyhow::Result<PathBuf> {
-    if let Some(program) = env::var_os("NATS_SERVER") {
-        return Ok(program.into());
-    }
-    let program = root().join("target/tools/nats-server");
-    anyhow::ensure!(
-        program.exists(),
-        "There is no nats-server; cargo xtask up fetches it"
-    );
-    Ok(program)
+/// The server program: `NATS_SERVER`, or the one that `cargo xtask` fetches.
+pub fn program() -> PathBuf {
+    let fetched = || root().join("target/tools/nats-server");
+    env::var_os("NATS_SERVER").map_or_else(fetched, PathBuf::from)
 }

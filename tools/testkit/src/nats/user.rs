@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use clap::ValueEnum;
 use uuid::Uuid;
 
 /// A user of the broker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
 pub enum User {
     /// The contact service
     Contact,
@@ -27,16 +28,9 @@ pub enum User {
 
 impl User {
     /// Every user.
-    pub const ALL: [Self; 8] = [
-        Self::Contact,
-        Self::Newsletter,
-        Self::Careers,
-        Self::Notifier,
-        Self::Reader,
-        Self::Backup,
-        Self::Operator,
-        Self::Monitor,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> + Clone {
+        Self::value_variants().iter().copied()
+    }
 
     /// The name to log in with.
     pub fn name(self) -> String {

@@ -12,7 +12,7 @@ impl Stack {
     pub fn info(&self) -> Value {
         let ports = &self.ports;
         let url = |port: u16| format!("http://127.0.0.1:{port}");
-        let users = User::ALL.map(|user| {
+        let users = User::all().map(|user| {
             let login = json!({ "user": user.name(), "password": self.nats.password_of(user) });
             (user.name(), login)
         });
@@ -33,7 +33,7 @@ impl Stack {
                 "smtp": format!("127.0.0.1:{}", ports.smtp),
             },
             "traces": self.shape.observe.then(|| url(ports.traces)),
-            "nats": { "url": self.nats.url(), "users": BTreeMap::from(users) },
+            "nats": { "url": self.nats.url(), "users": users.collect::<BTreeMap<_, _>>() },
             "s3": {
                 "endpoint": endpoint,
                 "region": region,
