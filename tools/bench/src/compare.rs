@@ -91,6 +91,6 @@ pub fn cpu_of_each(
         .iter()
         .zip(before)
         .map(|(after, before)| (after - before) / requests as f64);
-    let names = processes.iter().map(|process| process.name().to_owned());
+    let names = processes.iter().map(|process| process.name.clone());
     Ok(names.zip(spent).collect())
 }

@@ -33,7 +33,7 @@ const MAIL: &str = "Subject: Confirm your subscription\r\n\r\nOne line is enough
 /// If a program does not start, or mails are missing.
 pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(STORING)).await?;
-    let port = server.port().to_string();
+    let port = server.port.to_string();
     let settings = [&WITHOUT_LIMITS[..], &[("SMTP_PORT", &port)]].concat();
     let mut stack = Stack::start_as(forms(), Ports::free()?, &settings).await?;
     let row = |contender: &str, least| Row {
@@ -51,7 +51,7 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
         stack.stop_service("notifier").await?;
         let mails = load.send(&stack.site(), turns.seconds).await?.requests;
 
-        send_mails(server.port(), mails).await?;
+        send_mails(server.port, mails).await?;
         bare.turns.push(Turn {
             rate: rate(&server, mails).await?,
             latencies_ms: None,

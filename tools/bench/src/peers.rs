@@ -46,7 +46,7 @@ impl Peer {
     /// The peer as a contender, with a process that works for it as well.
     pub fn contender<'a>(&'a self, beside: Option<&'a ChildProcess>) -> Contender<'a> {
         Contender {
-            name: self.process.name(),
+            name: &self.process.name,
             url: self.url.clone(),
             processes: [Some(&self.process), beside].into_iter().flatten().collect(),
             least: None,

@@ -81,7 +81,7 @@ impl Outside {
             ..Behaviour::default()
         };
         let mail_server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
-        let mut doors = vec![open(&mail, mail_server.port(), None).await?];
+        let mut doors = vec![open(&mail, mail_server.port, None).await?];
         for place in [&store, &backups] {
             let tls = authority.issue(&place.host)?;
             doors.push(open(place, port, Some(tls)).await?);

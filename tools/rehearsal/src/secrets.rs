@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::bail;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
-use testkit::CertificateAuthority;
+use testkit::{CertificateAuthority, Usage};
 use uuid::Uuid;
 
 use crate::{
@@ -80,13 +79,12 @@ fn issue(
         .entry(issuer.to_owned())
         .or_insert(CertificateAuthority::new()?);
     let names: Vec<&str> = list(&spec["dnsNames"]).map(text).collect();
-    let has = |usage: &str| list(&spec["usages"]).any(|given| given == usage);
-    let [certificate, key] = match (has("server auth"), has("client auth"), names.as_slice()) {
-        (true, true, [name]) => authority.issue_to_peers(name)?,
-        (true, false, names) => authority.issue_to_server(names)?,
-        (false, true, [name]) => authority.issue_to_client(name)?,
-        _ => bail!("{} is a certificate of an unknown kind", spec["secretName"]),
-    };
+    let usages = list(&spec["usages"]).filter_map(|usage| match text(usage) {
+        "server auth" => Some(Usage::ServerAuth),
+        "client auth" => Some(Usage::ClientAuth),
+        _ => None,
+    });
+    let [certificate, key] = authority.issue_for(&names, usages.collect())?;
     let files = [
         ("tls.crt", certificate),
         ("tls.key", key),

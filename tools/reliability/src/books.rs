@@ -246,8 +246,6 @@ mod tests {
             body: serde_json::json!({ "type": event_type }),
             verified: true,
             accepted: true,
-            signature: String::new(),
-            content_type: String::new(),
             headers: Default::default(),
             raw_body: Vec::new(),
             at: Instant::now(),

@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path, sync::Arc};
 
+pub use rcgen::ExtendedKeyUsagePurpose as Usage;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
-    date_time_ymd,
+    BasicConstraints, Certificate, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
 use tempfile::NamedTempFile;
 use tokio_rustls::{
@@ -47,34 +47,28 @@ impl CertificateAuthority {
         self.issuer.pem()
     }
 
-    /// Certificate and key (PEM) of a server that is also a client of others like it.
-    pub fn issue_to_peers(&self, host: &str) -> anyhow::Result<[String; 2]> {
-        use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
-        self.issue_for(&[host], vec![ServerAuth, ClientAuth])
-    }
-
     /// Certificate and key (PEM) of a server with these names.
-    pub fn issue_to_server(&self, hosts: &[&str]) -> anyhow::Result<[String; 2]> {
-        self.issue_for(hosts, vec![ExtendedKeyUsagePurpose::ServerAuth])
+    pub fn issue_to_server(&self, names: &[&str]) -> anyhow::Result<[String; 2]> {
+        self.issue_for(names, vec![Usage::ServerAuth])
     }
 
-    /// Certificate and key (PEM) of a client.
-    pub fn issue_to_client(&self, name: &str) -> anyhow::Result<[String; 2]> {
-        self.issue_for(&[name], vec![ExtendedKeyUsagePurpose::ClientAuth])
-    }
-
-    fn issue_for(&self, hosts: &[&str], usages: Vec<ExtendedKeyUsagePurpose>) -> anyhow::Result<[String; 2]> {
-        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
-        let mut params = CertificateParams::new(hosts)?;
+    /// Certificate and key (PEM) with these names, for these usages.
+    pub fn issue_for(&self, names: &[&str], usages: Vec<Usage>) -> anyhow::Result<[String; 2]> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let mut params = CertificateParams::new(names)?;
         params.extended_key_usages = usages;
-        let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &self.issuer)?;
+        let (certificate, key) = self.signed(params)?;
         Ok([certificate.pem(), key.serialize_pem()])
+    }
+
+    fn signed(&self, params: CertificateParams) -> anyhow::Result<(Certificate, KeyPair)> {
+        let key = KeyPair::generate()?;
+        Ok((params.signed_by(&key, &self.issuer)?, key))
     }
 
     /// TLS of a server with this name or address.
     pub fn issue(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
-        self.sign(CertificateParams::new([host.to_owned()])?)
+        self.acceptor(CertificateParams::new([host.to_owned()])?)
     }
 
     /// The same with a certificate that expired years ago.
@@ -82,12 +76,11 @@ impl CertificateAuthority {
         let mut params = CertificateParams::new([host.to_owned()])?;
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(2021, 1, 1);
-        self.sign(params)
+        self.acceptor(params)
     }
 
-    fn sign(&self, params: CertificateParams) -> anyhow::Result<TlsAcceptor> {
-        let key = KeyPair::generate()?;
-        let certificate = params.signed_by(&key, &self.issuer)?;
+    fn acceptor(&self, params: CertificateParams) -> anyhow::Result<TlsAcceptor> {
+        let (certificate, key) = self.signed(params)?;
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?

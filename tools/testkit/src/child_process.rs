@@ -28,7 +28,8 @@ const LOG_TAIL: usize = 5;
 
 /// A running process. Dropping it kills it.
 pub struct ChildProcess {
-    name: String,
+    /// Its name, which is also that of its log.
+    pub name: String,
     child: Child,
     log: PathBuf,
 }
@@ -54,11 +55,6 @@ impl ChildProcess {
             child,
             log,
         })
-    }
-
-    /// Its name, which is also that of its log.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Its process id, while it runs.

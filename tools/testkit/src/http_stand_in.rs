@@ -57,7 +57,8 @@ impl Reply {
 
 /// A stand-in on 127.0.0.1.
 pub struct HttpStandIn {
-    url: String,
+    /// Its address.
+    pub url: String,
     asked: Arc<Mutex<Vec<Request>>>,
     _server: MockServer,
 }
@@ -87,11 +88,6 @@ impl HttpStandIn {
             asked,
             _server: server,
         })
-    }
-
-    /// Its address.
-    pub fn url(&self) -> &str {
-        &self.url
     }
 
     /// All requests so far.

@@ -26,7 +26,7 @@ mod subscribers;
 mod tcp_proxy;
 
 pub use self::subscribers::{SeededSubscriber, seed_subscribers};
-pub use certificate_authority::CertificateAuthority;
+pub use certificate_authority::{CertificateAuthority, Usage};
 pub use child_process::ChildProcess;
 pub use http_stand_in::HttpStandIn;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};

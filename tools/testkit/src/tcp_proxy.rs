@@ -18,7 +18,8 @@ const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0
 
 /// A proxy before a port of 127.0.0.1. Dropping it ends all connections.
 pub struct TcpProxy {
-    port: u16,
+    /// The port that it listens on.
+    pub port: u16,
     cut: watch::Sender<bool>,
     _running: DropGuard,
 }
@@ -47,11 +48,6 @@ impl TcpProxy {
             cut,
             _running: stop.drop_guard(),
         })
-    }
-
-    /// The port that it listens on.
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     /// Ends all connections; new ones end at once.

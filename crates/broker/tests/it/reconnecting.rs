@@ -42,7 +42,7 @@ async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow
     let (_, port) = url.rsplit_once(':').context("a port")?;
     let proxy = TcpProxy::start(port.parse()?).await?;
     let settings = NatsSettings {
-        nats_url: format!("nats://127.0.0.1:{}", proxy.port()),
+        nats_url: format!("nats://127.0.0.1:{}", proxy.port),
         nats_user: Some(User::Contact.name()),
         nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
         nats_password_file: None,

@@ -12,7 +12,7 @@ use site_service::{
     grpc::{GrpcServer, GrpcServerSettings},
     tls::{Connector, GrpcTlsSettings},
 };
-use testkit::{CertificateAuthority, MountedCertificate};
+use testkit::{CertificateAuthority, MountedCertificate, Usage};
 use tokio_util::sync::DropGuard;
 use tonic::{
     Code,
@@ -80,7 +80,7 @@ impl Certificates {
     fn issue() -> anyhow::Result<Self> {
         let (ours, theirs) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
         let service = MountedCertificate::new(ours.issue_to_server(&[NAME])?, &ours)?;
-        let client = MountedCertificate::new(ours.issue_to_client("gateway")?, &ours)?;
+        let client = MountedCertificate::new(ours.issue_for(&["gateway"], vec![Usage::ClientAuth])?, &ours)?;
         Ok(Self {
             ours,
             theirs,
@@ -112,7 +112,9 @@ async fn a_client_without_a_certificate_or_with_one_of_another_authority_or_for_
 -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
     let server = Server::start(&certificates.service).await?;
-    let foreign = certificates.theirs.issue_to_client("gateway")?;
+    let foreign = certificates
+        .theirs
+        .issue_for(&["gateway"], vec![Usage::ClientAuth])?;
     let foreign = MountedCertificate::new(foreign, &certificates.ours)?;
     for (mounted, alert) in [
         (&foreign, "UnknownCA"),

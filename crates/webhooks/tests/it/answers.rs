@@ -50,7 +50,7 @@ fn hubspot(asked: &Request) -> Reply {
 #[tokio::test]
 async fn a_note_is_made_at_the_contact_that_the_first_answer_named() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(hubspot).await?;
-    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
     assert!(matches!(send(&setting, &lead()).await?, Ok(Some(201))));
     let asked = vendor.asked();
     let [contact, note] = asked.as_slice() else {
@@ -76,7 +76,7 @@ async fn a_second_attempt_makes_no_second_note() -> anyhow::Result<()> {
         _ => hubspot(asked),
     })
     .await?;
-    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
     let again = Outgoing { attempt: 2, ..lead() };
     assert!(matches!(send(&setting, &again).await?, Ok(Some(200))));
     let paths: Vec<String> = vendor
@@ -106,7 +106,7 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
             _ => Reply::Answer(204, Value::Null),
         })
         .await?;
-        let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+        let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
         let erased = sample(EventType::PersonErased, OffsetDateTime::now_utc());
         assert!(send(&setting, &erased).await?.is_ok());
         let asked = vendor.asked();
@@ -175,9 +175,9 @@ async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Re
     })
     .await?;
     let values = json!({
-        "token_url": format!("{}/token", vendor.url()), "company": "unknown", "person_field": "site_person",
+        "token_url": format!("{}/token", vendor.url), "company": "unknown", "person_field": "site_person",
     });
-    let setting = Setting::of_repository(found.recipe, vendor.url(), &values)?;
+    let setting = Setting::of_repository(found.recipe, &vendor.url, &values)?;
     let sent = send(&setting, event).await?;
     anyhow::ensure!(sent.is_ok(), "{}: {sent:?}", found.recipe);
     let asked = vendor.asked().into_iter();
@@ -224,8 +224,8 @@ async fn what_salesforce_refuses_to_change_or_delete_is_not_done() -> anyhow::Re
         }
     })
     .await?;
-    let values = json!({ "token_url": format!("{}/token", vendor.url()), "company": "unknown" });
-    let setting = Setting::of_repository("salesforce.yaml", vendor.url(), &values)?;
+    let values = json!({ "token_url": format!("{}/token", vendor.url), "company": "unknown" });
+    let setting = Setting::of_repository("salesforce.yaml", &vendor.url, &values)?;
     for event in [EventType::NewsletterBounced, EventType::PersonErased] {
         let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
         let error = sent.err().context("it is not done")?;
@@ -476,11 +476,11 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
         })
         .await?;
         let values = json!({
-            "token_url": format!("{}/token", vendor.url()), "company": "unknown", "oid": "00D000000000001",
+            "token_url": format!("{}/token", vendor.url), "company": "unknown", "oid": "00D000000000001",
             "board": "example", "jobs": {}, "job": 2, "perform_as": "u", "postings": {}, "posting": "p",
             "person_field": "site_person",
         });
-        let setting = Setting::of_repository(recipe, vendor.url(), &values)?;
+        let setting = Setting::of_repository(recipe, &vendor.url, &values)?;
         let event = setting.events().into_iter().next().context("one")?;
         let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
         let found = match &sent {
@@ -503,7 +503,7 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
 #[tokio::test]
 async fn a_vendor_that_says_when_to_come_back_is_left_alone_so_long() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|_| Reply::Later(429, "7", Value::Null)).await?;
-    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
     let refused = send(&setting, &lead())
         .await?
         .err()
@@ -516,7 +516,7 @@ async fn a_vendor_that_says_when_to_come_back_is_left_alone_so_long() -> anyhow:
 #[tokio::test]
 async fn an_answer_that_never_ends_is_none() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|_| Reply::Answer(201, "x".repeat(1_000_000).into())).await?;
-    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
     // What it would keep of the answer is not there: nothing is made of half of one.
     let refused = send(&setting, &lead()).await?.err();
     assert!(matches!(refused, Some(SendingError::Recipe(_))), "{refused:?}");
@@ -530,7 +530,7 @@ async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Res
         _ => Reply::Answer(401, json!({ "category": "INVALID_AUTHENTICATION" })),
     })
     .await?;
-    let setting = Setting::of_repository("hubspot.yaml", vendor.url(), &json!({}))?;
+    let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
     let sender = setting.sender()?;
     let (now, lead) = (OffsetDateTime::now_utc(), lead());
     let refused = sender.send(&lead, now, None).await.err();
@@ -544,7 +544,7 @@ async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Res
 async fn an_application_reaches_lever_with_its_position_and_its_link() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|_| Reply::Answer(201, json!({ "data": { "id": "o-1" } }))).await?;
     let values = json!({ "perform_as": "u", "postings": { "AI Intern": "p-1" }, "posting": "p-2" });
-    let setting = Setting::of_repository("lever.yaml", vendor.url(), &values)?;
+    let setting = Setting::of_repository("lever.yaml", &vendor.url, &values)?;
     for (position, posting) in [("AI Intern", "p-1"), ("Something else", "p-2")] {
         let application = changed(EventType::CareersApplied, |content| {
             content["data"]["position"] = position.into();
@@ -583,7 +583,7 @@ async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_fi
     })
     .await?;
     let values = json!({ "perform_as": "u", "postings": {}, "posting": "p-2" });
-    let setting = Setting::of_repository("lever.yaml", vendor.url(), &values)?;
+    let setting = Setting::of_repository("lever.yaml", &vendor.url, &values)?;
     let application = changed(EventType::CareersApplied, |_| {})?;
     assert!(send(&setting, &application).await?.is_err());
     let again = Outgoing {
@@ -623,7 +623,7 @@ async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -
     .await?;
     let setting = Setting::of_repository(
         "pipedrive.yaml",
-        vendor.url(),
+        &vendor.url,
         &json!({ "person_field": "site_person" }),
     )?;
     for attempt in [1, 2] {

@@ -18,8 +18,8 @@ use crate::setting::Setting;
 
 fn zoho(vendor: &HttpStandIn) -> anyhow::Result<Setting> {
     let values =
-        json!({ "token_url": format!("{}/oauth/v2/token", vendor.url()), "person_field": "site_person" });
-    Setting::of_repository("zoho-crm.yaml", vendor.url(), &values)
+        json!({ "token_url": format!("{}/oauth/v2/token", vendor.url), "person_field": "site_person" });
+    Setting::of_repository("zoho-crm.yaml", &vendor.url, &values)
 }
 
 fn tokens_asked_for(vendor: &HttpStandIn) -> Vec<Request> {

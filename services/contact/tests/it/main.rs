@@ -10,7 +10,7 @@ use site_proto::{
 };
 use site_service::{drain::CancellationToken, health, status};
 use tempfile::TempDir;
-use testkit::{Nats, PERSON_KEY, Ports, User, eventually};
+use testkit::{Broker, Nats, PERSON_KEY, Ports, User, eventually};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
@@ -266,7 +266,7 @@ async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()
 #[tokio::test]
 async fn before_the_set_up_it_is_not_ready() -> anyhow::Result<()> {
     let disk = TempDir::new()?;
-    let nats = Nats::start_at(Ports::free()?.nats, disk.path()).await?;
+    let nats = Nats::start_as(Broker::One, None, Ports::free()?.nats, disk.path()).await?;
     let mut running = running_on(nats, &[&person_key()]).await?;
     running.becomes(ServingStatus::NotServing).await?;
     running.nats.provision(&[]).await?;

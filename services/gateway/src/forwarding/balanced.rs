@@ -204,7 +204,7 @@ mod tests {
 
     use futures_util::future::join_all;
     use site_service::{RequestId, tls::ServerTls};
-    use testkit::{CertificateAuthority, MountedCertificate};
+    use testkit::{CertificateAuthority, MountedCertificate, Usage};
     use tokio::{
         runtime::{Builder, Runtime},
         time::Instant,
@@ -328,12 +328,16 @@ mod tests {
         Connector::new(&Uri::from_static("http://contact:50051"), None, CONNECT_TIMEOUT).expect("an address")
     }
 
+    fn of_gateway(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
+        issuer.issue_for(&["gateway"], vec![Usage::ClientAuth])
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn no_call_fails_while_certificates_and_then_their_authority_are_renewed() -> anyhow::Result<()> {
         let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
         let both = former.pem() + &new.pem();
         let contact = MountedCertificate::new(former.issue_to_server(&["contact"])?, &former)?;
-        let gateway = MountedCertificate::new(former.issue_to_client("gateway")?, &former)?;
+        let gateway = MountedCertificate::new(of_gateway(&former)?, &former)?;
         let (tls, port) = (contact.grpc_settings().server()?, testkit::free_ports::<1>()?[0]);
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let process = Process::start(address, tls)?;
@@ -347,10 +351,7 @@ mod tests {
         // A task of its own, as it writes files: calls go on where the disk takes its time.
         let renewing = tokio::spawn(async move {
             let certificates = |issuer: &CertificateAuthority| {
-                anyhow::Ok((
-                    issuer.issue_to_server(&["contact"])?,
-                    issuer.issue_to_client("gateway")?,
-                ))
+                anyhow::Ok((issuer.issue_to_server(&["contact"])?, of_gateway(issuer)?))
             };
             for (issuer, trusted) in [
                 (&former, former.pem()),
@@ -371,7 +372,7 @@ mod tests {
         assert!(process.calls.load(Ordering::Relaxed) > 0);
 
         // Each has the new authority's certificate by now, or the other, which trusts that one alone, would not answer.
-        let stranger = MountedCertificate::new(former.issue_to_client("gateway")?, &new)?;
+        let stranger = MountedCertificate::new(of_gateway(&former)?, &new)?;
         let connector = Connector::new(&uri, stranger.grpc_settings().client()?.as_ref(), CONNECT_TIMEOUT)?;
         let pods = Balanced::over("contact".to_owned(), connector, move || {
             std::future::ready(Ok(BTreeSet::from([address])))

@@ -161,7 +161,7 @@ impl Crm {
     }
 
     fn endpoint(&self, vendor: &Vendor) -> Value {
-        let url = self.stand_in.url();
+        let url = &self.stand_in.url;
         let token_url = vendor.token.map(|(path, _)| format!("{url}{path}"));
         json!({
             "name": vendor.name, "url": url, "events": ["contact.received"], "format": "template",

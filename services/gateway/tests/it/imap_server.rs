@@ -84,7 +84,7 @@ impl ImapServer {
     pub fn flags(&self) -> Vec<String> {
         vec![
             "--imap-host=127.0.0.1".to_owned(),
-            format!("--imap-port={}", self.encrypted.port()),
+            format!("--imap-port={}", self.encrypted.port),
             format!("--imap-user={USER}"),
             format!("--imap-password={PASSWORD}"),
         ]

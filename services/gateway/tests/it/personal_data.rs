@@ -59,7 +59,7 @@ impl Site {
         let (collector, address) = Collector::start().await?;
         let mail_server = MailServer::start(answer).await?;
         let temporary = tempfile::tempdir()?;
-        let (port, folder) = (mail_server.port().to_string(), temporary.path().to_string_lossy());
+        let (port, folder) = (mail_server.port.to_string(), temporary.path().to_string_lossy());
         let settings = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
             ("OTEL_METRIC_EXPORT_INTERVAL", "1000"),
@@ -185,7 +185,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     let objects = site.stack.s3.objects()?;
     assert_eq!(objects.len(), 1, "what was cut off and refused left nothing");
     ensure_without(&marks, "the key of an object", &objects[0].0);
-    let beside_buckets = fs::read_dir(site.stack.s3.folder())?.collect::<Result<Vec<_>, _>>()?;
+    let beside_buckets = fs::read_dir(&site.stack.s3.folder)?.collect::<Result<Vec<_>, _>>()?;
     let metadata: Vec<String> = beside_buckets
         .iter()
         .filter_map(|file| fs::read_to_string(file.path()).ok())

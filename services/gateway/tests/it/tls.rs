@@ -26,7 +26,7 @@ impl Telemetry {
         let settings = vec![
             (
                 "OTEL_EXPORTER_OTLP_ENDPOINT",
-                format!("https://127.0.0.1:{}", proxy.port()),
+                format!("https://127.0.0.1:{}", proxy.port),
             ),
             (
                 "OTEL_EXPORTER_OTLP_CERTIFICATE",

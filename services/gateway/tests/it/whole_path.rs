@@ -426,7 +426,7 @@ async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyh
         ),
     ];
     for (proxy, (service, path, form)) in proxies.into_iter().zip(forms) {
-        let port = proxy.port();
+        let port = proxy.port;
         drop(proxy);
         eventually("the port refuses connections", MAIL, async || {
             TcpStream::connect(("127.0.0.1", port))

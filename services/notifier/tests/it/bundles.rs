@@ -99,7 +99,7 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
     let events = contacts(&site, 200).await?;
-    let notifier = Running::start(&nats, server.port(), &beyond(20, 2)).await?;
+    let notifier = Running::start(&nats, server.port, &beyond(20, 2)).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let (singles, bundles) = ensure_each_is_told_once(&server.accepted(SALES), &events);
     // One that waited and was left alone goes out by itself.
@@ -118,7 +118,7 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
 
     // One of a bundle that comes again is known, and so is the rate to whoever comes after.
     drop(notifier);
-    let _other = Running::start(&nats, server.port(), &beyond(20, 1)).await?;
+    let _other = Running::start(&nats, server.port, &beyond(20, 1)).await?;
     let mails = server.accepted(SALES).len();
     for event in &events[150..] {
         site.publish_again(&nats, *event).await?;
@@ -134,10 +134,14 @@ async fn of_a_burst_the_first_come_one_by_one_and_the_rest_in_a_few_mails() -> a
 #[tokio::test]
 async fn applications_come_in_one_mail_with_a_link_to_each_resume_and_to_each_applicant() -> anyhow::Result<()>
 {
-    let (nats, inbox, s3) = tokio::try_join!(Nats::start(), MailServer::start_accepting(), S3::start())?;
+    let (nats, inbox, s3) = tokio::try_join!(
+        Nats::start(),
+        MailServer::start(|_, _| ScriptedReply::Take),
+        S3::start()
+    )?;
     let site = Site::on(&nats).await?;
     let flags = [s3.flags(), beyond(1, 3).to_vec()].concat();
-    let _notifier = Running::start(&nats, inbox.port(), &flags).await?;
+    let _notifier = Running::start(&nats, inbox.port, &flags).await?;
     let applied = applied_with_resume(&s3, "cv.pdf").await?;
     site.publish(VISITOR, applied.clone()).await?;
     site.until_acked(Channel::RecruiterApplication, SOON).await?;
@@ -178,7 +182,7 @@ async fn while_the_mail_server_is_away_bundles_wait_and_each_event_arrives_once(
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &beyond(3, 1)).await?;
+    let _notifier = Running::start(&nats, server.port, &beyond(3, 1)).await?;
     let mut events = contacts(&site, 20).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
@@ -206,7 +210,7 @@ async fn killed_between_a_bundle_and_its_records_it_repeats_that_bundle_once() -
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
     let flags = beyond(1, 900);
-    let notifier = process(&nats, server.port(), &flags, logs.path())?;
+    let notifier = process(&nats, server.port, &flags, logs.path())?;
     site.contact(VISITOR).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let events = contacts(&site, FULL).await?;
@@ -223,7 +227,7 @@ async fn killed_between_a_bundle_and_its_records_it_repeats_that_bundle_once() -
     notifier.kill().await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
-    let _notifier = process(&nats, server.port(), &flags, logs.path())?;
+    let _notifier = process(&nats, server.port, &flags, logs.path())?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let mails = server.accepted(SALES);
     let [_single, first, second] = &mails[..] else {
@@ -244,8 +248,8 @@ async fn two_notifiers_have_one_rate_and_no_event_in_two_bundles() -> anyhow::Re
     let events = contacts(&site, 200).await?;
     let flags = beyond(10, 2);
     let _both = tokio::try_join!(
-        Running::start(&nats, server.port(), &flags),
-        Running::start(&nats, server.port(), &flags),
+        Running::start(&nats, server.port, &flags),
+        Running::start(&nats, server.port, &flags),
     )?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let (singles, bundles) = ensure_each_is_told_once(&server.accepted(SALES), &events);
@@ -261,7 +265,7 @@ async fn who_is_erased_while_a_bundle_waits_is_not_in_it() -> anyhow::Result<()>
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &beyond(1, 4)).await?;
+    let _notifier = Running::start(&nats, server.port, &beyond(1, 4)).await?;
     let mut events = contacts(&site, 1).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     events.extend(contacts(&site, 3).await?);
@@ -281,7 +285,7 @@ async fn an_event_whose_mail_cannot_be_written_takes_no_bundle_with_it() -> anyh
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &beyond(1, 2)).await?;
+    let _notifier = Running::start(&nats, server.port, &beyond(1, 2)).await?;
     let mut events = contacts(&site, 1).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     events.extend(contacts(&site, 2).await?);
@@ -312,7 +316,7 @@ async fn a_bundle_that_is_refused_is_handed_over_by_halves() -> anyhow::Result<(
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &beyond(1, 3)).await?;
+    let _notifier = Running::start(&nats, server.port, &beyond(1, 3)).await?;
     let mut events = contacts(&site, 1).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     events.extend(contacts(&site, 4).await?);
@@ -330,7 +334,7 @@ async fn of_messages_as_long_as_may_be_a_bundle_holds_fewer() -> anyhow::Result<
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &beyond(1, 3)).await?;
+    let _notifier = Running::start(&nats, server.port, &beyond(1, 3)).await?;
     let mut events = contacts(&site, 1).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     for letter in ["🙂", "\"", "🙂", "<"].repeat(4) {
@@ -357,7 +361,7 @@ async fn at_a_stop_what_waits_for_others_is_given_back_at_once() -> anyhow::Resu
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let mut notifier = Running::start(&nats, server.port(), &beyond(1, 900)).await?;
+    let mut notifier = Running::start(&nats, server.port, &beyond(1, 900)).await?;
     let mut events = contacts(&site, 1).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     events.extend(contacts(&site, 5).await?);
@@ -365,7 +369,7 @@ async fn at_a_stop_what_waits_for_others_is_given_back_at_once() -> anyhow::Resu
     notifier.tell_to_stop();
     tokio::time::timeout(Duration::from_secs(10), notifier.stopped()).await??;
     assert_eq!(server.accepted(SALES).len(), 1);
-    let _next = Running::start(&nats, server.port(), &beyond(1, 2)).await?;
+    let _next = Running::start(&nats, server.port, &beyond(1, 2)).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let (singles, bundles) = ensure_each_is_told_once(&server.accepted(SALES), &events);
     assert!(singles <= 2 && bundles >= 1, "{singles} and {bundles}");

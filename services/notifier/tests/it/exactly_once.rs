@@ -26,7 +26,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let notifier = process(&nats, server.port, &[], logs.path())?;
     site.contact(VISITOR).await?;
     held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
@@ -38,7 +38,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     notifier.kill().await?;
     nats.resume_from_disk().await?;
     let site = Site::on(&nats).await?;
-    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let notifier = process(&nats, server.port, &[], logs.path())?;
     accepted(&server, VISITOR, 2).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     notifier.kill().await?;
@@ -47,7 +47,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     let event = nats.events().await?[0]["id"].to_string();
     site.publish_again(&nats, event.trim_matches('"').parse()?)
         .await?;
-    let _notifier = process(&nats, server.port(), &[], logs.path())?;
+    let _notifier = process(&nats, server.port, &[], logs.path())?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     let mails = server.accepted(VISITOR);
@@ -68,7 +68,7 @@ async fn a_mail_that_cannot_be_noted_is_noted_once_it_can_be() -> anyhow::Result
     let nats = Nats::start().await?;
     let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
@@ -100,7 +100,7 @@ async fn an_event_that_another_notifier_delivered_meanwhile_is_not_sent_at_its_n
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     eventually("the first attempt", SOON, async || {
         (server.attempts(VISITOR) == 1).then_some(())
@@ -122,14 +122,14 @@ async fn what_a_dead_notifier_had_delivered_is_not_sent_when_the_broker_hands_it
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let notifier = process(&nats, server.port, &[], logs.path())?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
     notifier.kill().await?;
     site.note_delivered(event, Channel::ContactAcknowledgement)
         .await?;
 
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 1, "it was sent again");
     Ok(())
@@ -142,8 +142,8 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_n
     let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
-    let _one = Running::start(&nats, server.port(), &[]).await?;
-    let _other = Running::start(&nats, server.port(), &[]).await?;
+    let _one = Running::start(&nats, server.port, &[]).await?;
+    let _other = Running::start(&nats, server.port, &[]).await?;
     site.contact(VISITOR).await?;
     held(&server).await?;
     tokio::time::sleep(2 * ACK_WAIT).await;
@@ -163,8 +163,8 @@ async fn mails_that_cannot_be_noted_for_longer_than_the_ack_wait_are_sent_by_no_
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     site.refuse_delivery_records().await?;
-    let _one = Running::start(&nats, server.port(), &[]).await?;
-    let _other = Running::start(&nats, server.port(), &[]).await?;
+    let _one = Running::start(&nats, server.port, &[]).await?;
+    let _other = Running::start(&nats, server.port, &[]).await?;
     // Until they claim nothing any more: a claim would be refused like a record.
     tokio::time::sleep(ACK_WAIT).await;
     for visitor in &visitors {
@@ -193,7 +193,7 @@ async fn an_event_that_comes_again_while_its_mail_is_under_way_is_not_sent_besid
     let nats = Nats::start().await?;
     let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
     // Shorter than the notifier, which has taken the event, believes: so it tells of its progress too late.
@@ -221,8 +221,8 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
         MailServer::start(|_, _| ScriptedReply::Take)
     )?;
     let site = Site::on(&nats).await?;
-    let _one = Running::start(&nats, one.port(), &[]).await?;
-    let _other = Running::start(&nats, other.port(), &[]).await?;
+    let _one = Running::start(&nats, one.port, &[]).await?;
+    let _other = Running::start(&nats, other.port, &[]).await?;
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
@@ -247,7 +247,7 @@ async fn what_it_had_before_the_broker_was_killed_it_leaves_to_whoever_claimed_i
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let applied = applied_with_resume(&s3, 100_000).await?;
     s3.fault(S3Fault::HoldAnswers);
-    let _notifier = Running::start(&nats, server.port(), &s3.flags()).await?;
+    let _notifier = Running::start(&nats, server.port, &s3.flags()).await?;
     let before = s3.open_connections();
     let event = site.publish(VISITOR, applied).await?;
     eventually("the résumé is fetched", SOON, async || {
@@ -282,7 +282,7 @@ async fn what_a_notifier_finds_when_it_starts_is_claimed_and_read_once() -> anyh
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let before = site.requests().await?;
     for number in 0..MAILS {
         site.request_newsletter(&format!("zoe{number}@example.org"))
@@ -309,7 +309,7 @@ async fn what_is_stored_again_days_later_is_not_sent_again_though_no_mail_is_cou
     let event = site.request_newsletter(VISITOR).await?;
     site.note_delivered(event, Channel::NewsletterConfirmation)
         .await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(server.attempts(VISITOR), 0);
     Ok(())
@@ -320,7 +320,7 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("450 4.2.1 Not now")).await?;
     let site = Site::on(&nats).await?;
-    let mut settings = settings(&nats, server.port(), &[])?;
+    let mut settings = settings(&nats, server.port, &[])?;
     assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));
     // Later than the first attempt, and no later than the second.
     settings.retries = RetryPolicy {

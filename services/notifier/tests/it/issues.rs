@@ -212,10 +212,10 @@ fn by_reader(server: &MailServer) -> BTreeMap<String, Vec<String>> {
 
 #[tokio::test]
 async fn an_issue_reaches_its_readers_with_all_that_bulk_mail_needs() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
     let readers = seed_subscribers(&nats, PERSON_KEY, [ZOE.to_owned()]).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, inbox.port(), &[]).await?;
+    let _notifier = Running::start(&nats, inbox.port, &[]).await?;
     operator.send(&readers).await?;
     let mails = inbox.mails_to(ZOE, 1, SOON).await?;
     let header = |name: &str| mails[0]["headers"][name].as_str().unwrap_or_default();
@@ -256,7 +256,7 @@ async fn who_leaves_before_a_mail_is_sent_gets_none() -> anyhow::Result<()> {
     for reader in &readers[..4] {
         operator.unsubscribe(reader).await?;
     }
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let figures = operator.until_done(SOON).await?;
     assert_eq!((figures.sent, figures.left), (6, 4));
     let mailed = by_reader(&server);
@@ -278,7 +278,7 @@ async fn a_pause_a_resumption_and_a_cancellation_take_effect() -> anyhow::Result
     let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(Duration::from_millis(50))).await?;
     let readers = seed(&nats, 2_000).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     let sent = || server.accepted_mails().len();
     eventually("mails are sent", SOON, async || (sent() > 10).then_some(())).await?;
@@ -335,7 +335,7 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
         let (mut killed, mut in_flight) = (0, 0);
         for _ in 0..kills {
             let before = server.accepted_mails().len();
-            let notifier = process(&nats, server.port(), &[], logs.path())?;
+            let notifier = process(&nats, server.port, &[], logs.path())?;
             eventually("mails are sent", SOON, async || {
                 (server.accepted_mails().len() > before || before == count).then_some(())
             })
@@ -346,11 +346,7 @@ async fn killed_at_random_moments_nobody_is_left_out_and_only_mails_in_flight_ar
             killed += usize::from(done(ledger.figures(issue())) < count as u64);
             notifier.kill().await?;
         }
-        anyhow::Ok((
-            killed,
-            in_flight,
-            process(&nats, server.port(), &[], logs.path())?,
-        ))
+        anyhow::Ok((killed, in_flight, process(&nats, server.port, &[], logs.path())?))
     };
     let ((), (killed, in_flight, _notifier)) = tokio::try_join!(operator.send(&readers), killing)?;
     let figures = operator.until_done(SOON * 10).await?;
@@ -376,7 +372,7 @@ async fn a_daily_limit_holds_for_three_notifiers_that_are_started_anew_and_is_us
     operator.send(&readers).await?;
     let logs = tempfile::TempDir::new()?;
     let flags = [format!("--newsletter-per-day={limit}")];
-    let start = || process(&nats, server.port(), &flags, logs.path());
+    let start = || process(&nats, server.port, &flags, logs.path());
     let mut notifiers = vec![start()?, start()?, start()?];
     for share in [3, 2] {
         eventually("mails are sent", SOON, async || {
@@ -409,7 +405,7 @@ async fn a_mail_of_a_test_takes_no_place_and_begins_no_day_of_the_warm_up() -> a
     let nats = Nats::start().await?;
     let server = taking().await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &["--newsletter-warm-up=1,500".to_owned()]).await?;
+    let _notifier = Running::start(&nats, server.port, &["--newsletter-warm-up=1,500".to_owned()]).await?;
     operator.send_test([ZOE, "ravi@example.org"]).await?;
     operator.until_done(SOON).await?;
     assert_eq!(server.accepted_mails().len(), 2);
@@ -427,8 +423,8 @@ async fn a_notifier_whose_clock_is_wrong_opens_no_day_early_nor_anew() -> anyhow
     operator.send(&readers).await?;
     let folder = tempfile::TempDir::new()?;
     let flags = [format!("--newsletter-per-day={LIMIT}")];
-    let start = |offset| process_by_clock(&nats, server.port(), &flags, folder.path(), offset);
-    let _right = process(&nats, server.port(), &flags, folder.path())?;
+    let start = |offset| process_by_clock(&nats, server.port, &flags, folder.path(), offset);
+    let _right = process(&nats, server.port, &flags, folder.path())?;
     eventually("as many as may be are sent", SOON, async || {
         (server.accepted_mails().len() >= LIMIT).then_some(())
     })
@@ -488,7 +484,7 @@ async fn a_mail_that_was_decided_on_before_a_kill_counts_as_what_was_decided() -
         .write_ledger(&ledger.record, ledger.revision)
         .await?;
     operator.send(&readers).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let figures = operator.until_done(SOON).await?;
     assert_eq!((figures.left, figures.bounced, figures.sent), (1, 1, 1));
     // Whoever was killed with one in hand gives no place back.
@@ -522,7 +518,7 @@ async fn each_limit_is_one_of_two_notifiers_together() -> anyhow::Result<()> {
         let operator = Operator::on(&nats).await?;
         let logs = tempfile::TempDir::new()?;
         let flags = [flag.to_owned()];
-        let start = || process(&nats, server.port(), &flags, logs.path());
+        let start = || process(&nats, server.port, &flags, logs.path());
         let _notifiers = [start()?, start()?];
         let begun = OffsetDateTime::now_utc();
         operator.send(&readers).await?;
@@ -562,7 +558,7 @@ async fn a_domain_that_puts_mails_off_is_slowed_and_no_other() -> anyhow::Result
     let operator = Operator::on(&nats).await?;
     let site = Site::on(&nats).await?;
     operator.send(&readers).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     eventually("all others have it", SOON, async || {
         (server.accepted_mails().len() >= 40).then_some(())
     })
@@ -608,7 +604,7 @@ async fn a_large_domain_that_puts_mails_off_holds_up_no_other_and_is_not_looked_
     let operator = Operator::on(&nats).await?;
     operator.send(&readers).await?;
     let logs = tempfile::TempDir::new()?;
-    let _notifier = process(&nats, server.port(), &[], logs.path())?;
+    let _notifier = process(&nats, server.port, &[], logs.path())?;
     eventually("all that are taken", SOON, async || {
         (server.accepted_mails().len() == TAKEN).then_some(())
     })
@@ -647,7 +643,7 @@ async fn a_mail_server_that_puts_every_domain_off_is_away_and_slows_none() -> an
     let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
     let operator = Operator::on(&nats).await?;
     operator.send(&readers).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     tokio::time::sleep(Duration::from_secs(8)).await;
     is_full.store(false, Ordering::Relaxed);
     eventually("all but the first", Duration::from_secs(10), async || {
@@ -676,7 +672,7 @@ async fn several_slow_domains_at_the_head_of_an_issue_hold_up_no_other() -> anyh
     let others = (60..60 + OTHERS).map(|number| format!("reader-{number}@example.org"));
     let readers = seed_subscribers(&nats, PERSON_KEY, slow.chain(others)).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     eventually("the others have theirs", SOON, async || {
         (server.accepted_mails().len() == OTHERS).then_some(())
@@ -702,7 +698,7 @@ async fn recipients_that_take_long_hold_up_no_others() -> anyhow::Result<()> {
     let others = (8..8 + OTHERS).map(|number| format!("reader-{number}@example.org"));
     let readers = seed_subscribers(&nats, PERSON_KEY, slow.chain(others)).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     eventually("the others have theirs", LONG / 2, async || {
         (server.accepted_mails().len() == OTHERS).then_some(())
@@ -716,7 +712,7 @@ async fn the_mail_of_a_test_that_is_put_off_again_and_again_is_given_up() -> any
     let server = MailServer::start(|_, _| ScriptedReply::ToRecipient("451 4.7.1 Greylisted")).await?;
     let operator = Operator::on(&nats).await?;
     let pause = Duration::from_millis(100);
-    let _notifier = Running::start_retrying_after(pause, &nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(pause, &nats, server.port, &[]).await?;
     operator
         .send_test(["asha@example.org", "ravi@example.org"])
         .await?;
@@ -742,7 +738,7 @@ async fn an_address_that_does_not_exist_is_told_of_and_is_no_dead_letter() -> an
     .await?;
     let readers = seed(&nats, 3).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     let figures = operator.until_done(SOON).await?;
     assert_eq!((figures.sent, figures.bounced, figures.refused), (1, 1, 1));
@@ -766,7 +762,7 @@ async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
     let readers = seed(&nats, 500).await?;
     let operator = Operator::on(&nats).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     eventually("mails are sent", SOON, async || {
         (server.accepted_mails().len() > 4).then_some(())
@@ -804,7 +800,7 @@ async fn an_issue_keeps_the_connections_to_a_slow_mail_server_busy() -> anyhow::
     let server = MailServer::start(|_, _| ScriptedReply::Hold).await?;
     let readers = seed(&nats, COUNT).await?;
     let operator = Operator::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     operator.send(&readers).await?;
     eventually("each connection holds a mail", SOON, async || {
         (server.counts().held == CONNECTIONS).then_some(())
@@ -819,7 +815,7 @@ async fn an_issue_goes_out_in_little_memory() -> anyhow::Result<()> {
     let readers = seed(&nats, 1_000).await?;
     let operator = Operator::on(&nats).await?;
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, server.port(), &[], logs.path())?;
+    let notifier = process(&nats, server.port, &[], logs.path())?;
     eventually("the notifier is connected", SOON, async || {
         nats.connected()
             .await

@@ -138,7 +138,7 @@ impl Sales {
         let secrets = tempfile::tempdir()?;
         fs::write(secrets.path().join("hubspot-token"), "token")?;
         let webhooks = json!([{
-            "name": "crm", "url": hubspot.url(), "events": events, "format": "template",
+            "name": "crm", "url": hubspot.url, "events": events, "format": "template",
             "recipe": root().join("recipes/hubspot.yaml"),
         }])
         .to_string();
@@ -151,7 +151,7 @@ impl Sales {
             format!("--webhooks-secrets-dir={}", secrets.path().display()),
             "--webhooks-allow-private".to_owned(),
         ];
-        let mut settings = settings(&nats, mail_server.port(), &flags)?;
+        let mut settings = settings(&nats, mail_server.port, &flags)?;
         settings.retries = retries;
         Ok(Self {
             _running: Running::start_with(settings).await?,
@@ -165,7 +165,7 @@ impl Sales {
 
     /// Another notifier beside the first.
     async fn another(&self) -> anyhow::Result<Running> {
-        Running::start(&self.nats, self.mail_server.port(), &self.flags).await
+        Running::start(&self.nats, self.mail_server.port, &self.flags).await
     }
 
     async fn write(&self, email: &str, message: &str) -> anyhow::Result<()> {

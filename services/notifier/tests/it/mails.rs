@@ -37,9 +37,9 @@ struct Scene {
 }
 
 async fn scene(more: &[String]) -> anyhow::Result<Scene> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
     Ok(Scene {
-        notifier: Running::start(&nats, inbox.port(), more).await?,
+        notifier: Running::start(&nats, inbox.port, more).await?,
         site: Site::on(&nats).await?,
         nats,
         inbox,
@@ -334,7 +334,7 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     for _ in 0..2 {
         scene.notifier.tell_to_stop();
         scene.notifier.stopped().await?;
-        scene.notifier = Running::start(&scene.nats, scene.inbox.port(), &flags).await?;
+        scene.notifier = Running::start(&scene.nats, scene.inbox.port, &flags).await?;
         scene.mail(OPERATOR).await?;
     }
     let mail = scene.mail(OPERATOR).await?;
@@ -377,7 +377,7 @@ async fn what_was_to_be_told_before_a_crash_is_told_again_as_the_same_mail() -> 
             r#"{ "numbers": [1, 7], "sent": false }"#,
         )
         .await?;
-    scene.notifier = Running::start(&scene.nats, scene.inbox.port(), &[]).await?;
+    scene.notifier = Running::start(&scene.nats, scene.inbox.port, &[]).await?;
     let mails = scene.inbox.mails_to("admin@oculant.example", 2, SOON).await?;
     // Of the one that was dropped meanwhile (7) nothing is told any more, of the other that was noted it is.
     let mut ids: Vec<&str> = mails
@@ -417,13 +417,13 @@ async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_an
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    let notifier = Running::start(&nats, server.port, &[]).await?;
     for number in 1..=3 {
         give_up(&nats, &site, number).await?;
     }
     drop(notifier);
 
-    let mut settings = settings(&nats, server.port(), &[])?;
+    let mut settings = settings(&nats, server.port, &[])?;
     settings.digest_every = HURRY;
     let _notifier = Running::start_with(settings).await?;
     eventually("its mail fails twice", SOON, async || {
@@ -462,7 +462,7 @@ const OPERATOR: &str = "admin@oculant.example";
 
 /// A notifier that tells the operator every second.
 async fn telling(nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
-    let mut settings = settings(nats, server.port(), &[])?;
+    let mut settings = settings(nats, server.port, &[])?;
     settings.digest_every = HURRY;
     Running::start_with(settings).await
 }

@@ -36,7 +36,7 @@ async fn resumes_of_5_mb_that_queue_while_the_mail_server_hangs_take_little_memo
         site.publish(VISITOR, applied.clone()).await?;
     }
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
+    let notifier = process(&nats, server.port, &s3.flags(), logs.path())?;
     eventually("as many hang as there is room for", SOON, async || {
         (server.counts().begun > 2).then_some(())
     })
@@ -71,7 +71,7 @@ async fn many_resumes_that_hang_take_little_memory_and_arrive_in_the_end() -> an
         site.publish(VISITOR, applied.clone()).await?;
     }
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, server.port(), &s3.flags(), logs.path())?;
+    let notifier = process(&nats, server.port, &s3.flags(), logs.path())?;
     eventually("every connection hangs", 2 * SOON, async || {
         (server.counts().held == CONNECTIONS).then_some(())
     })
@@ -109,7 +109,7 @@ async fn resumes_that_the_mail_server_does_not_read_hold_up_no_mail_without_one(
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &s3.flags()).await?;
+    let _notifier = Running::start(&nats, server.port, &s3.flags()).await?;
     let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
     for _ in 0..ROOM + WAITING {
         site.publish(VISITOR, applied.clone()).await?;

@@ -20,7 +20,7 @@ const LATE_ANSWER: Duration = Duration::from_secs(4);
 
 #[tokio::test]
 async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
     let logs = tempfile::TempDir::new()?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
@@ -30,7 +30,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
         site.contact(visitor).await?;
     }
 
-    let notifier = process(&nats, inbox.port(), &[], logs.path())?;
+    let notifier = process(&nats, inbox.port, &[], logs.path())?;
     inbox.mails_to(SALES, 3, SOON).await?;
     // Whatever is under way now stays so until the kill.
     inbox.fault(MailFault::Each(ScriptedReply::Hang));
@@ -46,7 +46,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     .await?;
     assert!(left > 0, "it was killed too late to show anything");
 
-    let notifier = process(&nats, inbox.port(), &[], logs.path())?;
+    let notifier = process(&nats, inbox.port, &[], logs.path())?;
     site.until_acked(Channel::SalesLead, SOON).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     let mails = eventually("two mails of each message", SOON, async || {
@@ -82,7 +82,7 @@ async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyh
     let nats = Nats::start().await?;
     let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
-    let mut notifier = Running::start(&nats, server.port(), &[]).await?;
+    let mut notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
@@ -106,12 +106,12 @@ async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     let logs = tempfile::TempDir::new()?;
-    let stopping = process(&nats, server.port(), &[], logs.path())?;
+    let stopping = process(&nats, server.port, &[], logs.path())?;
     site.contact(VISITOR).await?;
     held(&server).await?;
     stopping.signal(Signal::SIGTERM)?;
     // The one that takes its place would get the event as soon as nobody holds it any more.
-    let _next = process(&nats, server.port(), &[], logs.path())?;
+    let _next = process(&nats, server.port, &[], logs.path())?;
     tokio::time::sleep(LATE_ANSWER).await;
     server.release_held();
     assert!(stopping.stop().await?.success());
@@ -136,13 +136,13 @@ async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Res
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
-    let mut stopping = Running::start(&nats, held.port(), &[]).await?;
+    let mut stopping = Running::start(&nats, held.port, &[]).await?;
     eventually("four mails are under way", SOON, async || {
         (held.counts().held == 4).then_some(())
     })
     .await?;
     stopping.tell_to_stop();
-    let _next = Running::start(&nats, other.port(), &[]).await?;
+    let _next = Running::start(&nats, other.port, &[]).await?;
     let accepted = |server: &MailServer| visitors.iter().map(|to| server.accepted(to).len()).sum::<usize>();
     eventually("the next sends the others", SOON, async || {
         (accepted(&other) + held.counts().held == visitors.len()).then_some(())
@@ -163,7 +163,7 @@ async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Res
 async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
     let mut nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let notifier = Running::start(&nats, server.port(), &[]).await?;
+    let notifier = Running::start(&nats, server.port, &[]).await?;
     let address = format!("http://127.0.0.1:{}", notifier.port);
     let mut health = HealthClient::new(tonic::transport::Channel::from_shared(address)?.connect().await?);
     let mut becomes = async |status: ServingStatus| {
@@ -188,7 +188,7 @@ async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() 
     let mut nats = Nats::start().await?;
     let server = holding(VISITOR).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
 

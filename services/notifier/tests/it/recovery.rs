@@ -15,7 +15,7 @@ use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
 use site_events::Channel;
-use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, eventually};
+use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, eventually, mail_server::Behaviour};
 use tokio::{net::TcpListener, sync::Barrier, time::timeout};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
@@ -85,7 +85,9 @@ impl Away {
     async fn recover_as(self, answer: fn() -> ScriptedReply) -> anyhow::Result<MailServer> {
         drop(self.accepting);
         eventually("the port is free again", SOON, async || {
-            MailServer::start_at(self.port, move |_, _| answer()).await.ok()
+            MailServer::start_with(Behaviour::default(), self.port, move |_, _| answer())
+                .await
+                .ok()
         })
         .await
     }
@@ -216,7 +218,7 @@ async fn mails_wait_for_a_mail_server_that_takes_none_and_go_out_once_it_does() 
         server.fault(fault);
         let site = Site::on(&nats).await?;
         let visitors = request_newsletters(&site).await?;
-        let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+        let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &[]).await?;
         tokio::time::sleep(Duration::from_secs(6)).await;
         let asked = server.counts().begun;
         server.fault(MailFault::None);
@@ -251,7 +253,7 @@ async fn told_to_stop_while_the_mail_server_is_away_it_gives_back_what_waits() -
     timeout(FIRST_SUCCESS, notifier.stopped()).await??;
 
     let server = away.recover().await?;
-    let _next = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+    let _next = Running::start_retrying_after(NEVER, &nats, server.port, &[]).await?;
     eventually("the backlog drains", DRAINED, async || {
         (arrived(&server, &visitors) == visitors.len()).then_some(())
     })
@@ -289,7 +291,7 @@ async fn mails_that_wait_for_a_bucket_of_the_broker_go_out_once_it_is_back() -> 
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &[]).await?;
     site.lose_the_deliveries().await?;
     let visitors = request_newsletters(&site).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -348,7 +350,7 @@ async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() ->
     for _ in 0..BACKLOG {
         site.publish("zoe@example.org", applied.clone()).await?;
     }
-    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &s3.flags()).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &s3.flags()).await?;
     // The applicants' own mails need no store, so the recruiters' were tried, too.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;

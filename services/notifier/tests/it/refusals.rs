@@ -30,7 +30,7 @@ async fn a_refused_recipient_is_a_dead_letter_at_once_and_holds_up_nobody() -> a
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let before = OffsetDateTime::now_utc();
     site.contact("gone@example.org").await?;
     site.request_newsletter("crowded@example.org").await?;
@@ -92,7 +92,7 @@ async fn what_a_server_could_not_take_at_first_is_delivered_once() -> anyhow::Re
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     for visitor in visitors {
         site.contact(visitor).await?;
     }
@@ -129,7 +129,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     let site = Site::on(&nats).await?;
     // Long enough for all that happens while the four hang.
     let patience = ["--smtp-answer-seconds=8".to_owned()];
-    let _notifier = Running::start(&nats, server.port(), &patience).await?;
+    let _notifier = Running::start(&nats, server.port, &patience).await?;
     for visitor in &stuck {
         site.contact(visitor).await?;
     }
@@ -176,7 +176,7 @@ async fn more_hanging_mails_than_a_channel_has_connections_do_not_stop_it() -> a
     .await?;
     let site = Site::on(&nats).await?;
     // Each is waited for ten minutes.
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     for visitor in &stuck {
         site.request_newsletter(visitor).await?;
     }
@@ -215,7 +215,7 @@ async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_m
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start_retrying_after(PAUSE, &nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(PAUSE, &nats, server.port, &[]).await?;
     for visitor in FAULTY {
         site.contact(visitor).await?;
     }
@@ -257,7 +257,7 @@ async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()>
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::RefuseAndHang("550 5.1.1 No such user")).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     site.request_newsletter("gone@example.org").await?;
     // A server that says nothing is given up after half a minute.
     let before_that = Duration::from_secs(25);
@@ -273,7 +273,7 @@ async fn one_connection_carries_many_mails() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     for number in 0..20 {
         site.request_newsletter(&format!("visitor-{number}@example.org"))
             .await?;
@@ -292,7 +292,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     let person = person("zoe@example.org")?;
     let event = serde_json::json!({
         "specversion": "1.0",
@@ -329,7 +329,7 @@ async fn an_event_that_cannot_be_read_is_a_dead_letter_whose_reason_repeats_noth
 async fn a_mail_server_that_was_restarted_costs_no_mail_an_attempt() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let port = server.port();
+    let port = server.port;
     let site = Site::on(&nats).await?;
     let _notifier = Running::start_retrying_after(NEVER, &nats, port, &[]).await?;
     site.contact("zoe@example.org").await?;
@@ -356,7 +356,7 @@ async fn without_the_encryption_that_is_set_nothing_is_said_and_nothing_is_lost(
         "--smtp-user=notifier".to_owned(),
         "--smtp-password=a password".to_owned(),
     ];
-    let _notifier = Running::start(&nats, server.port(), &secure).await?;
+    let _notifier = Running::start(&nats, server.port, &secure).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
         (server.counts().connections >= 2).then_some(())
@@ -378,7 +378,7 @@ async fn a_refused_login_is_tried_again_and_condemns_no_mail() -> anyhow::Result
         "--smtp-user=notifier".to_owned(),
         "--smtp-password=a stale password".to_owned(),
     ];
-    let _notifier = Running::start(&nats, server.port(), &login).await?;
+    let _notifier = Running::start(&nats, server.port, &login).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
         (server.counts().connections >= 2 && server.counts().logins >= 2).then_some(())
@@ -404,7 +404,7 @@ async fn more_than_a_thousand_that_wait_for_their_next_attempt_hold_up_nobody() 
     let (last, others) = visitors.split_last().context("nobody")?;
     try_join_all(others.iter().map(|visitor| site.request_newsletter(visitor))).await?;
     site.request_newsletter(last).await?;
-    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port(), &[]).await?;
+    let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
     let all_tried = Duration::from_secs(180);
     eventually("the mail behind all of them", all_tried, async || {
@@ -429,7 +429,7 @@ async fn of_what_is_erased_while_it_is_under_way_nothing_is_kept() -> anyhow::Re
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &[]).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
     site.request_newsletter("gone@example.org").await?;
     eventually("the mail is under way", SOON, async || {
         (server.attempts("gone@example.org") == 1).then_some(())
@@ -452,7 +452,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     };
     let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let mut notifier = Running::start(&nats, server.port(), &[]).await?;
+    let mut notifier = Running::start(&nats, server.port, &[]).await?;
     site.request_newsletter("zoe@example.org").await?;
     eventually("it tried twice", SOON, async || {
         (server.counts().begun >= 2).then_some(())
@@ -465,7 +465,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     notifier.stopped().await?;
 
     let mended = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let _notifier = Running::start(&nats, mended.port(), &[]).await?;
+    let _notifier = Running::start(&nats, mended.port, &[]).await?;
     accepted(&mended, "zoe@example.org", 1).await
 }
 
@@ -475,7 +475,7 @@ async fn a_server_that_thinks_long_about_a_whole_message_gets_it_once() -> anyho
     let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(Duration::from_secs(2))).await?;
     let site = Site::on(&nats).await?;
     let patience = ["--smtp-timeout-seconds=1".to_owned()];
-    let _notifier = Running::start(&nats, server.port(), &patience).await?;
+    let _notifier = Running::start(&nats, server.port, &patience).await?;
     site.request_newsletter("zoe@example.org").await?;
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(server.accepted("zoe@example.org").len(), 1);

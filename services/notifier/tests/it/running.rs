@@ -13,7 +13,10 @@ use site_events::{
     event::{CareersApplied, ContactReceived, NewsletterRequested, Scan, StoredResume},
 };
 use site_service::{RequestId, drain::CancellationToken};
-use testkit::{ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, pass_flags, root};
+use testkit::{
+    ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, mail_server::Behaviour, pass_flags,
+    root,
+};
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
 use uuid::Uuid;
@@ -378,7 +381,9 @@ pub async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Re
 /// A mail server at a port that another one had, which takes all mails.
 pub async fn taking_at(port: u16) -> anyhow::Result<MailServer> {
     eventually("the port is free again", SOON, async || {
-        MailServer::start_at(port, |_, _| ScriptedReply::Take).await.ok()
+        MailServer::start_with(Behaviour::default(), port, |_, _| ScriptedReply::Take)
+            .await
+            .ok()
     })
     .await
 }

@@ -5,7 +5,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_events::event::{CareersApplied, ContactReceived};
-use testkit::{MailServer, Nats, S3, external_program};
+use testkit::{MailServer, Nats, S3, ScriptedReply, external_program};
 use visitor::{EmailAddress, invisible::is_invisible};
 
 use crate::{
@@ -37,8 +37,8 @@ fn lines_with(text: &Value, words: &str) -> usize {
 
 #[tokio::test]
 async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
-    let _notifier = Running::start(&nats, inbox.port(), &[]).await?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
+    let _notifier = Running::start(&nats, inbox.port, &[]).await?;
     let message = ContactReceived {
         name: format!("{OVERRIDE}{SPOOF} of the <b>board</b>"),
         email: EmailAddress::parse(VISITOR)?,
@@ -79,8 +79,8 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
 #[tokio::test]
 async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_written() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
-    let _notifier = Running::start(&nats, inbox.port(), &s3.flags()).await?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
+    let _notifier = Running::start(&nats, inbox.port, &s3.flags()).await?;
     let applied = CareersApplied {
         name: "Zoë Müller".to_owned(),
         position: format!("{OVERRIDE}{SPOOF}"),

@@ -53,7 +53,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
             ..Behaviour::default()
         };
         let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
-        let _notifier = Running::start(&nats, server.port(), &flags(tls, &authority)).await?;
+        let _notifier = Running::start(&nats, server.port, &flags(tls, &authority)).await?;
         site.request_newsletter(VISITOR).await?;
         accepted(&server, VISITOR, 1).await?;
         assert_eq!(server.counts().logins, 1, "{tls} {mechanism}");
@@ -74,7 +74,7 @@ async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> 
         ..Behaviour::default()
     };
     let server = MailServer::start_with(behaviour(unproven), 0, |_, _| ScriptedReply::Take).await?;
-    let port = server.port();
+    let port = server.port;
     let notifier = process(&nats, port, &flags(tls, &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
     eventually("it tried twice", SOON, async || {
@@ -128,7 +128,7 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
         ..Behaviour::default()
     };
     let server = MailServer::start_with(behaviour, 0, |_, _| ScriptedReply::Take).await?;
-    let _notifier = process(&nats, server.port(), &flags("starttls", &authority), logs.path())?;
+    let _notifier = process(&nats, server.port, &flags("starttls", &authority), logs.path())?;
     site.request_newsletter(VISITOR).await?;
     until_logged(&logs, |line| line.contains("not valid for name")).await?;
     assert_eq!(
@@ -161,7 +161,7 @@ async fn webhooks_to(
     let proxy = TcpProxy::start_encrypted(certified, port).await?;
     let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
-    endpoint["url"] = format!("https://127.0.0.1:{}/hooks", proxy.port()).into();
+    endpoint["url"] = format!("https://127.0.0.1:{}/hooks", proxy.port).into();
     let webhooks = json!([endpoint]).to_string();
     nats.provision(&["--webhooks", &webhooks]).await?;
     let flags = [
@@ -170,7 +170,7 @@ async fn webhooks_to(
         format!("--webhooks-ca-file={}", trusted.file().display()),
     ];
     let logs = tempfile::TempDir::new()?;
-    let notifier = process(&nats, mail_server.port(), &flags, logs.path())?;
+    let notifier = process(&nats, mail_server.port, &flags, logs.path())?;
     Site::on(&nats).await?.contact(VISITOR).await?;
     until_logged(&logs, |line| line.contains("webhook-crm") && line.contains(said)).await?;
     assert!(nats.dead_letters().await?.is_empty());
@@ -209,7 +209,7 @@ async fn checked(
     let proxy = TcpProxy::start_encrypted(certified, port).await?;
     let ca_file = ca_file.map(|file| CaFile::parse(&file.to_string_lossy()));
     let settings = S3Settings {
-        s3_endpoint: format!("https://127.0.0.1:{}", proxy.port()),
+        s3_endpoint: format!("https://127.0.0.1:{}", proxy.port),
         s3_ca_file: ca_file.transpose().map_err(anyhow::Error::msg)?,
         ..plain
     };

@@ -29,7 +29,7 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let notifier = Running::start(&nats, server.port, &at_most(2)).await?;
     let mut events = Vec::new();
     for spelled in [VISITOR, "Zoe@example.org", "ZOE@EXAMPLE.ORG", VISITOR] {
         events.push(site.contact(spelled).await?);
@@ -50,7 +50,7 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
 
     // What was withheld stays so, also for a notifier that would have let it out.
     drop(notifier);
-    let _other = Running::start(&nats, server.port(), &[]).await?;
+    let _other = Running::start(&nats, server.port, &[]).await?;
     for event in &events {
         site.publish_again(&nats, *event).await?;
     }
@@ -68,7 +68,7 @@ async fn mails_of_one_kind_use_up_nothing_of_what_another_kind_may_have() -> any
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let _notifier = Running::start(&nats, server.port, &at_most(2)).await?;
     let mut messages = Vec::new();
     for _ in 0..4 {
         messages.push(site.contact(VISITOR).await?);
@@ -97,7 +97,7 @@ async fn tags_of_one_address_share_what_its_inbox_may_get() -> anyhow::Result<()
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let _notifier = Running::start(&nats, server.port, &at_most(2)).await?;
     let tagged = [
         "zoe+0@example.org",
         VISITOR,
@@ -133,7 +133,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     })
     .await?;
     let site = Site::on(&nats).await?;
-    let mut notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let mut notifier = Running::start(&nats, server.port, &at_most(2)).await?;
     let events = [site.contact(VISITOR).await?, site.contact(VISITOR).await?];
     eventually("both mails fail twice", SOON, async || {
         (server.attempts(VISITOR) >= 4).then_some(())
@@ -143,7 +143,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     notifier.tell_to_stop();
     notifier.stopped().await?;
     refusing.store(false, Ordering::Relaxed);
-    let _notifier = Running::start(&nats, server.port(), &at_most(2)).await?;
+    let _notifier = Running::start(&nats, server.port, &at_most(2)).await?;
     until_all_is_done(&nats).await?;
     assert_eq!(
         withheld(&site, Channel::ContactAcknowledgement, &events).await?,
@@ -165,8 +165,8 @@ async fn notifiers_beside_each_other_count_together() -> anyhow::Result<()> {
     }
     let flags = at_most(3);
     let _both = tokio::try_join!(
-        Running::start(&nats, server.port(), &flags),
-        Running::start(&nats, server.port(), &flags),
+        Running::start(&nats, server.port, &flags),
+        Running::start(&nats, server.port, &flags),
     )?;
     until_all_is_done(&nats).await?;
     assert_eq!(server.accepted(VISITOR).len(), 3);
@@ -183,7 +183,7 @@ async fn a_record_that_nobody_can_read_holds_back_no_mail() -> anyhow::Result<()
     let site = Site::on(&nats).await?;
     let inbox = InboxId::of(&EmailAddress::parse(VISITOR)?, &TokenKey::new(TOKEN_KEY)?);
     site.note(VISITOR_MAILS_BUCKET, inbox.as_str(), "broken").await?;
-    let _notifier = Running::start(&nats, server.port(), &at_most(1)).await?;
+    let _notifier = Running::start(&nats, server.port, &at_most(1)).await?;
     site.contact(VISITOR).await?;
     until_all_is_done(&nats).await?;
     assert_eq!(server.accepted(VISITOR).len(), 1);

@@ -20,7 +20,7 @@ pub const KINDS: usize = Channel::ALL.len() + 1;
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let _notifier = Running::start(&nats, server.port(), more).await?;
+    let _notifier = Running::start(&nats, server.port, more).await?;
     let site = Site::on(&nats).await?;
     let email = EmailAddress::parse(VISITOR)?;
     site.publish(VISITOR, message(VISITOR)?).await?;

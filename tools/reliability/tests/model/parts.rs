@@ -21,7 +21,7 @@ use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use sitectl::personal_data::PersonalDataStores;
 use tempfile::TempDir;
 pub use testkit::PERSON_KEY;
-use testkit::{MailServer, Nats, S3, ScriptedReply, User};
+use testkit::{Broker, MailServer, Nats, S3, ScriptedReply, User};
 use tokio::{
     runtime::{Builder, Runtime},
     time::{Instant, sleep},
@@ -76,7 +76,7 @@ impl Parts {
         let objects = folder.path().join("s3");
         let disk = folder.path().join("nats");
         std::fs::create_dir(&disk)?;
-        let nats = Nats::start_at(free_port()?, &disk).await?;
+        let nats = Nats::start_as(Broker::One, None, free_port()?, &disk).await?;
         nats.provision(&[]).await?;
         let s3 = S3::start_at(free_port()?, &objects).await?;
         let careers_s3 = S3::start_at(free_port()?, &objects).await?;
@@ -90,7 +90,7 @@ impl Parts {
             contact: contact(&nats),
             newsletter: newsletter(&nats),
             careers: careers(&nats, &careers_s3, folder.path()),
-            notifier: notifier(&nats, &s3, mail.port()),
+            notifier: notifier(&nats, &s3, mail.port),
             consumers: consumers(&context).await?,
             stores: PersonalDataStores::open(&nats_settings, &s3.settings()?, &PersonKey::new(PERSON_KEY)?)
                 .await?,

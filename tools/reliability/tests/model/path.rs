@@ -544,12 +544,12 @@ impl Sequence {
             "something is left of nobody"
         );
         // The server leaves metadata and folders of deleted objects.
-        let folder = self.parts().s3.folder();
-        for entry in fs::read_dir(folder)?.chain(fs::read_dir(folder.join("resumes"))?) {
+        let folder = self.parts().s3.folder.clone();
+        for entry in fs::read_dir(&folder)?.chain(fs::read_dir(folder.join("resumes"))?) {
             let path = entry?.path();
             if path.is_file() {
                 fs::remove_file(path)?;
-            } else if path.parent() != Some(folder) {
+            } else if path.parent() != Some(folder.as_path()) {
                 fs::remove_dir_all(path)?;
             }
         }

@@ -21,7 +21,7 @@ use site_events::{
 };
 use site_proto::newsletter::v1::{SubscribeRequest, newsletter_service_client::NewsletterServiceClient};
 use tempfile::TempDir;
-use testkit::{MailServer, Nats, Ports, S3, ScriptedReply, User, eventually, pass_flags};
+use testkit::{Broker, MailServer, Nats, Ports, S3, ScriptedReply, User, eventually, pass_flags};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -67,7 +67,7 @@ impl Parts {
     /// As they are before `sitectl setup`.
     pub async fn fresh() -> anyhow::Result<Self> {
         let disk = TempDir::new()?;
-        let nats = Nats::start_at(Ports::free()?.nats, disk.path()).await?;
+        let nats = Nats::start_as(Broker::One, None, Ports::free()?.nats, disk.path()).await?;
         Ok(Self::of(nats, S3::start().await?, Some(disk)))
     }
 
@@ -161,7 +161,7 @@ impl Parts {
     async fn notifier(&self, mail_server: &MailServer) -> anyhow::Result<Running> {
         let more = self.s3.flags().into_iter();
         let more = more.chain([format!("--recruiters-to={RECRUITERS}")]);
-        let service = notifier_with(&self.nats, mail_server.port(), more).await?;
+        let service = notifier_with(&self.nats, mail_server.port, more).await?;
         let stop = CancellationToken::new();
         let task = tokio::spawn(service.run(stop.clone()));
         Ok(Running {

@@ -66,7 +66,7 @@ impl Backups {
 
 /// File of a backup's object.
 fn backup_file(parts: &Parts, key: &str) -> PathBuf {
-    parts.s3.folder().join("backups").join(key)
+    parts.s3.folder.join("backups").join(key)
 }
 
 /// The keys of the bucket of backups.

@@ -52,7 +52,7 @@ impl Site {
         })
         .await?;
         Ok(Self {
-            _notifier: notifier(&nats, server.port()).await?,
+            _notifier: notifier(&nats, server.port).await?,
             flags: nats.flags(User::Operator),
             nats,
             server,

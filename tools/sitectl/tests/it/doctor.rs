@@ -33,7 +33,7 @@ impl Site {
     }
 
     fn flags(&self) -> Vec<String> {
-        let mail = format!("--smtp-port={}", self.server.port());
+        let mail = format!("--smtp-port={}", self.server.port);
         let own = [
             format!("--person-key={PERSON_KEY}"),
             "--smtp-host=127.0.0.1".to_owned(),

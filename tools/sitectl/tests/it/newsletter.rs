@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf, time::Duration};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{MailServer, Nats, User, eventually, seed_subscribers};
+use testkit::{MailServer, Nats, ScriptedReply, User, eventually, seed_subscribers};
 use tokio_util::sync::DropGuard;
 
 use crate::{
@@ -36,7 +36,7 @@ struct Site {
 impl Site {
     /// Three people who confirmed; nobody sends yet.
     async fn start() -> anyhow::Result<Self> {
-        let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start_accepting())?;
+        let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
         let readers = (0..3).map(|number| format!("reader-{number}@example.org"));
         seed_subscribers(&nats, PERSON_KEY, readers).await?;
         let (_, newsletter) = newsletter(&nats).await?;
@@ -50,7 +50,7 @@ impl Site {
     }
 
     async fn start_the_notifier(&mut self) -> anyhow::Result<()> {
-        self.running.push(notifier(&self.nats, self.inbox.port()).await?);
+        self.running.push(notifier(&self.nats, self.inbox.port).await?);
         Ok(())
     }
 

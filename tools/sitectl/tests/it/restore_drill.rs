@@ -5,7 +5,7 @@ use std::{fs, process::Stdio, time::Duration};
 use anyhow::Context as _;
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Nats, S3, SmallDisk, User, eventually, free_ports, nats_server, root};
+use testkit::{Broker, Nats, S3, SmallDisk, User, eventually, free_ports, nats_server, root};
 use tokio::{
     net::TcpStream,
     process::{Child, Command},
@@ -81,7 +81,7 @@ fn storage_of_production() -> anyhow::Result<String> {
 async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     let [port] = free_ports()?;
     let former_disk = SmallDisk::mount(FORMER_DISK_MB)?;
-    let former = Nats::start_at(port, former_disk.path()).await?;
+    let former = Nats::start_as(Broker::One, None, port, former_disk.path()).await?;
     let store = S3::start().await?;
     let of_store = store.flags().into_iter();
     let flags: Vec<String> = former.flags(User::Operator).into_iter().chain(of_store).collect();

@@ -57,7 +57,7 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
     let mut nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let (mut former_contact, _contact) = contact(&nats).await?;
-    let former_notifier = notifier(&nats, server.port()).await?;
+    let former_notifier = notifier(&nats, server.port).await?;
     former_contact.submit(from(BEFORE)).await?;
     answered(&server, BEFORE).await?;
 
@@ -77,7 +77,7 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
     drop(former_notifier);
     let (mut contact, _contact) = contact(&nats).await?;
     contact.submit(from(AFTER)).await?;
-    let _notifier = notifier(&nats, server.port()).await?;
+    let _notifier = notifier(&nats, server.port).await?;
     for visitor in [MEANWHILE, AFTER] {
         answered(&server, visitor).await?;
     }

@@ -60,7 +60,7 @@ impl Site {
         let (port, newsletter) = newsletter(&nats).await?;
         let key = std::iter::once(format!("--person-key={PERSON_KEY}"));
         Ok(Self {
-            _running: [newsletter, notifier(&nats, server.port()).await?],
+            _running: [newsletter, notifier(&nats, server.port).await?],
             newsletter: NewsletterServiceClient::connect(format!("http://127.0.0.1:{port}")).await?,
             flags: key.chain(nats.flags(User::Operator)).collect(),
             nats,

@@ -161,7 +161,7 @@ async fn a_sample_is_shown_without_a_secret_and_sent_only_where_that_is_asked_fo
     })
     .await?;
     let secrets = tempfile::tempdir()?;
-    let flags = hubspot(vendor.url(), secrets.path());
+    let flags = hubspot(&vendor.url, secrets.path());
     // There is no secret yet: a preview needs none.
     let shown = told(&["webhooks", "preview", "crm"], &flags)?;
     assert!(shown.contains("POST http://127.0.0.1:"), "{shown}");
@@ -214,7 +214,7 @@ async fn a_sample_that_is_not_taken_is_shown_with_its_answer_and_fails() -> anyh
     .await?;
     let secrets = tempfile::tempdir()?;
     fs::write(secrets.path().join("hubspot-token"), "pat-na1-abc")?;
-    let flags = hubspot(vendor.url(), secrets.path());
+    let flags = hubspot(&vendor.url, secrets.path());
     let Output {
         status,
         stdout,

@@ -22,7 +22,8 @@ use crate::POLL_INTERVAL;
 
 /// The server. Dropping it ends all connections.
 pub struct MailServer {
-    port: u16,
+    /// The port that it listens on.
+    pub port: u16,
     state: Arc<State>,
     _running: AbortOnDropHandle<io::Result<()>>,
 }
@@ -60,28 +61,15 @@ pub struct Counts {
 }
 
 impl MailServer {
-    /// Starts one on a free port that accepts every mail.
-    pub async fn start_accepting() -> anyhow::Result<Self> {
-        Self::start(|_, _| ScriptedReply::Take).await
-    }
-
     /// Starts one on a free port. `plan` gives the reply to each attempt, by the recipient and the number of the attempt,
     /// from 1.
     pub async fn start(
         plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
-        Self::start_at(0, plan).await
+        Self::start_with(Behaviour::default(), 0, plan).await
     }
 
-    /// The same at this port.
-    pub async fn start_at(
-        port: u16,
-        plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
-    ) -> anyhow::Result<Self> {
-        Self::start_with(Behaviour::default(), port, plan).await
-    }
-
-    /// The same with this behaviour.
+    /// The same with this behaviour, at this port where it is not 0.
     pub async fn start_with(
         behaviour: Behaviour,
         port: u16,
@@ -100,11 +88,6 @@ impl MailServer {
             state: state.clone(),
             _running: AbortOnDropHandle::new(tokio::spawn(serve(listener, state))),
         })
-    }
-
-    /// The port that it listens on.
-    pub fn port(&self) -> u16 {
-        self.port
     }
 
     /// Sets its fault. Mails that are under way end as they began, except with [`MailFault::Away`].

@@ -76,14 +76,10 @@ impl Nats {
         Ok(nats)
     }
 
-    /// Starts one without streams at this port, with its files and log in this folder.
-    pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
-        Self::start_as(Broker::One, None, port, folder).await
-    }
-
-    /// The same, of so many servers, and with TLS only where it has a certificate. As in production, two servers of a
-    /// cluster write a message to disk before it is acknowledged; a single one does so every two minutes.
-    pub(crate) async fn start_as(
+    /// Starts one without streams at this port, with its files and logs in this folder, and with TLS only where it has a
+    /// certificate. As in production, two servers of a cluster write a message to disk before it is acknowledged; a single
+    /// one does so every two minutes.
+    pub async fn start_as(
         broker: Broker,
         certificate: Option<&MountedCertificate>,
         port: u16,
@@ -200,11 +196,6 @@ impl Nats {
             format!("--nats-user={}", user.name()),
             format!("--nats-password={}", self.password_of(user)),
         ]
-    }
-
-    /// File of the authorities that clients must trust, where it uses TLS.
-    pub fn ca_file(&self) -> Option<&Path> {
-        self.ca_file.as_deref()
     }
 
     /// Makes it read its configuration and certificates again.

@@ -28,7 +28,7 @@ impl Routes {
     /// The block `cluster` of a server's configuration.
     pub(super) fn block(&self, number: usize) -> String {
         let others = self.proxies.iter().filter(|(from, ..)| *from == number);
-        let addresses = others.map(|(.., proxy)| format!("\"nats://127.0.0.1:{}\"", proxy.port()));
+        let addresses = others.map(|(.., proxy)| format!("\"nats://127.0.0.1:{}\"", proxy.port));
         format!(
             "cluster {{\n  name: site\n  no_advertise: true\n  listen: 127.0.0.1:{}\n  advertise: {NOWHERE}\n  routes: [{}]\n}}\n",
             self.ports[number],

@@ -27,7 +27,8 @@ pub struct Server {
     pub(super) port: u16,
     /// Port of its monitoring API.
     monitor: u16,
-    folder: PathBuf,
+    /// Folder of its files.
+    pub folder: PathBuf,
     pub(super) running: Option<ChildProcess>,
 }
 
@@ -131,13 +132,6 @@ impl Server {
     pub fn process(&self) -> anyhow::Result<&ChildProcess> {
         let running = self.running.as_ref();
         running.with_context(|| format!("{} is stopped", self.name))
-    }
-
-    /// Its log.
-    pub fn log(&self) -> anyhow::Result<String> {
-        Ok(fs::read_to_string(
-            self.folder.join(format!("{}.log", self.name)),
-        )?)
     }
 
     /// Folder of its streams.

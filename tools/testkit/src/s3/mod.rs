@@ -41,7 +41,8 @@ const ACCESS_KEY_ID: &str = "local";
 pub struct S3 {
     port: u16,
     secret: String,
-    folder: PathBuf,
+    /// Folder of the buckets, beside which lie the files of their objects' metadata.
+    pub folder: PathBuf,
     running: Option<DropGuard>,
     fault: watch::Sender<S3Fault>,
     /// Each open connection has a reference.
@@ -164,11 +165,6 @@ impl S3 {
         }
         let program = std::iter::once("s3".to_owned());
         Ok(Flags::try_parse_from(program.chain(self.flags()))?.store)
-    }
-
-    /// Folder of the buckets, beside which lie the files of their objects' metadata.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// The stored objects: key and content, by key.

@@ -24,7 +24,7 @@ impl Stack {
             .iter()
             .chain(&self.helpers)
             .chain(self.nats.processes());
-        let pids = processes.map(|process| (process.name(), process.pid()));
+        let pids = processes.map(|process| (&process.name, process.pid()));
         json!({
             "site": self.site(),
             "health": self.health(),

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     ChildProcess, Hosting, MailServer, Nats, Ports, Receiver, S3, ScriptedReply, Shape, SmallDisk,
-    eventually, helpers, hosting, ports::free_ports, root,
+    eventually, helpers, hosting, mail_server::Behaviour, ports::free_ports, root,
 };
 
 pub use self::environment::{RECRUITERS_TO, SALES_TO};
@@ -172,7 +172,9 @@ impl Stack {
             let inbox = helpers::start_inbox(self.ports.inbox, self.ports.smtp, &folder).await?;
             self.helpers.push(inbox);
         } else {
-            let mail_server = MailServer::start_at(self.ports.smtp, |_, _| ScriptedReply::Take).await?;
+            let mail_server =
+                MailServer::start_with(Behaviour::default(), self.ports.smtp, |_, _| ScriptedReply::Take)
+                    .await?;
             self.mail_server = Some(mail_server);
         }
         if self.shape.observe {
@@ -221,7 +223,7 @@ impl Stack {
 
     /// Removes a service's process from the stack, to stop or kill it.
     pub fn take_service(&mut self, name: &str) -> anyhow::Result<ChildProcess> {
-        let index = self.services.iter().position(|part| part.name() == name);
+        let index = self.services.iter().position(|part| part.name == name);
         let index = index.with_context(|| format!("{name} does not run"))?;
         Ok(self.services.swap_remove(index))
     }
@@ -237,7 +239,7 @@ impl Stack {
 
     /// A service's process.
     pub fn service(&self, name: &str) -> anyhow::Result<&ChildProcess> {
-        let part = self.services.iter().find(|part| part.name() == name);
+        let part = self.services.iter().find(|part| part.name == name);
         part.with_context(|| format!("{name} does not run"))
     }
 

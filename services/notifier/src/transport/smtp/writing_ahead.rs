@@ -53,7 +53,7 @@ async fn a_few_mails_are_written_ahead_of_their_connection_and_none_with_an_atta
 {
     for (attachment_bytes, expected) in [(0, 2 * MAX_CONNECTIONS + 2), (1, MAX_CONNECTIONS)] {
         let server = MailServer::start(|_, _| ScriptedReply::Hold).await?;
-        let pool = pool_to(server.port())?;
+        let pool = pool_to(server.port)?;
         assert_eq!(written(&pool, attachment_bytes).await?, expected);
         eventually("its connections are used", SOON, async || {
             (server.counts().begun == MAX_CONNECTIONS).then_some(())
