@@ -16,7 +16,6 @@ use site_events::{
     Channel, DEAD_LETTERS_STREAM, EventType, FAN_OUT_CONSUMER, SENDINGS_CONSUMER, SENDINGS_STREAM,
     SITE_STREAM, SUPPRESSION_CONSUMER, subjects,
 };
-
 use visitor::PersonKey;
 
 use crate::{
@@ -173,8 +172,8 @@ pub struct Provisioned {
 ///
 /// # Errors
 ///
-/// If the installation has another key, or a stream holds more than its share of the storage: then nothing is changed. If the broker refuses one of them; those
-/// before it stay.
+/// If the installation has another key, or a stream holds more than its share of the storage: then nothing is changed. If the
+/// broker refuses one of them; those before it stay.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,

@@ -256,7 +256,7 @@ impl EventData for NewsletterUnsubscribed {
     const TYPE: EventType = EventType::NewsletterUnsubscribed;
 }
 
-/// A newsletter mail that came back for good, because the address does not exist.
+/// A newsletter mail that came back: because the address does not exist, or takes none.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterBounced {

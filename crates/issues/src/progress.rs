@@ -35,7 +35,7 @@ pub struct PassedOver {
     pub pending: u64,
     /// They left.
     pub unsubscribed: u64,
-    /// Their address does not exist, or they called a mail spam.
+    /// Their address does not exist, or takes no mails.
     pub suppressed: u64,
     /// They confirmed after the issue was asked for.
     pub later: u64,

@@ -12,7 +12,7 @@ pub enum NotReached {
     Pending,
     /// They left.
     Unsubscribed,
-    /// Their address does not exist, or they called a mail spam.
+    /// Their address does not exist, or takes no mails.
     Suppressed,
     /// They confirmed after the issue was asked for, and get the next one.
     Later,

@@ -10,8 +10,8 @@ use time::OffsetDateTime;
 
 use crate::{newsletter::Newsletter, update::update};
 
-/// Suppresses the subscriber, at once where the address does not exist, and else after the third mail that came back. Of whom nothing is held any more, nothing is kept either: an erased person does not come
-/// back by a late event. While the subscribers' bucket is away it waits for that.
+/// Suppresses the subscriber, at once where the address does not exist, and else after the third mail that came back. Of whom
+/// nothing is held any more, nothing is kept either: an erased person does not come back by a late event. While the subscribers' bucket is away it waits for that.
 pub async fn suppress(newsletter: &Newsletter, breaker: &CircuitBreaker, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     // An event that cannot be read tells of an address that does not exist.

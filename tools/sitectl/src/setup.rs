@@ -43,8 +43,8 @@ pub struct SetupArgs {
 ///
 /// # Errors
 ///
-/// If the broker or the S3 bucket cannot be used or set up, or the installation has another key of person ids; or, once all else is done, if events wait for an endpoint
-/// that is named no more.
+/// If the broker or the S3 bucket cannot be used or set up, or the installation has another key of person ids; or, once all else
+/// is done, if events wait for an endpoint that is named no more.
 pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let client = nats::connect(&args.common.nats, "operator").await?;
     let context = jetstream::new(client);

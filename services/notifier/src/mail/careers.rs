@@ -46,7 +46,6 @@ pub async fn application(
         earlier => extras.earlier.iter().map(described_earlier).collect::<Vec<_>>(),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
-        can_reply => answer_to(&from.name, &from.email).is_some(),
     };
     let to = context.recruiters.clone();
     Ok(Mail {

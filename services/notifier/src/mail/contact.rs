@@ -21,7 +21,6 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
         origin => origin(from.attribution.as_ref()),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
-        can_reply => answer_to(&from.name, &from.email).is_some(),
     };
     Mail {
         reply_to: answer_to(&from.name, &from.email),

@@ -8,7 +8,7 @@ use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::{Subscriber, audience::NotReached};
 use time::OffsetDateTime;
 
-use crate::{broker::BucketReader, subscribers::everybody::everybody};
+use crate::broker::BucketReader;
 
 /// How many.
 #[derive(Debug, Default, Serialize)]
@@ -28,9 +28,9 @@ impl Reach {
     /// If the broker does not answer.
     pub async fn of_now(context: &Context, now: OffsetDateTime) -> anyhow::Result<Self> {
         let bucket = BucketReader::open(context, SUBSCRIBERS_BUCKET).await?;
-        let mut everybody = everybody(&bucket);
+        let mut records = bucket.records();
         let mut reach = Self::default();
-        while let Some(record) = everybody.try_next().await? {
+        while let Some(record) = records.try_next().await? {
             if record.payload.is_empty() {
                 continue;
             }
@@ -69,7 +69,7 @@ pub fn not_reached_lines(not_reached: &PassedOver) -> Vec<String> {
     let reasons = [
         (pending, "have not confirmed"),
         (unsubscribed, "left"),
-        (suppressed, "are suppressed: mails come back, or were called spam"),
+        (suppressed, "are suppressed: mails come back"),
         (later, "confirmed after it was asked for"),
         (unreadable, "have a record that cannot be read"),
     ];

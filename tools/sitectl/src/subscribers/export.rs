@@ -11,7 +11,6 @@ use time::OffsetDateTime;
 use visitor::links::{LinkBuilder, UnsubscribeLinks};
 
 use super::{
-    everybody::everybody,
     state_name::StateName,
     table::{self, Row, Table},
 };
@@ -64,8 +63,8 @@ struct Export<'a> {
 impl Export<'_> {
     /// Hands over row after row.
     async fn rows(&self, mut take: impl FnMut(Row) -> anyhow::Result<()>) -> anyhow::Result<()> {
-        let mut everybody = everybody(self.bucket);
-        while let Some(record) = everybody.try_next().await? {
+        let mut records = self.bucket.records();
+        while let Some(record) = records.try_next().await? {
             if let Some(row) = self.row(&record)? {
                 take(row)?;
             }

@@ -10,14 +10,13 @@ use futures_util::TryStreamExt as _;
 use site_broker::SUBSCRIBERS_BUCKET;
 use time::OffsetDateTime;
 
-use super::everybody::everybody;
 use crate::{
     broker::{self, BucketReader},
     common_args::Mode,
 };
 
 /// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service
-/// does so itself when somebody leaves: these are records of before that, and of what it did not come to.
+/// does so itself when somebody leaves: these are records that it did not come to.
 ///
 /// # Errors
 ///
@@ -26,8 +25,8 @@ pub async fn forget_addresses(client: Client, now: OffsetDateTime, mode: Mode) -
     let context = jetstream::new(client.clone());
     let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
     let subscribers = Subscribers::open(client).await?;
-    let (mut forgotten, mut everybody) = (0, everybody(&bucket));
-    while let Some(message) = everybody.try_next().await? {
+    let (mut forgotten, mut records) = (0, bucket.records());
+    while let Some(message) = records.try_next().await? {
         forgotten += u64::from(forget(&subscribers, &message, now, mode).await?);
     }
     Ok(forgotten)
