@@ -1,13 +1,35 @@
-//! The links of an issue. Those that lead to our own site say so, by its campaign parameters; no other is changed, and none is
-//! led through a counter.
+//! The links and pictures of an issue. Those that lead to our own site say so, by its campaign parameters; no other is changed, and none
+//! is led through a counter.
 
-use anyhow::{Context as _, bail, ensure};
-use url::Url;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+use url::{Host, Url};
+
+/// Where the blog has its pictures, seen from a post.
+const PICTURES: &str = "../src/pictures";
+/// Ends of names that no reader finds.
+const PRIVATE_ENDS: [&str; 3] = [".localhost", ".local", ".internal"];
 
 /// How the links of one issue are written.
 pub struct SiteLinks {
     site: Url,
+    /// The page of the blog on which the issue is read, too.
+    post: Option<Url>,
     campaign: String,
+    /// The blog's pictures, where the issue is a post of it.
+    pictures: Option<PathBuf>,
+}
+
+/// How a picture is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Picture {
+    /// From this address.
+    At(Url),
+    /// By its words: the address of a picture of the blog changes with each build, and no mail program shows its drawings.
+    Words,
+    /// By its words, as it is none of the blog's pictures.
+    Missing,
 }
 
 impl SiteLinks {
@@ -15,62 +37,150 @@ impl SiteLinks {
     pub fn new(site: Url, name: &str) -> Self {
         Self {
             site,
+            post: None,
             campaign: name.to_owned(),
+            pictures: None,
         }
     }
 
-    /// The address of a page of our own site.
+    /// The same for a post of the blog that lies in this file.
     ///
     /// # Errors
     ///
-    /// If it is none.
-    pub fn web(&self, path: &str) -> anyhow::Result<String> {
-        self.link(path)
+    /// If its id is none.
+    pub fn of_post(self, id: &str, file: &Path) -> anyhow::Result<Self> {
+        let post = self.site.join(&format!("/blog/{id}"));
+        let pictures = file.parent().map(|folder| folder.join(PICTURES));
+        Ok(Self {
+            post: Some(post.with_context(|| format!("its id {id} is none"))?),
+            pictures: pictures.filter(|pictures| pictures.is_dir()),
+            ..self
+        })
     }
 
-    /// A link as it stands in the mail.
+    /// The page of the blog, as a link in the mail.
+    pub fn web(&self) -> Option<String> {
+        self.post.clone().map(|post| self.with_campaign(post).to_string())
+    }
+
+    /// The page of the blog.
+    pub fn post(&self) -> Option<&Url> {
+        self.post.as_ref()
+    }
+
+    /// A link as it stands in the mail. One to a heading stays in the mail where that is nowhere on the web.
     ///
     /// # Errors
     ///
-    /// If it is none that a mail program follows.
-    pub fn link(&self, written: &str) -> anyhow::Result<String> {
-        let mut link = self.absolute(written)?;
+    /// If it leads nowhere, with the reason.
+    pub fn link(&self, written: &str) -> Result<String, &'static str> {
+        if self.post.is_none() && written.starts_with('#') {
+            return Ok(written.to_owned());
+        }
+        Ok(self.with_campaign(self.target(written)?).into())
+    }
+
+    /// Where a link leads.
+    ///
+    /// # Errors
+    ///
+    /// If that is nowhere, with the reason.
+    pub fn target(&self, written: &str) -> Result<Url, &'static str> {
+        if written.trim().is_empty() {
+            return Err("it has no address");
+        }
+        if written.starts_with("www.") {
+            return Err("it has no https:// before it");
+        }
+        let page = self.post.as_ref().unwrap_or(&self.site);
+        let is_mail_address = written.contains('@') && !written.contains([':', '/']);
+        let link = if is_mail_address {
+            Url::parse(&format!("mailto:{written}"))
+        } else {
+            page.join(written)
+        };
+        let Ok(link) = link else {
+            return Err("it is no address");
+        };
         match link.scheme() {
-            "mailto" | "tel" => {}
-            "http" | "https" if self.is_ours(&link) => {
-                link.query_pairs_mut()
-                    .append_pair("utm_source", "newsletter")
-                    .append_pair("utm_medium", "email")
-                    .append_pair("utm_campaign", &self.campaign);
-            }
-            "http" | "https" => {}
-            _ => bail!("the link {written} leads nowhere that a mail program follows"),
+            "mailto" if !link.path().contains('@') => Err("it has no address"),
+            "mailto" | "tel" => Ok(link),
+            "http" | "https" if self.is_ours(&link) => Ok(link),
+            "http" | "https" if self.is_out_of_reach(&link) => Err("no reader reaches that machine"),
+            "http" | "https" => Ok(link),
+            _ => Err("no mail program follows it"),
         }
-        Ok(link.into())
     }
 
-    /// The address of a picture.
+    /// How a picture is shown.
     ///
     /// # Errors
     ///
     /// If it lies with somebody else, who would hear of each reader.
-    pub fn picture(&self, written: &str) -> anyhow::Result<String> {
-        let picture = self.absolute(written)?;
+    pub fn picture(&self, written: &str) -> anyhow::Result<Picture> {
+        let is_name = !written.is_empty() && !written.contains([':', '/']);
+        if let Some(pictures) = self.pictures.as_ref().filter(|_| is_name) {
+            let is_there = pictures.join(written).is_file();
+            return Ok(if is_there {
+                Picture::Words
+            } else {
+                Picture::Missing
+            });
+        }
+        let Some(picture) = self.target(written).ok() else {
+            return Ok(Picture::Missing);
+        };
         ensure!(
             self.is_ours(&picture),
             "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
         );
-        Ok(picture.into())
+        Ok(Picture::At(picture))
     }
 
-    fn absolute(&self, written: &str) -> anyhow::Result<Url> {
-        self.site
-            .join(written)
-            .with_context(|| format!("the link {written} leads nowhere"))
-    }
-
-    fn is_ours(&self, link: &Url) -> bool {
+    /// Whether it is an address of the site.
+    pub fn is_ours(&self, link: &Url) -> bool {
         link.origin() == self.site.origin()
+    }
+
+    fn with_campaign(&self, mut link: Url) -> Url {
+        if self.is_ours(&link) {
+            link.query_pairs_mut()
+                .append_pair("utm_source", "newsletter")
+                .append_pair("utm_medium", "email")
+                .append_pair("utm_campaign", &self.campaign);
+        }
+        link
+    }
+
+    /// Whether nobody else reaches its host. A site that is tried on one machine may link to that.
+    fn is_out_of_reach(&self, link: &Url) -> bool {
+        match link.host() {
+            Some(Host::Domain("localhost")) => !is_local(&self.site),
+            Some(Host::Domain(name)) => {
+                !name.contains('.')
+                    || name.ends_with(".invalid")
+                    || PRIVATE_ENDS.iter().any(|end| name.ends_with(end))
+            }
+            Some(Host::Ipv4(_) | Host::Ipv6(_)) => !is_local(&self.site) && is_private(link),
+            None => true,
+        }
+    }
+}
+
+/// Whether it leads to the machine that it is followed on.
+pub fn is_local(link: &Url) -> bool {
+    match link.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn is_private(link: &Url) -> bool {
+    match link.host() {
+        Some(Host::Ipv4(address)) => address.is_private() || address.is_link_local() || is_local(link),
+        _ => is_local(link),
     }
 }
 
@@ -78,9 +188,13 @@ impl SiteLinks {
 mod tests {
     use super::*;
 
+    fn links(site: &str) -> anyhow::Result<SiteLinks> {
+        Ok(SiteLinks::new(Url::parse(site)?, "smart-home"))
+    }
+
     #[test]
     fn links_to_our_site_name_the_issue_and_no_other_is_changed() -> anyhow::Result<()> {
-        let links = SiteLinks::new(Url::parse("https://oculant.example")?, "smart-home");
+        let links = links("https://oculant.example")?;
         let campaign = "utm_source=newsletter&utm_medium=email&utm_campaign=smart-home";
         for (written, link) in [
             ("/contact", format!("https://oculant.example/contact?{campaign}")),
@@ -93,12 +207,58 @@ mod tests {
                 "mailto:hello@oculant.example",
                 "mailto:hello@oculant.example".to_owned(),
             ),
+            // As in `<hello@oculant.example>`.
+            ("hello@oculant.example", "mailto:hello@oculant.example".to_owned()),
+            ("tel:+911234567", "tel:+911234567".to_owned()),
+            ("#zones", "#zones".to_owned()),
         ] {
-            assert_eq!(links.link(written)?, link);
+            assert_eq!(links.link(written), Ok(link));
         }
-        assert!(links.link("javascript:alert(1)").is_err());
         assert!(links.picture("https://example.org/x.png").is_err());
-        assert_eq!(links.picture("/x.png")?, "https://oculant.example/x.png");
+        assert_eq!(
+            links.picture("/x.png")?,
+            Picture::At(Url::parse("https://oculant.example/x.png")?)
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn links_of_a_post_are_seen_from_its_page() -> anyhow::Result<()> {
+        let links = links("https://oculant.example")?.of_post("smart-home", Path::new("smart-home.md"))?;
+        for (written, link) in [
+            ("#zones", "https://oculant.example/blog/smart-home#zones"),
+            ("future-trends", "https://oculant.example/blog/future-trends"),
+            ("/careers", "https://oculant.example/careers"),
+        ] {
+            assert_eq!(links.target(written).map(String::from), Ok(link.to_owned()));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_known_without_following_it() -> anyhow::Result<()> {
+        let site = links("https://oculant.example")?;
+        for dead in [
+            "",
+            "javascript:alert(1)",
+            "ftp://example.org/x",
+            "https://",
+            "https://contact",
+            "https://nothing.invalid/",
+            "http://localhost:3000/draft",
+            "http://192.168.1.7/",
+            "http://wiki.internal/",
+            "www.example.org/x",
+            "mailto:",
+        ] {
+            assert!(site.target(dead).is_err(), "{dead}");
+        }
+        // A site that is looked at on one machine.
+        assert!(
+            links("http://localhost:8080")?
+                .target("http://127.0.0.1:3000/")
+                .is_ok()
+        );
         Ok(())
     }
 }

@@ -1,12 +1,15 @@
 //! `sitectl newsletter`: an issue of the newsletter, looked at, sent, watched, paused and ended.
 
+mod article;
 mod control;
+mod faults;
 mod html;
 mod links;
 mod plain_text;
 mod post;
 mod preview;
 mod reach;
+mod reachability;
 mod send;
 mod status;
 mod test_mail;
@@ -17,7 +20,7 @@ use clap::{Args, Subcommand};
 use site_events::event::Audience;
 use visitor::{EmailAddress, PersonKeySettings, links as visitor_links};
 
-use self::post::Post;
+use self::post::{Faults, Post};
 use crate::common_args::{CommonArgs, ModeArgs};
 
 /// What `--yes` is for in `send`.
@@ -109,11 +112,20 @@ struct PostArgs {
     /// Address of the site, for its links and pictures
     #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = visitor_links::site_url)]
     site_url: String,
+    /// Goes on although a picture is missing, a link leads nowhere, or a placeholder is left
+    #[arg(long)]
+    force: bool,
 }
 
 impl PostArgs {
-    fn read(&self, audience: Audience) -> anyhow::Result<Post> {
-        Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)
+    async fn read(&self, audience: Audience) -> anyhow::Result<Post> {
+        let post = Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)?;
+        let faults = if self.force {
+            Faults::Forced
+        } else {
+            Faults::Refused
+        };
+        post.look(&self.post, faults).await
     }
 }
 
@@ -125,16 +137,16 @@ impl PostArgs {
 pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::Preview { post, preview, json } => {
-            preview.run(&post.read(Audience::Subscribers)?, &post.site_url, *json)
+            preview.run(&post.read(Audience::Subscribers).await?, &post.site_url, *json)
         }
         Command::Test {
             post,
             to,
             key,
             common,
-        } => test_mail::send_test(post.read(Audience::Test)?, to, &key.person_key, common).await,
+        } => test_mail::send_test(post.read(Audience::Test).await?, to, &key.person_key, common).await,
         Command::Send { post, mode, common } => {
-            send::send(post.read(Audience::Subscribers)?, mode.mode(), common).await
+            send::send(post.read(Audience::Subscribers).await?, mode.mode(), common).await
         }
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
         Command::Pause { name, common } => control::pause(name, common).await,

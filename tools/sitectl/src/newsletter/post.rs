@@ -2,12 +2,18 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use serde::Deserialize;
 use site_events::event::{Audience, NewsletterIssueRequested};
 use url::Url;
 
-use super::{html, links::SiteLinks, plain_text};
+use super::{
+    article::Article,
+    faults::{self, Fault, Findings},
+    html,
+    links::SiteLinks,
+    plain_text, reachability,
+};
 
 /// What stands before and after the front matter.
 const FENCE: &str = "---\n";
@@ -36,6 +42,16 @@ pub struct Post {
     pub issue: NewsletterIssueRequested,
     /// What may not be as it is meant.
     pub remarks: Vec<String>,
+    found: Findings,
+}
+
+/// Whether an issue goes on with what is wrong in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Faults {
+    /// It is refused.
+    Refused,
+    /// They are told as remarks.
+    Forced,
 }
 
 impl Post {
@@ -48,16 +64,53 @@ impl Post {
         let source = fs::read_to_string(file);
         let source = source.with_context(|| format!("{} cannot be read", file.display()))?;
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        Self::parse(
-            &source.replace("\r\n", "\n"),
-            name.or(stem.as_deref()),
-            site_url,
-            audience,
-        )
-        .with_context(|| format!("{} cannot be sent", file.display()))
+        let source = source.replace("\r\n", "\n");
+        Self::parse(&source, file, name.or(stem.as_deref()), site_url, audience)
+            .with_context(|| cannot_be_sent(file))
     }
 
-    fn parse(source: &str, name: Option<&str>, site_url: &str, audience: Audience) -> anyhow::Result<Self> {
+    /// Looks whether what it links to and shows is there.
+    ///
+    /// # Errors
+    ///
+    /// If something is wrong that its readers would see, and that is not forced; or nothing can be asked for.
+    pub async fn look(mut self, file: &Path, faults: Faults) -> anyhow::Result<Self> {
+        let Findings {
+            faults: mut wrong,
+            targets,
+        } = std::mem::take(&mut self.found);
+        let learned = reachability::look(targets).await?;
+        wrong.extend(learned.faults);
+        wrong.sort();
+        if !learned.unknown.is_empty() {
+            let unknown = learned.unknown.iter().map(Url::as_str).collect::<Vec<_>>();
+            self.remarks.push(format!(
+                "Not checked, because there was no clear answer: {}.",
+                unknown.join(", ")
+            ));
+        }
+        let wrong: Vec<String> = wrong.iter().map(Fault::to_string).collect();
+        match faults {
+            Faults::Refused if !wrong.is_empty() => {
+                let wrong = wrong.join("; ");
+                Err(anyhow!("{wrong}. Mend that, or repeat it with --force."))
+                    .with_context(|| cannot_be_sent(file))
+            }
+            Faults::Refused | Faults::Forced => {
+                self.remarks
+                    .extend(wrong.iter().map(|wrong| format!("Wrong: {wrong}.")));
+                Ok(self)
+            }
+        }
+    }
+
+    fn parse(
+        source: &str,
+        file: &Path,
+        name: Option<&str>,
+        site_url: &str,
+        audience: Audience,
+    ) -> anyhow::Result<Self> {
         let (front, body) = split(source)?;
         let (title, body) = match front.title {
             Some(title) => (title, body),
@@ -69,25 +122,39 @@ impl Post {
         ensure_name(&name)?;
         let site = Url::parse(site_url).context("SITE_URL is no address of a site")?;
         let links = SiteLinks::new(site.clone(), &name);
-        let text = plain_text::render(body, &links)?;
-        let html = html::render(body, &links)?;
+        let links = match &front.id {
+            Some(id) => links.of_post(id, file)?,
+            None => links,
+        };
+        let article = Article::parse(body);
+        let first_line = 1 + source[..source.len() - body.len()].matches('\n').count();
+        let mut found = faults::look(body, first_line, &article, &links)?;
+        found.faults.extend(faults::look_at_words("its title", &title));
+        let excerpt = front.excerpt.as_deref().unwrap_or_default();
+        found.faults.extend(faults::look_at_words("its excerpt", excerpt));
+        let text = plain_text::render(&article, &links)?;
+        let html = html::render(&article, &links)?;
         let preview = front.excerpt.unwrap_or_else(|| first_words(&text));
-        let web = front.id.map(|id| links.web(&format!("/blog/{id}"))).transpose()?;
         let issue = NewsletterIssueRequested {
             name,
             subject: title.trim().to_owned(),
             preview: preview.chars().take(MAX_PREVIEW_CHARACTERS).collect(),
             html,
             text,
-            web,
+            web: links.web(),
             audience,
         };
         ensure_size(&issue)?;
         Ok(Self {
             remarks: remarks(&issue, &site),
             issue,
+            found,
         })
     }
+}
+
+fn cannot_be_sent(file: &Path) -> String {
+    format!("{} cannot be sent", file.display())
 }
 
 /// The front matter, where there is one, and what follows it.
@@ -158,7 +225,7 @@ mod tests {
     const SITE: &str = "https://oculant.example";
 
     fn parse(source: &str, name: Option<&str>) -> anyhow::Result<Post> {
-        Post::parse(source, name, SITE, Audience::Subscribers)
+        Post::parse(source, Path::new("issue.md"), name, SITE, Audience::Subscribers)
     }
 
     fn refusal(source: &str) -> String {
@@ -190,10 +257,38 @@ mod tests {
         let posts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../frontends/blog/posts");
         let mut read = 0;
         for file in fs::read_dir(posts)? {
-            Post::read(&file?.path(), None, SITE, Audience::Subscribers)?;
+            let file = file?.path();
+            let post = Post::read(&file, None, SITE, Audience::Subscribers)?;
+            assert_eq!(post.found.faults, [], "{}", file.display());
+            for (part, raw) in [
+                (&post.issue.text, "]("),
+                (&post.issue.text, "[^"),
+                (&post.issue.html, "[^"),
+            ] {
+                assert!(!part.contains(raw), "{}: {raw}", file.display());
+            }
             read += 1;
         }
         assert!(read > 1, "{posts} holds no posts");
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_the_line_of_the_file() -> anyhow::Result<()> {
+        let source =
+            "---\nid: issue\ntitle: For {{ name }}[^1]\nexcerpt: Of ${city}\n---\n\nHello *|NAME|*.\n";
+        let mut faults = parse(source, None)?.found.faults;
+        faults.sort();
+        let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
+        assert_eq!(
+            faults,
+            [
+                "its excerpt: nobody fills in the placeholder ${city}",
+                "its title: no footnote can stand there",
+                "its title: nobody fills in the placeholder {{ name }}",
+                "line 7: nobody fills in the placeholder *|NAME|*",
+            ]
+        );
         Ok(())
     }
 
@@ -216,7 +311,6 @@ mod tests {
             ("# Title\n\n<script>x</script>\n", "HTML"),
             ("# Title\n\nA <b>word</b>\n", "HTML"),
             ("# Title\n\n![x](https://other.example/x.png)\n", "hosted"),
-            ("# Title\n\n[x](javascript:alert(1))\n", "leads nowhere"),
         ] {
             let refusal = refusal(source);
             assert!(refusal.contains(reason), "{source:?}: {refusal}");

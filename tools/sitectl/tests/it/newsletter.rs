@@ -2,9 +2,11 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually, seed_subscribers};
+use testkit::{
+    HttpStandIn, MailServer, Nats, ScriptedReply, User, eventually, http_stand_in::Reply, seed_subscribers,
+};
 use tokio_util::sync::DropGuard;
 
 use crate::{
@@ -130,6 +132,70 @@ async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
         let mailed = test[part].as_str().unwrap_or_default();
         assert_eq!(lines_of(mailed), lines_of(&previewed?), "{part}");
     }
+    Ok(())
+}
+
+/// An issue with a fault of every kind.
+const WRONG: &str = "# Hello
+
+Dear {{ name }}, ![a house](/house.png)
+[here](/contcat) and [there](/contact).
+
+See[^1].
+";
+/// What is said of them.
+const NAMED: [&str; 7] = [
+    "line 3: nobody fills in the placeholder {{ name }}",
+    "line 3: the picture",
+    "/house.png is missing: it answers 404",
+    "line 4: the link",
+    "/contcat leads nowhere: it answers 404",
+    "line 6: the footnote [^1] has no text",
+    "--force",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let web = HttpStandIn::start(|request| match request.url.path() {
+        "/contact" => Reply::Answer(200, json!({})),
+        "/away" => Reply::Answer(503, json!({})),
+        _ => Reply::Answer(404, json!({})),
+    })
+    .await?;
+    let of_links = format!("--site-url={}", web.url);
+    let brand = format!("--brand-file={}", testkit::root().join("brand.json").display());
+    let previewing = [of_links.clone(), brand];
+    let sending = [&site.flags[..], &[of_links]].concat();
+    let testing = [&sending[..], &[format!("--person-key={PERSON_KEY}")]].concat();
+    let wrong = site.file("wrong.md", WRONG)?;
+    for (words, flags) in [
+        (&["newsletter", "preview", &wrong][..], &previewing[..]),
+        (
+            &["newsletter", "test", &wrong, "--to", "editor@example.com"],
+            &testing,
+        ),
+        (&["newsletter", "send", &wrong], &sending),
+        (&["newsletter", "send", &wrong, "--yes"], &sending),
+    ] {
+        let refusal = refused(words, flags)?;
+        for named in NAMED {
+            assert!(refusal.contains(named), "{named} is not in {refusal}");
+        }
+        assert!(!refusal.contains("/contact"), "{refusal}");
+        let done = told(&[words, &["--force"]].concat(), flags)?;
+        assert!(done.contains("Wrong: line 4: the link"), "{done}");
+    }
+    told(&["newsletter", "status", "wrong"], &site.flags)?;
+
+    // A place that says neither is no fault.
+    let right = "# Hello\n\n[Here](/contact), [there](/away), [all](https://oculant.example/).\n";
+    let right = site.file("right.md", right)?;
+    let preview = told(&["newsletter", "preview", &right], &previewing)?;
+    assert!(
+        preview.contains("Not checked") && preview.contains("/away"),
+        "{preview}"
+    );
     Ok(())
 }
 
