@@ -102,4 +102,9 @@ impl IssueProgress {
             handed_out: None,
         }
     }
+
+    /// Whether nothing is left to do, where so many of its mails wait.
+    pub fn is_done(&self, waiting: u64) -> bool {
+        self.handed_out.is_some() && waiting == 0 && self.state != IssueState::Canceled
+    }
 }

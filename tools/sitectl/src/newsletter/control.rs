@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 20;
 ///
 /// # Errors
 ///
-/// If it is not known, canceled, or cannot be changed.
+/// If it is not known, canceled or done, or cannot be changed.
 pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     change(&context, name, IssueState::Paused).await?;
@@ -50,11 +50,10 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 /// As [`pause`].
 pub async fn cancel(name: &str, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let filter = subjects::sending(&IssueId::named(name).to_string(), "*");
     if mode == Mode::DryRun {
-        known(&Issues::open(&context).await?, name).await?;
-        let sendings = broker::reader(&context, SENDINGS_STREAM).await?;
-        let waiting = sendings.count(&filter).await?;
+        let entry = known(&Issues::open(&context).await?, name).await?;
+        let waiting = waiting(&context, name).await?;
+        ensure_is_not_done(&entry.record, waiting)?;
         let lines = [
             format!("would be canceled: {name}; {waiting} wait for a mail of it"),
             "Nothing was canceled; repeat it with --yes.".to_owned(),
@@ -67,7 +66,7 @@ pub async fn cancel(name: &str, mode: Mode, common: &CommonArgs) -> anyhow::Resu
     }
     change(&context, name, IssueState::Canceled).await?;
     let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
-    let purged = sendings.purge().filter(filter.as_str()).await;
+    let purged = sendings.purge().filter(of_issue(name).as_str()).await;
     let removed = purged
         .context("it is canceled, but what waits is not removed yet; repeat it")?
         .purged;
@@ -81,6 +80,26 @@ async fn known(issues: &Issues, name: &str) -> anyhow::Result<Entry<IssueProgres
     entry.with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))
 }
 
+/// An issue that everybody has cannot be held up, ended or resumed.
+fn ensure_is_not_done(progress: &IssueProgress, waiting: u64) -> anyhow::Result<()> {
+    let name = &progress.name;
+    ensure!(
+        !progress.is_done(waiting),
+        "The issue {name} is done: no mail of it waits. See `sitectl newsletter status {name}`."
+    );
+    Ok(())
+}
+
+/// How many mails of an issue are still to be sent.
+async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
+    let sendings = broker::reader(context, SENDINGS_STREAM).await?;
+    Ok(sendings.count(&of_issue(name)).await?)
+}
+
+fn of_issue(name: &str) -> String {
+    subjects::sending(&IssueId::named(name).to_string(), "*")
+}
+
 async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Result<()> {
     let issues = Issues::open(context).await?;
     let issue = IssueId::named(name);
@@ -91,6 +110,7 @@ async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Res
             !is_canceled || state == IssueState::Canceled,
             "The issue {name} is canceled."
         );
+        ensure_is_not_done(&entry.record, waiting(context, name).await?)?;
         if entry.record.state == state {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use futures_util::TryStreamExt as _;
-use issues::{Figures, IssueProgress, Issues, Ledger, store::ISSUE_KEY_PREFIX};
+use issues::{Figures, IssueProgress, Issues, Ledger, PassedOver, store::ISSUE_KEY_PREFIX};
 use serde::Serialize;
 use serde_json::json;
 use site_broker::{ISSUES_BUCKET, StreamReader};
@@ -32,18 +32,37 @@ const HEADINGS: [&str; 12] = [
     "SUBJECT",
 ];
 
-/// What is told of an issue.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+/// What is told of an issue. The list and the document have the same words for it.
 struct Row {
-    #[serde(flatten)]
     progress: IssueProgress,
-    #[serde(flatten)]
     figures: Figures,
     /// How many mails wait in the stream, those in the notifiers' hands included.
     waiting: u64,
     /// How many of those are in somebody's hands.
     in_hand: usize,
+}
+
+/// An issue in JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document<'a> {
+    name: &'a str,
+    subject: &'a str,
+    state: &'static str,
+    #[serde(with = "time::serde::rfc3339")]
+    requested: OffsetDateTime,
+    handed_out: u64,
+    /// When the last was handed out.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        with = "time::serde::rfc3339::option"
+    )]
+    handed_out_at: Option<OffsetDateTime>,
+    waiting: u64,
+    in_hand: usize,
+    #[serde(flatten)]
+    figures: Figures,
+    passed_over: PassedOver,
 }
 
 /// Says how far an issue is, or in a table how far each is.
@@ -91,7 +110,8 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
     lines.push(format!(
         "Mails of the newsletter today (UTC): {today}. Domains that take none at present: {slow}."
     ));
-    let document = json!({ "issues": rows, "mailsToday": today, "slowDomains": slow });
+    let issues: Vec<Document<'_>> = rows.iter().map(Row::document).collect();
+    let document = json!({ "issues": issues, "mailsToday": today, "slowDomains": slow });
     print_output(common.json, &document, lines)
 }
 
@@ -115,12 +135,26 @@ async fn row(
 impl Row {
     /// Where an issue stands, in a word.
     fn state(&self) -> &'static str {
-        let IssueProgress {
-            handed_out, state, ..
-        } = &self.progress;
-        match (handed_out, self.waiting) {
-            (Some(_), 0) if state.name() == "running" => "done",
-            _ => state.name(),
+        if self.progress.is_done(self.waiting) {
+            "done"
+        } else {
+            self.progress.state.name()
+        }
+    }
+
+    fn document(&self) -> Document<'_> {
+        let progress = &self.progress;
+        Document {
+            name: &progress.name,
+            subject: &progress.subject,
+            state: self.state(),
+            requested: progress.requested,
+            handed_out: progress.queued,
+            handed_out_at: progress.handed_out,
+            waiting: self.waiting,
+            in_hand: self.in_hand,
+            figures: self.figures,
+            passed_over: progress.passed_over,
         }
     }
 

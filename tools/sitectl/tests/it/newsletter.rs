@@ -199,6 +199,26 @@ async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Resul
     Ok(())
 }
 
+/// Nothing that is told of an issue that everybody has changes it.
+async fn assert_stays_done(site: &Site) -> anyhow::Result<()> {
+    for (verb, yes) in [
+        ("pause", None),
+        ("resume", None),
+        ("cancel", None),
+        ("cancel", Some("--yes")),
+    ] {
+        let words: Vec<&str> = ["newsletter", verb, "smart-home"]
+            .into_iter()
+            .chain(yes)
+            .collect();
+        let refusal = refused(&words, &site.flags)?;
+        assert!(refusal.contains("smart-home is done"), "{refusal}");
+    }
+    let status = site.status_once(|issue| issue["sent"] == 3).await?;
+    assert_eq!(status["state"], "done");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_issue_is_sent_once_it_is_known_to_whom() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
@@ -226,9 +246,12 @@ async fn an_issue_is_sent_once_it_is_known_to_whom() -> anyhow::Result<()> {
         );
     }
     let status = site.status_once(|issue| issue["sent"] == 3).await?;
-    assert_eq!((&status["queued"], &status["waiting"]), (&3.into(), &0.into()));
+    assert_eq!((&status["handedOut"], &status["waiting"]), (&3.into(), &0.into()));
+    assert!(status["handedOutAt"].is_string(), "{status}");
     let rows = told_rows(&["newsletter", "status"], &site.flags)?;
     assert_eq!(rows[0][..2], ["smart-home", "done"]);
+    assert_eq!((&status["state"], rows[0][3].as_str()), (&"done".into(), "3"));
+    assert_stays_done(&site).await?;
     let one = told(&["newsletter", "status", "smart-home"], &site.flags)?;
     assert!(one.starts_with("smart-home: done\n"), "{one}");
     let again = refused(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
@@ -256,7 +279,7 @@ async fn an_issue_is_paused_resumed_and_canceled() -> anyhow::Result<()> {
     told(&["newsletter", "send", &other, "--yes"], &site.of_links())?;
     let canceled = eventually("all three wait", SOON, async || {
         let status = told_json(&["newsletter", "status", "other"], &site.flags).ok()?;
-        (status["issues"][0]["handedOut"].is_string()).then_some(())
+        (status["issues"][0]["handedOut"] == 3).then_some(())
     });
     canceled.await?;
     let would = told(&["newsletter", "cancel", "other"], &site.flags)?;
