@@ -18,6 +18,7 @@ use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
     dead_letters,
+    held_elsewhere::{self, Holder},
     output::print_output,
     personal_data::{PersonalData, PersonalDataStores},
     private_folder,
@@ -148,39 +149,49 @@ async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
     let search = Search::begin(args).await?;
     let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
+    let holders = stores.held_elsewhere(&found).await?;
     let told = stores.erase(person, &found).await;
-    let told = told.context("not everything was erased; repeat it")?;
+    // The records that say so may be erased by now.
+    let told =
+        told.with_context(|| format!("not everything was erased; repeat it. {}", in_a_line(&holders)))?;
     let left = search.run(&found.event_ids()).await?.counts();
     ensure!(
         left.is_nothing(),
-        "Not everything was erased, or something came meanwhile; repeat it. Left are {}.",
-        stores.summary(&left).join(", ")
+        "Not everything was erased, or something came meanwhile; repeat it. Left are {}. {}",
+        stores.summary(&left).join(", "),
+        in_a_line(&holders)
     );
     let counts = found.counts();
     let freed = counts.freed();
-    let document = json!({ "person": person, "erased": counts, "awaitsCompaction": freed, "told": told });
+    let document = json!({
+        "person": person, "erased": counts, "awaitsCompaction": freed, "told": told, "heldElsewhere": holders,
+    });
     let mut lines = vec!["Erased, and found nothing more:".to_owned()];
     lines.extend(stores.summary(&counts));
     lines.push(format!(
         "Endpoints of webhooks that hear of person.erased are told so: event {told}."
     ));
+    lines.extend(held_elsewhere::lines(&holders));
     lines.extend(freed.iter().map(|bucket| {
         format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
     }));
     print_output(args.common.json, &document, lines)
 }
 
+fn in_a_line(holders: &[Holder]) -> String {
+    held_elsewhere::lines(holders).join(" ")
+}
+
 async fn print_dry_run(args: &SearchArgs) -> anyhow::Result<()> {
     let search = Search::begin(args).await?;
-    let counts = search.run(&BTreeSet::new()).await?.counts();
+    let found = search.run(&BTreeSet::new()).await?;
     let Search { stores, person, .. } = &search;
-    let document = json!({ "person": person, "wouldErase": counts });
-    let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
-    print_output(
-        args.common.json,
-        &document,
-        std::iter::once(heading).chain(stores.summary(&counts)),
-    )
+    let (counts, holders) = (found.counts(), stores.held_elsewhere(&found).await?);
+    let document = json!({ "person": person, "wouldErase": counts, "heldElsewhere": holders });
+    let mut lines = vec!["Nothing was erased; repeat it with --yes. Would erase:".to_owned()];
+    lines.extend(stores.summary(&counts));
+    lines.extend(held_elsewhere::lines(&holders));
+    print_output(args.common.json, &document, lines)
 }
 
 async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {

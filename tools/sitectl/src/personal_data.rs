@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use async_nats::jetstream::message::StreamMessage;
+use async_nats::jetstream::{Context, message::StreamMessage};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
@@ -23,6 +23,7 @@ use visitor::{InboxId, PersonId, PersonKey};
 
 use crate::{
     broker::{self, BucketReader},
+    held_elsewhere::{self, Holder},
     visitor_mails,
 };
 
@@ -31,6 +32,7 @@ const CONCURRENT_SEARCHES: usize = 16;
 
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
+    context: Context,
     publisher: Publisher,
     events: StreamReader,
     dead_letters: StreamReader,
@@ -101,6 +103,7 @@ impl PersonalDataStores {
             visitor_mails: BucketReader::open(&context, VISITOR_MAILS_BUCKET).await?,
             resumes: ResumeStore::new(store),
             resumes_name: store.s3_bucket.clone(),
+            context,
         })
     }
 
@@ -172,6 +175,15 @@ impl PersonalDataStores {
         });
         let found = searches.buffered(CONCURRENT_SEARCHES).try_flatten();
         found.try_collect().await
+    }
+
+    /// Who else holds what was found of a person.
+    ///
+    /// # Errors
+    ///
+    /// As [`held_elsewhere::search`].
+    pub async fn held_elsewhere(&self, data: &PersonalData) -> anyhow::Result<Vec<Holder>> {
+        held_elsewhere::search(&self.context, &self.events, &self.deliveries, data).await
     }
 
     /// Erases what was found of a person. The events go late: by them the deliveries and counted mails are found again,
