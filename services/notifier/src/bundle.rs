@@ -17,7 +17,7 @@ use crate::{
     gathering::{BundleSize, Gathering},
     mail::{self, BundleKind, Mail, MailContext, MailError, RecruiterExtrasLoader},
     storage::{EventStream, Handover, Unsent},
-    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+    transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// The size of a bundle: its mail can be read to its end, and is written in some megabytes. One event takes up to
@@ -47,7 +47,7 @@ pub struct Bundles {
     pub events: EventStream,
     pub recruiter_extras: Arc<RecruiterExtrasLoader>,
     pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<SmtpPool>,
+    pub smtp: Arc<Smtp>,
     /// How long an event waits for others.
     pub period: Duration,
     /// Those that fill up.

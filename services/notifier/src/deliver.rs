@@ -13,7 +13,7 @@ use crate::{
     mail::{self, BundleKind, MailContext, RecruiterExtrasLoader},
     reports::bounces,
     storage::{Allowance, Deliveries, EventStream, Handover, StaffMails, Unsent, VisitorMails, Way},
-    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+    transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// What a delivery works with.
@@ -25,7 +25,7 @@ pub struct Notifier {
     pub events: EventStream,
     pub recruiter_extras: Arc<RecruiterExtrasLoader>,
     pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<SmtpPool>,
+    pub smtp: Arc<Smtp>,
     pub publisher: Publisher,
 }
 
@@ -81,7 +81,7 @@ impl Notifier {
             _ => Way::Single,
         };
         loop {
-            self.smtp.breaker().wait(delivery).await?;
+            self.smtp.wait(delivery).await?;
             let sent = match way {
                 Way::Single => {
                     let sent = self.try_to_send(channel, limit, delivery, &unsent).await;

@@ -56,7 +56,7 @@ use self::{
         SharedLedger, StaffMails, VisitorMails,
     },
     transport::{
-        smtp::{ChannelLimit, SmtpPool},
+        smtp::{ChannelLimit, Smtp},
         webhooks::{Webhook, WebhookStores},
     },
 };
@@ -95,8 +95,8 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         settings.check_grace()?;
-        let smtp = Arc::new(SmtpPool::new(&settings.smtp, Channel::ALL.len() + 2)?);
         let mail_context = Arc::new(MailContext::new(&settings)?);
+        let smtp = Arc::new(Smtp::new(&settings.smtp, mail_context.from.email.domain())?);
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = nats::jetstream(client.clone());
@@ -200,6 +200,8 @@ impl Service {
         workers.spawn(self.issues.run(self.context.clone(), self.retries, stop.clone()));
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
+        let smtp = self.notifier.smtp.clone();
+        workers.spawn(async move { smtp.end_bursts().await });
         let drain = Drain::new(stop.clone(), self.grace);
         let smtp = self.notifier.smtp.clone();
         workers.spawn(async move {
@@ -210,7 +212,6 @@ impl Service {
             self.server.run(drain.clone()),
             drain.within_grace(watch(&mut workers, drain.stop())),
         );
-        self.notifier.smtp.close(Duration::from_secs(1)).await;
         served.and(worked.unwrap_or(Ok(())))
     }
 }
@@ -275,7 +276,7 @@ async fn notifier(
     deliveries: Deliveries,
     events: EventStream,
     mail_context: Arc<MailContext>,
-    smtp: Arc<SmtpPool>,
+    smtp: Arc<Smtp>,
     publisher: Publisher,
 ) -> anyhow::Result<Notifier> {
     let recruiter_extras = Arc::new(RecruiterExtrasLoader::new(

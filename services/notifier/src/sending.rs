@@ -8,7 +8,7 @@ use std::{
 
 use issues::{CLAIM_HOLDS, Claim, IssueState, Outcome as LedgerOutcome, PutOff};
 use lettre::Message;
-use site_broker::{Delivery, GivenBack, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
+use site_broker::{Delivery, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind};
 use subscribers::{SubscriberStoreError, Subscribers};
 use time::OffsetDateTime;
@@ -22,7 +22,7 @@ use crate::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
         NotSent, Place, SharedLedger, Unavailable, Unsent,
     },
-    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+    transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
@@ -42,7 +42,7 @@ pub struct IssueSender {
     pub events: IssueEvents,
     pub ledger: SharedLedger,
     pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<SmtpPool>,
+    pub smtp: Arc<Smtp>,
     pub publisher: Publisher,
     pub limit: ChannelLimit,
 }
@@ -104,12 +104,6 @@ impl From<MailError> for SendingError {
 
 impl From<Unavailable> for SendingError {
     fn from(error: Unavailable) -> Self {
-        Self::Delivery(error.into())
-    }
-}
-
-impl From<GivenBack> for SendingError {
-    fn from(error: GivenBack) -> Self {
         Self::Delivery(error.into())
     }
 }
@@ -185,7 +179,7 @@ impl IssueSender {
             };
             let sent = async {
                 // While the mail server is away nothing takes a place of a day on which it is not sent.
-                self.smtp.breaker().wait(delivery).await?;
+                self.smtp.wait(delivery).await?;
                 let address = self.address(attempt, &event).await?;
                 let read_at = Instant::now();
                 let claimed_at = self.wait_for_limits(attempt, &address, delivery).await?;
@@ -337,7 +331,11 @@ impl IssueSender {
                 NotSent::Bounced
             }
             SmtpError::Refused(_) => NotSent::Refused,
-            SmtpError::Away { .. } | SmtpError::NotAsked | SmtpError::NotBegun => return Err(error.into()),
+            SmtpError::Away { .. }
+            | SmtpError::Held { .. }
+            | SmtpError::Unconfirmed(_)
+            | SmtpError::NotAsked
+            | SmtpError::NotBegun => return Err(error.into()),
             // It is in nobody's count.
             _ if attempt.sending.test.is_some() => {
                 if delivery.attempt < TEST_ATTEMPTS {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::{
     mail::{self, DigestContent, MailContext, MailError},
     storage::{Deliveries, EndpointStates, LastDigest, Unavailable},
-    transport::smtp::{ChannelLimit, SmtpError, SmtpPool},
+    transport::smtp::{ChannelLimit, Smtp, SmtpError},
 };
 
 /// The most dead letters that one mail tells of.
@@ -27,7 +27,7 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct DeadLetterDigest {
     pub deliveries: Deliveries,
     pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<SmtpPool>,
+    pub smtp: Arc<Smtp>,
     pub consumer: PullConsumer,
     /// How the endpoints fare, and which there are.
     pub states: Arc<EndpointStates>,
@@ -53,7 +53,10 @@ enum DigestError {
 impl DigestError {
     /// Whether the mail server is away, which its circuit breaker logs once.
     fn is_away(&self) -> bool {
-        matches!(self, Self::Smtp(SmtpError::Away { .. } | SmtpError::NotAsked))
+        matches!(
+            self,
+            Self::Smtp(SmtpError::Away { .. } | SmtpError::Held { pause: Some(_), .. } | SmtpError::NotAsked)
+        )
     }
 }
 

@@ -22,7 +22,7 @@ use site_events::{
 use site_service::RequestId;
 use subscribers::{Retention, Subscribers};
 use testkit::{
-    MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, publish_all,
+    MailFault, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, measure, publish_all,
     seed_subscribers,
 };
 use time::OffsetDateTime;
@@ -752,6 +752,41 @@ async fn an_address_that_does_not_exist_is_told_of_and_is_no_dead_letter() -> an
     assert_eq!(bounced[0]["data"]["channel"], "newsletter-issue");
     assert_eq!(bounced[0]["data"].get("kind"), None, "a hard one");
     assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+/// Of the first it cannot be known yet; it is asked again, and not given up.
+#[tokio::test]
+async fn an_issue_that_is_refused_domain_after_domain_is_held_and_goes_out_once_that_is_mended()
+-> anyhow::Result<()> {
+    const READERS: usize = 26;
+    for refusal in [
+        "550 5.7.1 Message rejected",
+        "550 5.4.5 Daily user sending limit exceeded",
+    ] {
+        let nats = Nats::start().await?;
+        let server = taking().await?;
+        server.fault(MailFault::Each(ScriptedReply::ToRecipient(refusal)));
+        let addresses = (0..READERS).map(|number| format!("reader-{number}@domain-{number}.example"));
+        let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+        let operator = Operator::on(&nats).await?;
+        operator.send(&readers).await?;
+        let _notifier = Running::start(&nats, server.port, &[]).await?;
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        let tried: usize = readers
+            .iter()
+            .map(|reader| server.attempts(reader.email.as_str()))
+            .sum();
+        assert!((1..READERS).contains(&tried), "{tried} attempts");
+        server.fault(MailFault::None);
+        let figures = operator.until_done(SOON).await?;
+        assert_eq!(
+            (figures.sent, figures.refused, figures.bounced, figures.given_up),
+            (READERS as u64, 0, 0, 0),
+            "{refusal}"
+        );
+        assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
+    }
     Ok(())
 }
 

@@ -10,12 +10,15 @@ use std::{
 
 use anyhow::Context;
 use futures_util::future::try_join_all;
+use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{MailServer, Nats, ScriptedReply, eventually, mail_server::Behaviour};
+use testkit::{MailFault, MailServer, Nats, ScriptedReply, eventually, mail_server::Behaviour};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::running::{NEVER, Running, SALES, SOON, Site, accepted, header, person, taking_at};
+use crate::running::{
+    NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, header, person, settings, taking_at,
+};
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
@@ -467,6 +470,106 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     let mended = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = Running::start(&nats, mended.port, &[]).await?;
     accepted(&mended, "zoe@example.org", 1).await
+}
+
+#[tokio::test]
+async fn what_is_refused_for_a_reason_of_ours_is_held_and_arrives_once_that_is_mended() -> anyhow::Result<()>
+{
+    // Longer than any of them is held.
+    const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let site = Site::on(&nats).await?;
+    let mut settings = settings(&nats, server.port, &[])?;
+    settings.retries = RetryPolicy {
+        initial_backoff: Duration::from_millis(200),
+        give_up_after: GIVEN_UP_AFTER,
+    };
+    let _notifier = Running::start_with(settings).await?;
+    let channels = [
+        Channel::SalesLead,
+        Channel::ContactAcknowledgement,
+        Channel::NewsletterConfirmation,
+        Channel::RecruiterApplication,
+        Channel::ApplicationAcknowledgement,
+    ];
+    for (number, refusal) in [
+        ScriptedReply::ToRecipient("550 5.4.5 Daily user sending limit exceeded."),
+        ScriptedReply::ToRecipient("554 5.7.1 <visitor>: Relay access denied"),
+        ScriptedReply::ToRecipient("504 5.5.2 <box>: Helo command rejected: need fully-qualified hostname"),
+        ScriptedReply::ToContent("554 5.2.252 SendAsDenied; not allowed to send as"),
+        ScriptedReply::ToRecipient("454 4.7.1 <visitor>: Relay access denied"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        server.fault(MailFault::Each(refusal));
+        let visitor = format!("visitor-{number}@domain-{number}.example");
+        site.contact(&visitor).await?;
+        site.request_newsletter(&visitor).await?;
+        site.publish(&visitor, application(&visitor)?).await?;
+        eventually("it is refused", SOON, async || {
+            (server.attempts(&visitor) + server.attempts(SALES) + server.attempts(RECRUITERS) > number)
+                .then_some(())
+        })
+        .await?;
+        tokio::time::sleep(3 * GIVEN_UP_AFTER).await;
+        for channel in channels {
+            assert_eq!(site.open(channel).await?, 1, "{refusal:?}: {}", channel.name());
+        }
+        server.fault(MailFault::None);
+        for channel in channels {
+            site.until_acked(channel, SOON).await?;
+        }
+        assert_eq!(server.accepted(&visitor).len(), 3, "{refusal:?}");
+        assert!(nats.dead_letters().await?.is_empty(), "{refusal:?}");
+    }
+    Ok(())
+}
+
+/// Staff at the relay's own domain get theirs.
+#[tokio::test]
+async fn a_relay_that_takes_only_mails_to_its_own_domain_holds_up_none_of_them_and_no_other_is_given_up()
+-> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, _| match to {
+        SALES => ScriptedReply::Take,
+        _ => ScriptedReply::ToRecipient("554 5.7.1 Relay access denied"),
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port, &[]).await?;
+    for number in 0..5 {
+        site.contact(&format!("visitor-{number}@domain-{number}.example"))
+            .await?;
+    }
+    site.until_acked(Channel::SalesLead, SOON).await?;
+    assert_eq!(server.accepted(SALES).len(), 5);
+    assert_eq!(site.open(Channel::ContactAcknowledgement).await?, 5);
+    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_server_is_told_the_domain_of_the_sender_or_what_is_set() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let site = Site::on(&nats).await?;
+    for (set, told) in [
+        (None, "oculant.example"),
+        (Some("--smtp-helo=mail.oculant.example"), "mail.oculant.example"),
+    ] {
+        let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
+        let set: Vec<String> = set.into_iter().map(str::to_owned).collect();
+        let _notifier = Running::start(&nats, server.port, &set).await?;
+        site.request_newsletter("zoe@example.org").await?;
+        accepted(&server, "zoe@example.org", 1).await?;
+        assert!(
+            server.hellos().iter().all(|hello| hello == told),
+            "{:?}",
+            server.hellos()
+        );
+    }
+    Ok(())
 }
 
 #[tokio::test]

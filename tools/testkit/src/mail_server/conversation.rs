@@ -40,7 +40,11 @@ impl<'a> Conversation<'a> {
                 state.count(|counts| counts.plaintext_commands += 1);
             }
             match command {
-                "EHLO" => conversation.introduce_itself().await?,
+                "EHLO" => {
+                    let name = line.split(' ').nth(1).unwrap_or_default().to_owned();
+                    state.records(|records| records.hellos.push(name));
+                    conversation.introduce_itself().await?;
+                }
                 "STARTTLS" => conversation = conversation.encrypt().await?,
                 "AUTH" => conversation.log_in(&line).await?,
                 "MAIL" => {
@@ -50,7 +54,6 @@ impl<'a> Conversation<'a> {
                         .say(state.behaviour.to_sender.unwrap_or("250 OK"))
                         .await?;
                 }
-                // Whoever sends all at once hears of each what came of it.
                 "RCPT" if !is_begun => conversation.say("503 5.5.1 No sender").await?,
                 "RCPT" => to = conversation.recipient(&line).await?,
                 "DATA" => match to.take() {
@@ -79,7 +82,7 @@ impl<'a> Conversation<'a> {
         };
         let login = self.state.behaviour.login.as_ref();
         let mechanisms = login.map_or("PLAIN LOGIN", |login| login.mechanism);
-        let words = format!("250-mail.test\r\n250-PIPELINING\r\n{starttls}250 AUTH {mechanisms}");
+        let words = format!("250-mail.test\r\n{starttls}250 AUTH {mechanisms}");
         self.say(&words).await
     }
 
@@ -186,20 +189,11 @@ impl<'a> Conversation<'a> {
 
     /// The client's next line.
     async fn hear(&mut self) -> anyhow::Result<Option<String>> {
-        if !self.client.read_buffer().contains(&b'\n') {
-            SinkExt::<String>::flush(&mut self.client).await?;
-        }
         Ok(self.client.next().await.transpose()?)
     }
 
-    /// Answers. Answers to commands that came at once go at once, too (RFC 2920, 3.2).
     async fn say(&mut self, words: &str) -> anyhow::Result<()> {
-        let line = format!("{words}\r");
-        match self.client.read_buffer().is_empty() {
-            true => self.client.send(line).await?,
-            false => self.client.feed(line).await?,
-        }
-        Ok(())
+        Ok(self.client.send(format!("{words}\r")).await?)
     }
 }
 

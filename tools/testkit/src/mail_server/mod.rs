@@ -39,6 +39,7 @@ struct State {
 #[derive(Default)]
 struct Records {
     counts: Counts,
+    hellos: Vec<String>,
     attempts: HashMap<String, usize>,
     accepted: Vec<AcceptedMail>,
 }
@@ -103,6 +104,11 @@ impl MailServer {
     /// How many mails, connections and logins there were.
     pub fn counts(&self) -> Counts {
         self.state.records(|records| records.counts)
+    }
+
+    /// What clients called themselves.
+    pub fn hellos(&self) -> Vec<String> {
+        self.state.records(|records| records.hellos.clone())
     }
 
     /// Number of attempts to send to this address.

@@ -2,17 +2,10 @@
 
 use std::time::Duration;
 
-use lettre::{
-    address::Envelope,
-    transport::smtp::{
-        self,
-        response::{Code, Severity},
-    },
-};
-use site_broker::Away;
+use lettre::{address::Envelope, transport::smtp};
 use visitor::invisible::is_invisible;
 
-use super::{enhanced_status::enhanced_status, no_such_address::says_no_such_address};
+use super::refusal::{Refusal, enhanced_status, is_about_our_account};
 
 /// What stands in logs instead of an address.
 const ADDRESS: &str = "[address]";
@@ -26,6 +19,17 @@ pub enum SmtpError {
     /// The server will never take anything for this recipient: there is no such address.
     #[error("the mail server refused it: {0}")]
     NoSuchAddress(String),
+    /// The server refused it, and it is not known yet whether that is about the message or about us.
+    #[error("the mail server refused it: {0}")]
+    Unconfirmed(String),
+    /// The server takes nothing from us, which is ours to mend and no fault of the message: it is never given up for that.
+    #[error("the mail server refuses our account: {reason}")]
+    Held {
+        /// What it said.
+        reason: String,
+        /// How long until it is asked again; none where it takes other messages.
+        pause: Option<Duration>,
+    },
     /// It may be taken later.
     #[error("the mail server did not take it: {0}")]
     Temporary(String),
@@ -57,8 +61,8 @@ pub enum SmtpError {
 /// Why a message was not handed over, and what that says of the server.
 #[derive(Debug)]
 pub enum HandOverError {
-    /// The server answered: this is about the message, or it is not known what became of it.
-    Message(SmtpError),
+    /// The server refused it for good (5yz), or for a reason of ours.
+    Refused(Refusal, String),
     /// The server answered that it does not take the message now (4yz), whoever it is for, and not whose fault that is.
     Deferred(String),
     /// The server answered that it does not take the message now for its recipient (4yz): that one's own matter, as greylisting at its
@@ -66,78 +70,65 @@ pub enum HandOverError {
     RecipientDeferred(String),
     /// The connection ended within the content: the server may have taken the message.
     Interrupted(String),
-    /// The server is away.
-    Away(Away, String),
-}
-
-impl HandOverError {
-    /// Of a server that was reached, and takes nothing at present.
-    pub fn failing(reason: String) -> Self {
-        Self::Away(Away::Failing { retry_after: None }, reason)
-    }
+    /// The server did not say in time whether it took the content.
+    Unanswered(String),
+    /// The server was reached, and takes nothing at present.
+    Failing(String),
+    /// The server was not reached.
+    Unreachable(String),
 }
 
 /// Stage of the SMTP transaction that an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpStage {
+    /// Before a message: greeting, encryption and login.
+    Greeting,
     /// The sender: to take mails from us.
     Sender,
     /// The recipient: to take a mail for it.
     Recipient,
-    /// A sender whose address only some servers know.
-    InternationalSender,
     /// The command that announces the content.
     Data,
     /// The content: to take the mail itself.
     Content,
 }
 
-impl SmtpStage {
-    /// The kind of answer that lets the transaction go on: only the announcement of the content is answered by a word to go ahead
-    /// (RFC 5321, 4.3.2).
-    pub fn goes_on_by(self) -> Severity {
-        match self {
-            Self::Data => Severity::PositiveIntermediate,
-            Self::Sender | Self::InternationalSender | Self::Recipient | Self::Content => {
-                Severity::PositiveCompletion
+impl HandOverError {
+    /// What an answer means for the message and for the server, or that there is none.
+    pub fn of(error: &smtp::Error, stage: SmtpStage, envelope: Option<&Envelope>) -> Self {
+        let reason = without_addresses(&error.to_string(), envelope);
+        let words = reason.replace(ADDRESS, "");
+        let Some(code) = error.status().map(u16::from) else {
+            return match stage {
+                SmtpStage::Content => Self::Interrupted(reason),
+                // It offers no encryption or login of the kind that is set.
+                SmtpStage::Greeting if error.is_client() => Self::Refused(Refusal::Account, reason),
+                SmtpStage::Greeting => Self::Unreachable(reason),
+                _ => Self::Failing(reason),
+            };
+        };
+        if is_about_our_account(code, &words) {
+            return Self::Refused(Refusal::Account, reason);
+        }
+        // RFC 5321, 3.8: by 421 it closes the connection, whatever it was told.
+        let is_failing = code == 421 || is_system_failure(code, &words);
+        match stage {
+            _ if is_failing => Self::Failing(reason),
+            // Before a recipient is named it is about nobody but us.
+            SmtpStage::Greeting | SmtpStage::Sender if error.is_permanent() => {
+                Self::Refused(Refusal::Account, reason)
             }
+            SmtpStage::Greeting | SmtpStage::Sender => Self::Failing(reason),
+            _ if error.is_permanent() => Self::Refused(Refusal::of(code, &words, stage), reason),
+            SmtpStage::Recipient => Self::RecipientDeferred(reason),
+            SmtpStage::Data | SmtpStage::Content => Self::Deferred(reason),
         }
     }
-}
 
-/// What a positive answer means that is none to what was asked. Whoever answers so after the content may have taken it.
-pub fn out_of_turn(code: Code, stage: SmtpStage) -> HandOverError {
-    let reason = format!("it answered {code}, which is no answer to what was asked");
-    match stage {
-        SmtpStage::Content => HandOverError::Interrupted(reason),
-        _ => HandOverError::failing(reason),
-    }
-}
-
-/// Classifies an answer, or that there is none: what it means for the message, and for the server.
-pub fn classify(error: &smtp::Error, stage: SmtpStage, envelope: &Envelope) -> HandOverError {
-    let reason = without_addresses(&error.to_string(), envelope);
-    match error.status().map(u16::from) {
-        // RFC 5321, 3.8: it closes the connection, whatever it was told.
-        Some(421) => HandOverError::failing(reason),
-        Some(code) if stage == SmtpStage::Sender || is_authentication_failure(code) => {
-            HandOverError::failing(reason)
-        }
-        Some(code) if error.is_permanent() => {
-            let words = reason.replace(ADDRESS, "");
-            HandOverError::Message(
-                if stage == SmtpStage::Recipient && says_no_such_address(code, &words) {
-                    SmtpError::NoSuchAddress(reason)
-                } else {
-                    SmtpError::Refused(reason)
-                },
-            )
-        }
-        Some(code) if is_system_failure(code, &reason) => HandOverError::failing(reason),
-        None if stage == SmtpStage::Content => HandOverError::Interrupted(reason),
-        None => HandOverError::failing(reason),
-        Some(_) if stage == SmtpStage::Recipient => HandOverError::RecipientDeferred(reason),
-        Some(_) => HandOverError::Deferred(reason),
+    /// Of a recipient whose address only some servers know (RFC 6531).
+    pub fn international_address() -> Self {
+        let reason = "it takes no address that is not ASCII (SMTPUTF8)";
+        Self::Refused(Refusal::Recipient, reason.to_owned())
     }
 }
 
@@ -150,18 +141,12 @@ fn is_system_failure(code: u16, words: &str) -> bool {
     }
 }
 
-/// Refusals of our login (RFC 4954, 6): the operator's to mend, no reason to give up on
-/// a message.
-fn is_authentication_failure(code: u16) -> bool {
-    matches!(code, 530 | 534 | 535 | 538)
-}
-
 /// Servers like to repeat the address that they refuse, or the part before its `@`; logs must not hold it. What nobody sees is
 /// left out: it could turn round the words beside it.
-pub fn without_addresses(reason: &str, envelope: &Envelope) -> String {
+fn without_addresses(reason: &str, envelope: Option<&Envelope>) -> String {
     let is_local_part = |word: &str| {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        let mut recipients = envelope.to().iter();
+        let mut recipients = envelope.iter().flat_map(|envelope| envelope.to());
         recipients.any(|address| address.user().eq_ignore_ascii_case(word))
     };
     let is_shown = |c: &char| c.is_whitespace() || !(c.is_control() || is_invisible(*c));
@@ -179,8 +164,6 @@ pub fn without_addresses(reason: &str, envelope: &Envelope) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lettre::transport::smtp::response::{Category, Detail};
-
     use super::*;
 
     fn envelope() -> Envelope {
@@ -200,23 +183,7 @@ mod tests {
             ("550 asha\u{200b}.rao\0 gone", "550 [address] gone"),
             ("421 Too\u{202e} bu\u{1b}sy", "421 Too busy"),
         ] {
-            assert_eq!(without_addresses(said, &envelope()), logged);
-        }
-    }
-
-    #[test]
-    fn a_mail_is_taken_by_the_answer_to_its_content_and_by_no_word_to_go_ahead() {
-        let go_ahead = Code::new(Severity::PositiveIntermediate, Category::MailSystem, Detail::Four);
-        assert_eq!(SmtpStage::Data.goes_on_by(), go_ahead.severity);
-        for stage in [
-            SmtpStage::Sender,
-            SmtpStage::InternationalSender,
-            SmtpStage::Recipient,
-            SmtpStage::Content,
-        ] {
-            assert_eq!(stage.goes_on_by(), Severity::PositiveCompletion, "{stage:?}");
-            let may_be_taken = matches!(out_of_turn(go_ahead, stage), HandOverError::Interrupted(_));
-            assert_eq!(may_be_taken, stage == SmtpStage::Content, "{stage:?}");
+            assert_eq!(without_addresses(said, Some(&envelope())), logged);
         }
     }
 
@@ -237,11 +204,5 @@ mod tests {
         ] {
             assert_eq!(is_system_failure(code, words), about_the_server, "{words}");
         }
-    }
-
-    #[test]
-    fn a_refused_login_is_not_the_fault_of_the_message() {
-        assert!(is_authentication_failure(535));
-        assert!(!is_authentication_failure(550));
     }
 }

@@ -6,9 +6,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The most connections of one channel.
 pub const MAX_CONNECTIONS: usize = 4;
-/// How many mails of one channel are written and not with the mail server yet: one that names its recipient on each connection, and the
-/// next two.
-const WRITTEN_AHEAD: usize = MAX_CONNECTIONS + 2;
 /// The most slow messages that count among no channel's connections, of all channels together: with all others and
 /// the digest's in use, 49 connections, and mail servers often allow a client 50.
 pub const MAX_SLOW: usize = 20;
@@ -17,11 +14,9 @@ pub const MAX_SLOW: usize = 20;
 /// it as base64, formats it into a buffer that grows, and signs a copy. Nothing is held while the server answers.
 const ATTACHMENT_BUDGET_BYTES: u32 = 8 * 1024 * 1024;
 
-/// One channel's limit of connections, and of mails that are written for them: whatever hangs in another holds up nothing here.
+/// One channel's limit of connections: whatever hangs in another holds up nothing here.
 pub struct ChannelLimit {
     pub(super) connections: Semaphore,
-    /// Permits to write a mail before there is a connection for it.
-    pub(super) ahead: Semaphore,
     pub(super) priority: Priority,
 }
 
@@ -48,7 +43,6 @@ impl ChannelLimit {
     fn of(priority: Priority) -> Self {
         Self {
             connections: Semaphore::new(MAX_CONNECTIONS),
-            ahead: Semaphore::new(WRITTEN_AHEAD),
             priority,
         }
     }

@@ -1,97 +1,65 @@
-//! Pool of SMTP connections: hands messages to the mail server over a few kept connections.
+//! SMTP: hands messages to the mail server, each channel over a few connections, each of which carries one mail or a short burst.
 //!
-//! lettre's own pool is not used: its timeout covers connecting only, and a connection
-//! whose message was given up half-way goes back into the pool, where the next message
-//! would take the answer to the last one for its own. Here a connection is kept only
-//! after a message that went through.
+//! lettre's pool is not used: its timeout covers connecting only, and a connection whose message was given up half-way goes back into it,
+//! where the next message would take the answer to the last one for its own.
 
-mod content;
+mod connection;
 mod deferrals;
-mod enhanced_status;
 mod error;
-#[cfg(test)]
-mod fuzz;
+mod hold;
 mod limits;
-mod no_such_address;
-#[cfg(test)]
-mod pipelining;
+mod refusal;
 mod settings;
-mod stream;
-mod transaction;
-#[cfg(test)]
-mod writing_ahead;
 
 use std::{
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
-use anyhow::Context as _;
-use lettre::{
-    Message,
-    address::Envelope,
-    transport::smtp::{
-        authentication::Credentials,
-        client::{Certificate, TlsParameters},
-        extension::ClientId,
-    },
-};
+use futures_util::future::join_all;
+use lettre::{Message, address::Envelope};
 use opentelemetry::{KeyValue, metrics::UpDownCounter, trace::SpanKind};
-use site_broker::{Away, Call, CircuitBreaker};
+use site_broker::{Away, Call, CircuitBreaker, Delivery};
 use site_service::{
     drain::CancellationToken,
     metrics::{self, CounterGuard},
-    settings::ExposeSecret,
-    tls::public_client_config,
     trace::Span,
 };
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::timeout,
-};
-use tokio_rustls::rustls::ClientConfig;
+use tokio::{sync::Semaphore, time::timeout};
 
 use self::{
-    content::Content,
+    connection::{Connection, Connector, Content},
     deferrals::{Cause, Deferrals},
-    error::{HandOverError, SmtpStage, without_addresses},
-    limits::{AttachmentBudget, FirstMails, MAX_CONNECTIONS, MAX_SLOW, Priority},
-    transaction::Connection,
+    error::{HandOverError, SmtpStage},
+    hold::{Hold, Verdict},
+    limits::{AttachmentBudget, FirstMails, MAX_SLOW, Priority},
+    refusal::Refusal,
 };
 pub use self::{
     error::SmtpError,
     limits::ChannelLimit,
     settings::{SmtpSettings, TlsMode},
 };
-use crate::storage::Handover;
+use crate::{delivery_error::DeliveryError, storage::Handover};
 
-/// Servers close idle connections after minutes; we let go well before.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the network may take to connect: while it takes longer, it is tried again and again.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a connection is taken for good that was used.
-const STAYS_GOOD: Duration = Duration::from_secs(1);
-/// How long an idle connection may take to show that it can be reused.
-const REUSE_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection waits for the next mail of a burst.
+const BURST_PAUSE: Duration = Duration::from_secs(1);
 /// How long a message may take before its connection no longer counts among its channel's.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
-/// How long a message may have waited for its connection since it was written.
-const WRITTEN_HOLDS: Duration = Duration::from_millis(50);
 
-/// Pool of connections to the mail server.
-pub struct SmtpPool {
+/// The mail server, as all channels use it.
+pub struct Smtp {
     settings: SmtpSettings,
-    tls: Tls,
-    hello: ClientId,
-    /// Connections between two messages, the latest last.
-    idle: Mutex<Vec<IdleConnection>>,
-    max_idle: usize,
+    connector: Connector,
+    /// Connections between two mails of a burst, and since when; the latest last.
+    between: Mutex<Vec<(Connection, Instant)>>,
     slow: Semaphore,
     /// The messages that were put off, whoever they were for.
     deferred_messages: Deferrals,
     /// The domains to which messages were put off.
     deferred_domains: Deferrals,
+    hold: Hold,
     /// Cancelled when no message may be begun any more.
     stop: CancellationToken,
     attachments: AttachmentBudget,
@@ -101,72 +69,21 @@ pub struct SmtpPool {
     connections: UpDownCounter<i64>,
 }
 
-/// How connections are encrypted.
-enum Tls {
-    None,
-    /// After the greeting (RFC 3207).
-    Starttls(TlsParameters),
-    /// From the start.
-    Implicit(Arc<ClientConfig>),
-}
-
-/// A message to be handed over.
-struct Written<'a> {
-    message: Message,
-    at: Instant,
-    /// Whoever writes the next one ahead waits for this.
-    ahead: Option<SemaphorePermit<'a>>,
-}
-
-impl<'a> Written<'a> {
-    fn new(message: Message, ahead: Option<SemaphorePermit<'a>>) -> Self {
-        Self {
-            message,
-            at: Instant::now(),
-            ahead,
-        }
-    }
-
-    /// Whether it is as good as when it was written: whoever it is for may leave meanwhile, or be erased.
-    fn holds(&self) -> bool {
-        self.at.elapsed() < WRITTEN_HOLDS
-    }
-}
-
-struct IdleConnection {
-    connection: Connection,
-    since: Instant,
-}
-
-impl SmtpPool {
-    /// A pool for this many channels; no connection is opened yet.
+impl Smtp {
+    /// For this server, and mails from this domain; no connection is opened yet.
     ///
     /// # Errors
     ///
-    /// If the connections are to be encrypted, and there is no usable root certificate.
-    pub fn new(settings: &SmtpSettings, channels: usize) -> anyhow::Result<Self> {
-        let unusable = "The setting SMTP_TLS cannot be met";
-        let trusted = settings.smtp_ca_file.as_ref();
-        let tls = match settings.smtp_tls {
-            TlsMode::None => Tls::None,
-            TlsMode::Starttls => {
-                let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                if let Some(trusted) = trusted {
-                    tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
-                }
-                Tls::Starttls(tls.build().context(unusable)?)
-            }
-            TlsMode::Implicit => Tls::Implicit(Arc::new(public_client_config(trusted).context(unusable)?)),
-        };
+    /// If the connections are to be encrypted, and there is no usable root certificate; or that domain is no host's name.
+    pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
         Ok(Self {
             settings: settings.clone(),
-            tls,
-            hello: ClientId::default(),
-            idle: Mutex::default(),
-            max_idle: MAX_CONNECTIONS * channels,
+            connector: Connector::new(settings, sender_domain)?,
+            between: Mutex::default(),
             slow: Semaphore::new(MAX_SLOW),
             deferred_messages: Deferrals::default(),
             deferred_domains: Deferrals::default(),
+            hold: Hold::new(),
             stop: CancellationToken::new(),
             attachments: AttachmentBudget::new(),
             first_mails: FirstMails::default(),
@@ -174,12 +91,12 @@ impl SmtpPool {
             waiting: metrics::meter()
                 .i64_up_down_counter("site.smtp.waiting")
                 .with_unit("{mail}")
-                .with_description("Mails that wait for an SMTP connection, or for room for their attachment, or are written ahead of one")
+                .with_description("Mails that wait for an SMTP connection, or for room for their attachment")
                 .build(),
             connections: metrics::meter()
                 .i64_up_down_counter("site.smtp.connections")
                 .with_unit("{connection}")
-                .with_description("Connections to the mail server")
+                .with_description("Connections to the mail server that carry a mail")
                 .build(),
         })
     }
@@ -189,14 +106,26 @@ impl SmtpPool {
         &self.breaker
     }
 
-    /// Sends the message that `write` makes, unless there is none to be sent any more, over a pooled connection, within its
-    /// channel's connection limit. One that is slow leaves the limit and goes on, so that a few that hang do not stop the channel.
+    /// Waits until the mail server may be asked for this delivery.
+    ///
+    /// # Errors
+    ///
+    /// If that is not before the backoff is over, or the service stops before. What is held for a reason of ours is not given up for that.
+    pub async fn wait(&self, delivery: &Delivery) -> Result<(), DeliveryError> {
+        let waited = self.breaker.wait(delivery).await;
+        waited.map_err(|given_back| match self.hold.is_held() {
+            true => DeliveryError::Held(given_back),
+            false => given_back.into(),
+        })
+    }
+
+    /// Sends the message that `write` makes, unless there is none to be sent any more, within its channel's connection limit. One that
+    /// is slow leaves the limit and goes on, so that a few that hang do not stop the channel.
     ///
     /// A channel whose mails let all others go first begins one while none of those is waiting or under way.
     ///
-    /// One with an attachment is written only when it can be sent, and there is room for its attachment of this size: a message that
-    /// waited would be held in memory, and there may be hundreds. Others are written before there is a connection for them, a few at a
-    /// time, and anew where they then had to wait. `key` tells its delivery from others.
+    /// It is written only when it can be sent, and there is room for its attachment of this size: a message that waited would be held in
+    /// memory, and there may be hundreds. `key` tells its delivery from others.
     ///
     /// # Errors
     ///
@@ -208,19 +137,10 @@ impl SmtpPool {
         key: &str,
         limit: &ChannelLimit,
         attachment_bytes: u64,
-        write: impl Fn() -> Writing,
+        write: impl FnOnce() -> Writing,
     ) -> Result<Handover, E> {
         let waiting = CounterGuard::new(&self.waiting, &[]);
         let first = (limit.priority == Priority::First).then(|| self.first_mails.begin());
-        // Not for a server that is away: of all who wait for it one is to ask.
-        let written = if attachment_bytes == 0 && self.breaker.open_for().is_none() {
-            let Some(written) = self.write_ahead(limit, &write).await? else {
-                return Ok(Handover::Before);
-            };
-            Some(written)
-        } else {
-            None
-        };
         let permits = async {
             // First the room: what waits for that must not take a connection from mails without attachments.
             let share = self.attachments.share(attachment_bytes).await;
@@ -242,18 +162,21 @@ impl SmtpPool {
             std::future::pending().await
         };
         let sending = async {
-            let written = self.written_lately(written, &write).await?;
-            let Some(Written { message, ahead, .. }) = written else {
+            let Some(message) = self.unless_stopped(write()).await?? else {
                 return Ok(Handover::Before);
             };
             let envelope = message.envelope().clone();
-            let content = Content::new(&message, share);
+            let content = Content {
+                message: message.formatted().into(),
+                share,
+            };
             drop(message);
-            if let Err(error) = self.hand_over(&mut call, &envelope, content, ahead).await {
+            if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
                 return Err(self.smtp_error(call, key, &envelope, error).into());
             }
             self.deferred_messages.clear();
             self.deferred_domains.clear();
+            self.hold.taken();
             call.answered();
             Ok(Handover::Sent)
         };
@@ -261,35 +184,6 @@ impl SmtpPool {
             sent = sending => sent,
             never = leave_limit => never,
         }
-    }
-
-    /// Writes a message while others are on the connections, so that these need not wait for it. Few are, so that the first is sent
-    /// before many are written; and the next not before the server waits for this one's content: to write takes longer than what is said
-    /// until then.
-    async fn write_ahead<'a, E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
-        &self,
-        limit: &'a ChannelLimit,
-        write: &impl Fn() -> Writing,
-    ) -> Result<Option<Written<'a>>, E> {
-        let ahead = self.unless_stopped(limit.ahead.acquire()).await?;
-        if self.breaker.open_for().is_some() {
-            return Err(SmtpError::NotAsked.into());
-        }
-        let message = self.unless_stopped(write()).await??;
-        Ok(message.map(|message| Written::new(message, ahead.ok())))
-    }
-
-    /// What was written ahead shortly before, or else is written now.
-    async fn written_lately<'a, E: From<SmtpError>, Writing: Future<Output = Result<Option<Message>, E>>>(
-        &self,
-        written: Option<Written<'a>>,
-        write: &impl Fn() -> Writing,
-    ) -> Result<Option<Written<'a>>, E> {
-        if let Some(written) = written.filter(Written::holds) {
-            return Ok(Some(written));
-        }
-        let message = self.unless_stopped(write()).await??;
-        Ok(message.map(|message| Written::new(message, None)))
     }
 
     /// Waits until no message is begun any more.
@@ -311,17 +205,17 @@ impl SmtpPool {
         }
     }
 
-    /// Says QUIT on the idle connections.
-    pub async fn close(&self, timeout: Duration) {
-        let kept = std::mem::take(&mut *self.idle());
-        let goodbyes = async {
-            for idle in kept {
-                idle.connection.quit().await;
-            }
-        };
-        if tokio::time::timeout(timeout, goodbyes).await.is_err() {
-            tracing::debug!("the mail server was left without a goodbye");
+    /// Says goodbye on the connections whose burst is over, and from [`Self::begin_no_more`] on all of them.
+    pub async fn end_bursts(&self) {
+        while self.unless_stopped(tokio::time::sleep(BURST_PAUSE)).await.is_ok() {
+            let over: Vec<_> = self
+                .between()
+                .extract_if(.., |(_, since)| since.elapsed() >= BURST_PAUSE)
+                .collect();
+            quit(over).await;
         }
+        let left = std::mem::take(&mut *self.between());
+        quit(left).await;
     }
 
     async fn hand_over(
@@ -329,7 +223,6 @@ impl SmtpPool {
         call: &mut Call<'_>,
         envelope: &Envelope,
         content: Content,
-        ahead: Option<SemaphorePermit<'_>>,
     ) -> Result<(), HandOverError> {
         let span = Span::within_current(SpanKind::Client, || {
             let attributes = vec![
@@ -339,120 +232,55 @@ impl SmtpPool {
             ];
             ("send mail".into(), attributes)
         });
-        let sending = self.send_in_time(call, envelope, content, ahead);
-        let sent = span.instrument(sending).await;
+        let _connection = CounterGuard::new(&self.connections, &[]);
+        let sent = span.instrument(self.send_in_time(call, envelope, content)).await;
         if sent.is_err() {
             span.fail();
         }
         sent
     }
 
-    /// Every early return drops the connection, which closes it.
+    /// Every early return drops the connection, which closes it. What comes after the server took the content is no failure.
     async fn send_in_time(
         &self,
         call: &mut Call<'_>,
         envelope: &Envelope,
         content: Content,
-        mut ahead: Option<SemaphorePermit<'_>>,
     ) -> Result<(), HandOverError> {
-        let used = [KeyValue::new("state", "used")];
-        let _used = CounterGuard::new(&self.connections, &used);
         let limit = self.settings.smtp_timeout;
-        let mut sending = pin!(timeout(limit, self.send_envelope(envelope)));
-        let sent = match timeout(SLOW_AFTER, &mut sending).await {
-            Ok(sent) => sent,
-            Err(_slow) => {
-                ahead = None;
-                sending.await
-            }
-        };
-        let mut connection = sent.unwrap_or_else(|_| Err(HandOverError::failing(too_long(limit))))?;
-        drop(ahead);
+        let sent = timeout(limit, self.send_envelope(envelope)).await;
+        let mut connection = sent.unwrap_or_else(|_| Err(HandOverError::Failing(too_long(limit))))?;
         // A server that is left alone with the content may have taken it, and would get it again.
         let limit = self.settings.smtp_answer_timeout;
         let sending = timeout(limit, connection.send_content(content, envelope));
-        let late = |_| Err(HandOverError::Message(SmtpError::MayBeTaken(too_long(limit))));
-        answered_if_slow(call, sending).await.unwrap_or_else(late)?;
-        self.return_idle(connection);
+        let sent = answered_if_slow(call, sending).await;
+        sent.unwrap_or_else(|_| Err(HandOverError::Unanswered(too_long(limit))))?;
+        if !self.stop.is_cancelled() {
+            self.between().push((connection, Instant::now()));
+        }
         Ok(())
     }
 
-    /// Sends the envelope: gives a connection on which the content may follow (RFC 5321, 3.3). Where a kept one is closed by now, another is
-    /// taken.
+    /// Sends the envelope, and gives the connection on which the content may follow. Where the server has closed one between two mails,
+    /// it is sent on a new one.
     async fn send_envelope(&self, envelope: &Envelope) -> Result<Connection, HandOverError> {
-        while let Some(IdleConnection {
-            mut connection,
-            since,
-        }) = self.take_idle()
+        let kept = self.between().pop();
+        if let Some((mut connection, since)) = kept
+            && since.elapsed() < BURST_PAUSE
         {
-            let is_good = since.elapsed() < STAYS_GOOD
-                || timeout(REUSE_CHECK_TIMEOUT, connection.is_alive()).await == Ok(true);
-            if !is_good {
-                continue;
-            }
             match connection.send_envelope(envelope).await {
                 Ok(()) => return Ok(connection),
-                Err((SmtpStage::Sender | SmtpStage::InternationalSender, _)) => {}
+                Err((SmtpStage::Sender, _)) => {}
                 Err((_, error)) => return Err(error),
             }
         }
-        let mut connection = self.connect().await.map_err(|error| {
-            // Whatever the server says before a message is about us, not about the message.
-            HandOverError::Away(Away::Unreachable, without_addresses(&error.to_string(), envelope))
-        })?;
+        let mut connection = self.connector.connect().await?;
         let sent = connection.send_envelope(envelope).await;
         sent.map(|()| connection).map_err(|(_, error)| error)
     }
 
-    async fn connect(&self) -> Result<Connection, Box<dyn std::error::Error + Send + Sync>> {
-        let settings = &self.settings;
-        let from_the_start = match &self.tls {
-            Tls::Implicit(config) => Some(config.clone()),
-            Tls::None | Tls::Starttls(_) => None,
-        };
-        let within = CONNECT_TIMEOUT.min(settings.smtp_timeout);
-        let stream = stream::connect(&settings.smtp_host, settings.smtp_port, within, from_the_start).await?;
-        let starttls = match &self.tls {
-            Tls::Starttls(tls) => Some(tls.clone()),
-            Tls::None | Tls::Implicit(_) => None,
-        };
-        let mut connection = Connection::greet(stream, &self.hello, starttls).await?;
-        if let (Some(user), Some(password)) = (&settings.smtp_user, &settings.smtp_password) {
-            let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
-            connection.log_in(&credentials).await?;
-        }
-        Ok(connection)
-    }
-
-    fn take_idle(&self) -> Option<IdleConnection> {
-        let mut idle = self.idle();
-        let before = idle.len();
-        idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
-        let kept = idle.pop();
-        self.count_idle(before, idle.len());
-        kept
-    }
-
-    fn return_idle(&self, connection: Connection) {
-        let mut idle = self.idle();
-        let before = idle.len();
-        idle.retain(|idle| idle.since.elapsed() < IDLE_TIMEOUT);
-        if idle.len() < self.max_idle {
-            idle.push(IdleConnection {
-                connection,
-                since: Instant::now(),
-            });
-        }
-        self.count_idle(before, idle.len());
-    }
-
-    fn count_idle(&self, before: usize, after: usize) {
-        let change = after as i64 - before as i64;
-        self.connections.add(change, &[KeyValue::new("state", "idle")]);
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn between(&self) -> MutexGuard<'_, Vec<(Connection, Instant)>> {
+        self.between.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the circuit breaker makes of it: of a server that is away, how long until it is asked again, unless the message
@@ -465,7 +293,11 @@ impl SmtpPool {
         error: HandOverError,
     ) -> SmtpError {
         let failing = Away::Failing { retry_after: None };
+        let domain = envelope.to().first().map_or("", |address| address.domain());
         let (away, reason) = match error {
+            HandOverError::Refused(refusal, reason) => {
+                return self.refused(call, key, domain, refusal, reason);
+            }
             HandOverError::Deferred(reason) => {
                 if self.deferred_messages.count(key) == Cause::Own {
                     call.answered();
@@ -474,7 +306,6 @@ impl SmtpPool {
                 (failing, reason)
             }
             HandOverError::RecipientDeferred(reason) => {
-                let domain = envelope.to().first().map_or("", |address| address.domain());
                 if self.deferred_domains.count(domain) == Cause::Own {
                     call.answered();
                     return SmtpError::Temporary(reason);
@@ -482,22 +313,52 @@ impl SmtpPool {
                 call.failed(failing, &reason);
                 return SmtpError::DomainsPutOff(reason);
             }
-            HandOverError::Message(error) => {
+            HandOverError::Unanswered(reason) => {
                 call.answered();
-                return error;
+                return SmtpError::MayBeTaken(reason);
             }
             HandOverError::Interrupted(reason) => {
                 // Others wait until the server takes one to its end; this one may have been taken, and keeps its backoff.
                 call.failed(failing, &reason);
                 return SmtpError::MayBeTaken(reason);
             }
-            HandOverError::Away(away, reason) => (away, reason),
+            HandOverError::Failing(reason) => (failing, reason),
+            HandOverError::Unreachable(reason) => (Away::Unreachable, reason),
         };
         match call.failed(away, &reason) {
             Some(pause) => SmtpError::Away { reason, pause },
             None => SmtpError::Temporary(reason),
         }
     }
+
+    fn refused(
+        &self,
+        mut call: Call<'_>,
+        key: &str,
+        domain: &str,
+        refusal: Refusal,
+        reason: String,
+    ) -> SmtpError {
+        let verdict = self.hold.refused(refusal, &reason, key, domain);
+        if let Verdict::Hold(pause) = verdict {
+            let retry_after = Some(pause);
+            let pause = call.failed(Away::Failing { retry_after }, &reason);
+            return SmtpError::Held { reason, pause };
+        }
+        call.answered();
+        match (verdict, refusal) {
+            (Verdict::Again, _) => SmtpError::Unconfirmed(reason),
+            (_, Refusal::NoSuchAddress) => SmtpError::NoSuchAddress(reason),
+            _ => SmtpError::Refused(reason),
+        }
+    }
+}
+
+async fn quit(connections: Vec<(Connection, Instant)>) {
+    let quitting = connections
+        .into_iter()
+        .map(|(mut connection, _)| async move { connection.quit().await });
+    join_all(quitting).await;
 }
 
 /// What comes of sending a content. A server that takes long over it is there all the same.

@@ -1,0 +1,191 @@
+//! What a refusal is about: our account, this recipient or this mail. Servers tell them apart by an enhanced status code (RFC 3463) and
+//! by words, of which the relays that people use have their own. The tests have these words.
+
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+use super::error::SmtpStage;
+
+/// What a refusal is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Us: the server takes nothing of this sender, login or host, or no more today.
+    Account,
+    /// The recipient: there is no such address.
+    NoSuchAddress,
+    /// The recipient: its mailbox takes nothing, or nothing of ours.
+    Recipient,
+    /// This mail: its size or its content.
+    Mail,
+    /// The server does not say.
+    Unknown,
+}
+
+/// About us, whatever the status code says: the sender, and what it may send.
+static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\b(helo|ehlo)\b|fully[- ]qualified (host|domain)",
+        r"send[- ]?as ?denied|\bsend as\b|spoof",
+        r"\bsender'?s? (e-?mail )?(address |domain |identity )?(is )?(rejected|refused|denied|blocked|banned|suspended|unverified|unauthenticated|(black|block)listed)",
+        r"\bsender'?s? (e-?mail )?(address |domain )?(is )?not (allowed|verified|authori[sz]ed|permitted|confirmed|valid)",
+        r"\bsender (verif|signature)|\b(invalid|verified|bad outbound|unauthenticated) senders?\b",
+        r"\b(sending|submission|sender|outbound|daily|hourly|monthly|messaging) (\w+ )?(quota|limits?)\b",
+    ])
+});
+/// About us, unless the status code names the recipient. These words come of no address and no content: none is part of one.
+static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\brelay(ing)? (access )?(denied|rejected|refused|prohibited|disallowed|(is )?not)\b",
+        r"\b(to|not|for|open) relay\b|rcpthosts",
+        r"(allowed|authori[sz]ed|permitted|able|permissions?) to send\b|authori[sz]ed to perform .ses:",
+        r"\b(from|return-path) (e-?mail )?(address|domain)\b|\bsending from\b|unusual sending",
+        r"\bnot verified\b|\bunverified\b",
+        r"\buser (\w+ )?(quota|limits?)\b|messages? (quota|rate|limit)\b|quota exceeded for (user|sender)",
+        r"\bsending rate\b|\brate (limit|exceed)|throttl|credits exceeded|too many (messages|e-?mails)\b",
+        r"\bper (second|minute|hour|day|month)\b.{0,20}(allowed|exceeded)|max emails per",
+        r"authenticat(ion|e|ed) (is )?(required|unsuccessful|failed|failure|credentials|needed|first)",
+        r"(must|requires?|please|not|need to) (be )?(authenticated?|authentication|log ?in)\b",
+        r"\bsmtp[- ]auth\b|\bneed auth\b|\bauth (first|required)|\bstarttls\b|username and password|invalid (login|credentials)",
+        r"client (host|was|does not|blocked)|low reputation of|reputation of the|\b(sending|your|source) ip\b|unauthori[sz]ed ip",
+        r"\bip (address )?(you're|you are|\S+ is) ",
+        r"\byour (\w+ )?account\b|(account|domain|outgoing mail|sending|tenant) .{0,40}(suspended|deactivated|paused|exceeded)",
+        r"(free|sandbox) (accounts?|subdomains?)",
+    ])
+});
+/// About the recipient, whatever else is said.
+static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"recipient address rejected|recipient not found|recipient (does not|doesn't|is not) accept",
+        r"restricted recipient|resolver\.(rst|adr)\b|rejected: address (black|block)listed|suppression list",
+        r"(mailbox|inbox) .{0,40}(full|exceed|over|quota|storage|inactive)|over ?quota",
+        r"\breceiv(e|es|ing) (mail|limit|messages)|to (this|the) (recipient|group|mailbox)\b",
+    ])
+});
+/// About this mail.
+static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\bsize\b|too (large|big|long)\b|\battachments?\b|file ?(name|type)s?\b|executable|\bbanned: ",
+        r"virus|malware|phish|infected|\bcontents?\b|\bcontain(s|ed|ing)?\b|unsolicited|headers?\b",
+        r"\bspam(my)?\b|spamassassin|\b(urls?|uris?|links?|body)\b",
+    ])
+});
+/// About us, where nothing else is said: what lists of senders say, and what is proven of one.
+static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\b(black|block|deny) ?-?list(ed|s|ing)?\b|blocked using|\blisted (at|by|in|on)\b|\bdnsbl\b|\brbl\b",
+        r"spamhaus|barracuda|sorbs|spamcop|\b(spf|dkim|dmarc|ptr)\b|reverse dns|unauthenticated|banned send",
+        r"poor reputation|(your|sender'?s?) (ip|server|host|network|domain)\b",
+    ])
+});
+/// About an address that does not exist, of servers without enhanced codes.
+static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[r"\b(user|mailbox|recipient|account|address|unknown|unrouteable|inbox|exist)\b"])
+});
+/// They refuse other things by the same numbers. To go on trying an address costs little, to give up a good one costs a subscriber.
+static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(&[
+        r"\b(sender|policy|message|full|quota|denied|blocked|listed|reputation|authentication|administrative)\b",
+    ])
+});
+
+fn pattern(alternatives: &[&str]) -> Regex {
+    Regex::new(&format!("(?i){}", alternatives.join("|"))).expect("a pattern of ours")
+}
+
+/// Whether this answer, for now or for good, is about us and nobody else.
+pub fn is_about_our_account(code: u16, words: &str) -> bool {
+    // Refusals of our login (RFC 4954, 6).
+    if matches!(code, 530 | 534 | 535 | 538) {
+        return true;
+    }
+    let words = own_words(words);
+    let status = enhanced_status(code / 100, words);
+    let is_recipients = match status {
+        Some((subject, detail)) if code >= 500 && is_ours(subject, detail) => return true,
+        Some((subject, detail)) => matches!(subject, 1 | 2) && detail != 0,
+        None => false,
+    };
+    let is_of_sender = ABOUT_OUR_SENDER.is_match(words);
+    (is_of_sender || (!is_recipients && ABOUT_OUR_ACCOUNT.is_match(words)))
+        && !ABOUT_RECIPIENT.is_match(words)
+}
+
+/// Status codes about the sender's address, the system that takes mails, and what is proven of us (RFC 3463, RFC 7372), and those of Gmail
+/// and Exchange Online.
+fn is_ours(subject: u16, detail: u16) -> bool {
+    match subject {
+        1 => matches!(detail, 7 | 8 | 90),
+        2 => detail == 252,
+        3 => matches!(detail, 2 | 5),
+        4 => detail == 5,
+        7 => {
+            matches!(
+                detail,
+                3 | 8 | 9 | 11 | 14 | 20..=30 | 54 | 57 | 60 | 64 | 139 | 501..=503 | 506..=509 | 511 | 515 | 600..=799
+            )
+        }
+        _ => false,
+    }
+}
+
+impl Refusal {
+    /// What this refusal for good is about, if not [our account](is_about_our_account). The words hold no address.
+    pub fn of(code: u16, words: &str, stage: SmtpStage) -> Self {
+        let words = own_words(words);
+        let status = enhanced_status(5, words).filter(|(_, detail)| *detail != 0);
+        let no_such_address = match stage {
+            SmtpStage::Recipient => Self::NoSuchAddress,
+            _ => Self::Recipient,
+        };
+        match status {
+            Some((2, 3) | (3, 4) | (6, _)) => Self::Mail,
+            // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that takes nothing.
+            Some((1, _) | (2, 1)) => no_such_address,
+            // Exchange Online says of an unknown recipient that no route leads there.
+            Some((4, 1)) if words.to_lowercase().contains("recipient address rejected") => no_such_address,
+            Some((2 | 4, _) | (7, 12 | 123..=138)) => Self::Recipient,
+            _ if ABOUT_RECIPIENT.is_match(words) => Self::Recipient,
+            _ if ABOUT_MAIL.is_match(words) => Self::Mail,
+            _ if ABOUT_OUR_HOST.is_match(words) => Self::Account,
+            // RFC 5321, 4.2.3: mailbox unavailable, user not local, name not allowed.
+            None if NO_SUCH_ADDRESS.is_match(words) && !SOMETHING_ELSE.is_match(words) => match code {
+                550 | 551 | 553 => no_such_address,
+                _ => Self::Recipient,
+            },
+            _ if code == 552 => Self::Mail,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The word for it in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::NoSuchAddress | Self::Recipient => "recipient",
+            Self::Mail => "mail",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What the server says itself: behind that it may repeat what the recipient's server said, which anybody may have written.
+fn own_words(words: &str) -> &str {
+    words.split(" said:").next().unwrap_or_default()
+}
+
+/// The subject and the detail of the first status code of this class in an answer's words (RFC 3463, 2).
+pub fn enhanced_status(class: u16, words: &str) -> Option<(u16, u16)> {
+    words.split_whitespace().find_map(|word| {
+        let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
+        let mut next = || numbers.next()?.parse::<u16>().ok();
+        let status = (next()?, next()?, next()?);
+        match (status, next()) {
+            ((of_class, subject, detail), None) if of_class == class => Some((subject, detail)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests;
