@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use crate::{
     bundle::{Bundled, Bundles},
     delivery_error::DeliveryError,
-    mail::{self, BundleKind, MailContext, RecruiterExtrasLoader},
+    mail::{self, Attachment, BundleKind, MailContext, RecruiterExtrasLoader},
     reports::bounces,
     storage::{Allowance, Deliveries, EventStream, Handover, StaffMails, Unsent, VisitorMails, Way},
     transport::smtp::{ChannelLimit, Smtp, SmtpError},
@@ -111,12 +111,36 @@ impl Notifier {
     ) -> Result<Handover, DeliveryError> {
         let extras = &self.recruiter_extras;
         let attachment_bytes = mail::attachment_bytes(extras, channel, delivery)?;
-        if attachment_bytes > 0 {
-            extras.wait_for_store().await;
+        // Boxed: the compiler gives up on futures that are nested as deep as this would be.
+        let hand_over = |attachment| Box::pin(self.hand_over(channel, limit, delivery, unsent, attachment));
+        if attachment_bytes == 0 {
+            return hand_over(None).await;
         }
+        extras.wait_for_store().await;
+        match hand_over(Some(attachment_bytes)).await {
+            // It may be the attachment that the mail server does not take: too large, or of a kind that it blocks.
+            Err(DeliveryError::Smtp(error @ (SmtpError::Refused(_) | SmtpError::Unconfirmed(_)))) => {
+                tracing::warn!(%error, "the recruiters get the résumé as a link only");
+                hand_over(None).await
+            }
+            handed_over => handed_over,
+        }
+    }
+
+    /// With an attachment of so many bytes, or without.
+    async fn hand_over(
+        &self,
+        channel: Channel,
+        limit: &ChannelLimit,
+        delivery: &Delivery,
+        unsent: &Unsent<'_>,
+        attachment_bytes: Option<u64>,
+    ) -> Result<Handover, DeliveryError> {
+        let attachment = attachment_bytes.map_or(Attachment::LeftOut, |_| Attachment::Wanted);
         let write = || async {
+            let (context, extras) = (&self.mail_context, &self.recruiter_extras);
             let now = OffsetDateTime::now_utc();
-            let message = mail::write(&self.mail_context, extras, channel, delivery, now).await?;
+            let message = mail::write(context, extras, channel, delivery, attachment, now).await?;
             match self.events.instead_of_sending(unsent).await? {
                 None => Ok(Some(message)),
                 Some(Handover::Erased) => Err(DeliveryError::Erased),
@@ -124,7 +148,12 @@ impl Notifier {
             }
         };
         self.smtp
-            .send(&delivery.key(), limit, attachment_bytes, write)
+            .send(
+                &delivery.key(),
+                limit,
+                attachment_bytes.unwrap_or_default(),
+                write,
+            )
             .await
     }
 }

@@ -53,6 +53,14 @@ pub fn attachment_bytes(
     }
 }
 
+/// Whether a mail is to have its attachment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attachment {
+    Wanted,
+    /// The mail has its link.
+    LeftOut,
+}
+
 /// The message that a delivery calls for.
 ///
 /// # Errors
@@ -64,6 +72,7 @@ pub async fn write(
     recruiter_extras: &RecruiterExtrasLoader,
     channel: Channel,
     delivery: &Delivery,
+    attachment: Attachment,
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
     let mail = match channel {
@@ -77,7 +86,10 @@ pub async fn write(
         Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
         Channel::RecruiterApplication => {
             let event = delivery.event()?;
-            let extras = recruiter_extras.load(&event, delivery).await?;
+            let extras = match attachment {
+                Attachment::Wanted => recruiter_extras.load(&event, delivery).await?,
+                Attachment::LeftOut => recruiter_extras.load_without_resume(&event).await?,
+            };
             careers::application(context, &event, extras, now).await?
         }
         Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,

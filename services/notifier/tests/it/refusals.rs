@@ -12,12 +12,13 @@ use anyhow::Context;
 use futures_util::future::try_join_all;
 use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{MailFault, MailServer, Nats, ScriptedReply, eventually, mail_server::Behaviour};
+use testkit::{MailFault, MailServer, Nats, S3, ScriptedReply, eventually, mail_server::Behaviour};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
 use crate::running::{
-    NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, header, person, settings, taking_at,
+    NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, application_with, header, person,
+    settings, taking_at,
 };
 
 #[tokio::test]
@@ -569,6 +570,34 @@ async fn a_server_is_told_the_domain_of_the_sender_or_what_is_set() -> anyhow::R
             server.hellos()
         );
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_application_whose_attachment_is_refused_arrives_with_the_link() -> anyhow::Result<()> {
+    let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
+    // Of a mail with the attachment and of one without.
+    let server = MailServer::start(|to, attempt| match (to, attempt) {
+        (RECRUITERS, 1) => ScriptedReply::ToContent("552 5.3.4 Message size exceeds fixed limit"),
+        (RECRUITERS, 3) => ScriptedReply::ToContent(
+            "552-5.7.0 This message was blocked because its content presents a potential\r\n552 5.7.0 security issue.",
+        ),
+        (RECRUITERS, 5) => ScriptedReply::ToContent("554 Transaction failed"),
+        _ => ScriptedReply::Take,
+    })
+    .await?;
+    let site = Site::on(&nats).await?;
+    let _notifier = Running::start(&nats, server.port, &s3.flags()).await?;
+    let applied = application_with(&s3, "cv.pdf", b"%PDF-1.7\xff").await?;
+    for count in 1..=3 {
+        site.publish("zoe@example.org", applied.clone()).await?;
+        accepted(&server, RECRUITERS, count).await?;
+    }
+    site.until_acked(Channel::RecruiterApplication, SOON).await?;
+    let mails = server.accepted_mails();
+    let mut mails = mails.iter().filter(|mail| mail.recipient == RECRUITERS);
+    assert!(mails.all(|mail| mail.attachments.is_empty() && mail.content.contains("cv.pdf")));
+    assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }
 
