@@ -36,6 +36,8 @@ pub const ENDPOINTS_BUCKET: &str = "endpoints";
 pub const DELIVERIES_BUCKET: &str = "deliveries";
 /// How the record of a mail begins that was withheld: the visitor got too many of its kind within a day.
 pub const WITHHELD: &str = "withheld";
+/// How the record of a mail of the newsletter begins that the mail server refused.
+pub const REFUSED: &str = "refused";
 /// How the record of a mail begins that went out in one with others: its readers got too many within an hour.
 pub const BUNDLED: &str = "bundled";
 /// How the key ends under which it is recorded that a webhook is given up: the person's later ones wait no longer for it.

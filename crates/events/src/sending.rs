@@ -97,6 +97,9 @@ pub struct Sending {
     /// The address of somebody who wants to look at the issue, and need not be a subscriber.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<EmailAddress>,
+    /// Whether it is sent once more if the mail server refused it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats_refused: bool,
 }
 
 #[cfg(test)]
@@ -139,6 +142,7 @@ mod tests {
             requestid: "visit-0001".into(),
             issue,
             test: None,
+            repeats_refused: false,
         });
     }
 }

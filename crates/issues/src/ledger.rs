@@ -120,6 +120,13 @@ pub struct Figures {
     pub last: i64,
 }
 
+impl Figures {
+    /// How many mails were decided on.
+    pub fn decided(self) -> u64 {
+        self.sent + self.left + self.bounced + self.refused + self.given_up
+    }
+}
+
 /// A count within a window of time, by the window's number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
@@ -352,6 +359,13 @@ impl Ledger {
         self.in_hand.remove(&sending);
         if outcome != Outcome::Sent {
             self.give_back(&in_hand);
+        }
+    }
+
+    /// Counts one refused mail less: it was sent once more, and what came of that is counted.
+    pub fn forget_refusal(&mut self, issue: IssueId) {
+        if let Some(figures) = self.issues.get_mut(&issue) {
+            figures.refused = figures.refused.saturating_sub(1);
         }
     }
 

@@ -240,6 +240,7 @@ impl FanOut<'_> {
                     requestid: self.event.requestid.clone(),
                     issue: self.issue,
                     test: None,
+                    repeats_refused: false,
                 },
                 passed_over: step.passed_over,
                 position: step.position,

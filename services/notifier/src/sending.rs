@@ -138,7 +138,7 @@ impl IssueSender {
                 ));
             }
         };
-        let place = self.ledger.place(sending.id, sending.issue);
+        let place = self.ledger.place(&sending);
         let attempt = Attempt { sending, place };
         match self.states.wait(attempt.sending.issue, &delivery).await {
             Ok(Go::Ahead) => {}
@@ -147,7 +147,10 @@ impl IssueSender {
             Err(error) => return SendingError::from(error).into(),
         }
         let send = |unsent| Box::pin(self.send(&attempt, &delivery, unsent));
-        let sent = self.deliveries.deliver_once(&delivery, send).await;
+        let sent = match attempt.sending.repeats_refused {
+            true => self.deliveries.repeat_refused(&delivery, send).await,
+            false => self.deliveries.deliver_once(&delivery, send).await,
+        };
         self.conclude(&attempt, sent).await
     }
 

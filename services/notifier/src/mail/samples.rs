@@ -104,6 +104,7 @@ fn issue_of_the_newsletter(context: &MailContext) -> Result<Mail, MailError> {
         requestid: event.requestid.clone(),
         issue,
         test: None,
+        repeats_refused: false,
     };
     issue::issue(context, &event, &sending, &email("asha@example.com"))
 }

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
     BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
-    MAX_ASKED_PAUSE, WITHHELD,
+    MAX_ASKED_PAUSE, REFUSED, WITHHELD,
     buckets::{BucketEntry, open_expiring_bucket, read_entry, read_value, write_entry},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -87,7 +87,7 @@ impl NotSent {
         match self {
             Self::Left => "left",
             Self::Bounced => "bounced",
-            Self::Refused => "refused",
+            Self::Refused => REFUSED,
             Self::GivenUp => "given-up",
         }
     }
@@ -114,6 +114,8 @@ pub struct Unsent<'a> {
     connection: u64,
     /// Whether this notifier claims it; what it does for a delivery that it could not claim ends at once.
     is_claimed: Arc<AtomicBool>,
+    /// Whether it is unsent where the mail server refused it, too.
+    repeats_refused: bool,
 }
 
 impl Unsent<'_> {
@@ -129,6 +131,7 @@ impl Unsent<'_> {
             delivery: Cow::Owned(self.delivery.into_owned()),
             connection: self.connection,
             is_claimed: self.is_claimed,
+            repeats_refused: self.repeats_refused,
         }
     }
 
@@ -182,7 +185,10 @@ impl Unsent<'_> {
     }
 
     async fn find(&self) -> Result<Option<Bytes>, Unavailable> {
-        self.deliveries.find(&self.delivery.key(), &self.delivery).await
+        let record = self.deliveries.find(&self.delivery.key(), &self.delivery).await?;
+        let is_repeated =
+            |record: &Bytes| self.repeats_refused && NotSent::of_record(record) == Some(NotSent::Refused);
+        Ok(record.filter(|record| !is_repeated(record)))
     }
 }
 
@@ -230,6 +236,28 @@ impl Deliveries {
         delivery: &'a Delivery,
         send: impl FnOnce(Unsent<'a>) -> Sending,
     ) -> Result<Handover, E> {
+        self.deliver_unsent(delivery, false, send).await
+    }
+
+    /// The same once more for a mail that the mail server refused.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::deliver_once`].
+    pub async fn repeat_refused<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &'a self,
+        delivery: &'a Delivery,
+        send: impl FnOnce(Unsent<'a>) -> Sending,
+    ) -> Result<Handover, E> {
+        self.deliver_unsent(delivery, true, send).await
+    }
+
+    async fn deliver_unsent<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &'a self,
+        delivery: &'a Delivery,
+        repeats_refused: bool,
+        send: impl FnOnce(Unsent<'a>) -> Sending,
+    ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
         let is_claimed = Arc::<AtomicBool>::default();
@@ -238,6 +266,7 @@ impl Deliveries {
             delivery: Cow::Borrowed(delivery),
             connection: self.claims.connection(),
             is_claimed: is_claimed.clone(),
+            repeats_refused,
         };
         let sent = match unsent.find_first().await {
             Ok(None) => send(unsent).await,

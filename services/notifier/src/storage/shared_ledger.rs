@@ -6,7 +6,7 @@ use std::time::Duration;
 use issues::{
     BrokerClock, Claim, Entry as Stored, IssueStoreError, Issues, Ledger, Outcome, PutOff, SendingLimits,
 };
-use site_events::IssueId;
+use site_events::{IssueId, Sending};
 use time::OffsetDateTime;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -22,6 +22,7 @@ struct Mail {
     sending: Uuid,
     issue: IssueId,
     attempt: Uuid,
+    repeats_refused: bool,
 }
 
 /// What a delivery asks or tells. It is made on the ledger as that is, however often, and answered once the ledger is written.
@@ -89,13 +90,14 @@ impl SharedLedger {
     }
 
     /// What one attempt at a mail asks and tells.
-    pub fn place(&self, sending: Uuid, issue: IssueId) -> Place {
+    pub fn place(&self, sending: &Sending) -> Place {
         Place {
             ledger: self.clone(),
             mail: Mail {
-                sending,
-                issue,
+                sending: sending.id,
+                issue: sending.issue,
                 attempt: Uuid::new_v4(),
+                repeats_refused: sending.repeats_refused,
             },
         }
     }
@@ -144,8 +146,14 @@ impl Place {
     /// If nobody writes the ledger any more.
     pub async fn finish(&self, outcome: Outcome) -> Result<(), LedgerClosed> {
         let mail = self.mail;
-        self.ask(move |ledger, _, now| ledger.finish(mail.sending, mail.attempt, mail.issue, outcome, now))
-            .await
+        self.ask(move |ledger, _, now| {
+            let before = ledger.figures(mail.issue).decided();
+            ledger.finish(mail.sending, mail.attempt, mail.issue, outcome, now);
+            if mail.repeats_refused && ledger.figures(mail.issue).decided() > before {
+                ledger.forget_refusal(mail.issue);
+            }
+        })
+        .await
     }
 
     async fn ask<Answer: Send + 'static>(

@@ -80,6 +80,7 @@ impl Operator {
             requestid: "visit-0001".to_owned(),
             issue: issue(),
             test: None,
+            repeats_refused: false,
         });
         self.hand_out(sendings).await
     }
@@ -94,6 +95,7 @@ impl Operator {
                 requestid: "visit-0001".to_owned(),
                 issue: issue(),
                 test: Some(EmailAddress::parse(to)?),
+                repeats_refused: false,
             };
             self.hand_out([sending]).await?;
         }

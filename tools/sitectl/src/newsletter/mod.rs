@@ -10,11 +10,12 @@ mod post;
 mod preview;
 mod reach;
 mod reachability;
+mod refused;
 mod send;
 mod status;
 mod test_mail;
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use site_events::event::Audience;
@@ -63,6 +64,9 @@ enum Command {
     Send {
         #[command(flatten)]
         post: PostArgs,
+        /// Sends an issue that was sent before once more to those whose mail the mail server refused, and to nobody else
+        #[arg(long)]
+        refused: bool,
         #[command(flatten)]
         mode: ModeArgs,
         #[command(flatten)]
@@ -118,6 +122,15 @@ struct PostArgs {
 }
 
 impl PostArgs {
+    /// What the issue is called.
+    fn name(&self) -> Cow<'_, str> {
+        match (&self.name, self.post.file_stem()) {
+            (Some(name), _) => name.into(),
+            (None, Some(stem)) => stem.to_string_lossy(),
+            (None, None) => "".into(),
+        }
+    }
+
     async fn read(&self, audience: Audience) -> anyhow::Result<Post> {
         let post = Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)?;
         let faults = if self.force {
@@ -145,9 +158,15 @@ pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
             key,
             common,
         } => test_mail::send_test(post.read(Audience::Test).await?, to, &key.person_key, common).await,
-        Command::Send { post, mode, common } => {
-            send::send(post.read(Audience::Subscribers).await?, mode.mode(), common).await
-        }
+        Command::Send {
+            post,
+            refused: true,
+            mode,
+            common,
+        } => refused::repeat(&post.name(), mode.mode(), common).await,
+        Command::Send {
+            post, mode, common, ..
+        } => send::send(post.read(Audience::Subscribers).await?, mode.mode(), common).await,
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
         Command::Pause { name, common } => control::pause(name, common).await,
         Command::Resume { name, common } => control::resume(name, common).await,

@@ -33,6 +33,7 @@ pub async fn send_test(
             requestid: issue.to_string(),
             issue,
             test: Some(address.clone()),
+            repeats_refused: false,
         };
         let subject = subjects::sending(&issue.to_string(), sending.subject.as_str());
         let message = PublishMessage::build()

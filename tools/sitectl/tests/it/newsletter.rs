@@ -261,6 +261,38 @@ async fn an_issue_is_sent_once_it_is_known_to_whom() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whose_mail_was_refused_gets_it_once_more_and_nobody_else_does() -> anyhow::Result<()> {
+    let mut site = Site::start().await?;
+    site.inbox = MailServer::start(|to, attempt| match (to, attempt) {
+        ("reader-1@example.org", 1) => ScriptedReply::ToContent("554 5.7.1 Message content rejected"),
+        _ => ScriptedReply::Take,
+    })
+    .await?;
+    let post = site.file("smart-home.md", POST)?;
+    site.start_the_notifier().await?;
+    let early = refused(&["newsletter", "send", &post, "--refused"], &site.of_links())?;
+    assert!(early.contains("There is no issue named smart-home"), "{early}");
+    told(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
+    site.status_once(|issue| issue["refused"] == 1 && issue["sent"] == 2)
+        .await?;
+    let would = told(&["newsletter", "send", &post, "--refused"], &site.of_links())?;
+    assert!(
+        would.contains("to 1 whose mail") && would.contains("Nothing was sent"),
+        "{would}"
+    );
+    let again = ["newsletter", "send", &post, "--refused", "--yes"];
+    assert_eq!(told_json(&again, &site.of_links())?["sent"], 1);
+    site.status_once(|issue| issue["refused"] == 0 && issue["sent"] == 3)
+        .await?;
+    site.inbox
+        .mail("reader-1@example.org", "The smart home", SOON)
+        .await?;
+    assert_eq!(told_json(&again, &site.of_links())?["sent"], 0);
+    assert_eq!(site.inbox.mails().len(), 3);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_issue_is_paused_resumed_and_canceled() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     let post = site.file("smart-home.md", POST)?;
