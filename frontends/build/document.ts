@@ -19,9 +19,14 @@ export interface BuildManifest {
 }
 
 /** The scripts that stand in the pages themselves, as one: in all of them, and where the application is to start. */
-const IN_ALL_PAGES = ['theme-init.js', 'stylesheet-timeout.js'];
+const IN_ALL_PAGES = ['theme-init.js', 'stylesheet-timeout.js', 'dropped-files.js'];
 const scriptOfAll = inline(IN_ALL_PAGES);
-const scriptOfApplication = inline([...IN_ALL_PAGES, 'app-loader.js', 'trusted-types.js']);
+const scriptOfApplication = inline([
+  ...IN_ALL_PAGES,
+  'early-press.js',
+  'app-loader.js',
+  'trusted-types.js',
+]);
 
 /** Hides the page that another stands in the place of where no JavaScript runs. */
 const HIDDEN_PAGE = '#root{display:none}';

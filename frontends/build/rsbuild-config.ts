@@ -155,7 +155,7 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
       swc: { jsc: { target: 'es2022', transform: { react: { runtime: 'automatic' } } } },
       cssExtract: { pluginOptions: { insert: insertStylesheet } },
       postcss: {
-        postcssOptions: { plugins: ['@tailwindcss/postcss', dateFieldsPlugin, siteUrlPlugin] },
+        postcssOptions: { plugins: ['@tailwindcss/postcss', unusedBasePlugin, siteUrlPlugin] },
       },
       rspack: {
         target: ['web', 'es2022'],
@@ -170,12 +170,20 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
   };
 }
 
-/** Leaves out what Tailwind's base says of fields for dates: no form has one, and the stylesheet is in every page's HTML. */
-const dateFieldsPlugin = {
-  postcssPlugin: 'date-fields',
+/**
+ * Leaves out what Tailwind's base says of fields for dates and of lists to choose from, which no form has, and of placeholders, which
+ * have a colour of ours: the stylesheet is in every page's HTML.
+ */
+const unusedBasePlugin = {
+  postcssPlugin: 'unused-base',
   OnceExit(stylesheet: StyleRules) {
-    stylesheet.walkRules(/^::-webkit-(?:date|calendar)/, rule => {
+    stylesheet.walkRules(/^(?:::-webkit-(?:date|calendar)|:where\(select)/, rule => {
       rule.remove();
+    });
+    stylesheet.walkAtRules('supports', rule => {
+      if (rule.params.includes('-apple-pay-button')) {
+        rule.remove();
+      }
     });
   },
 };
@@ -195,6 +203,7 @@ const siteUrlPlugin = {
 /** What is used of PostCSS's stylesheets. */
 interface StyleRules {
   walkRules(selector: RegExp, change: (rule: { remove: () => void }) => void): void;
+  walkAtRules(name: string, change: (rule: { params: string; remove: () => void }) => void): void;
   walkDecls(name: string, change: (declaration: { value: string }) => void): void;
 }
 

@@ -7,6 +7,7 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
+import { useRef } from 'react';
 import type { Filter, Listing } from './listing.ts';
 import { filters, listingOf, pathOf, resultSummary } from './listing.ts';
 import { PostNotFound } from './not-found.tsx';
@@ -82,12 +83,13 @@ function wordsOf({ filter, page }: Listing) {
 }
 
 function Articles({ listing }: { listing: Listing }) {
-  const { words, text, type } = useSearchQuery();
+  const field = useRef<HTMLInputElement>(null);
+  const { words, text, type } = useSearchQuery(field);
   return (
     <Section title="Latest Articles" id={ARTICLES}>
       <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
         <Filters chosen={listing.filter} />
-        <SearchField text={text} onChange={type} onFocus={results.prefetch} />
+        <SearchField ref={field} text={text} onChange={type} onFocus={results.prefetch} />
       </div>
       {words ? <LazyArea part={results} what="The search" /> : <Listed listing={listing} />}
     </Section>

@@ -1,15 +1,16 @@
-import type { ChangeEventHandler } from 'react';
+import type { ChangeEventHandler, Ref } from 'react';
 import { useId } from 'react';
 import { QUERY } from './search-query.ts';
 
 interface SearchFieldProps {
+  ref: Ref<HTMLInputElement>;
   text: string;
   onChange: ChangeEventHandler<HTMLInputElement>;
   onFocus: () => void;
 }
 
 /** Field for the words that articles are searched for. What is found takes the place of the list below. */
-export function SearchField({ text, onChange, onFocus }: SearchFieldProps) {
+export function SearchField({ ref, text, onChange, onFocus }: SearchFieldProps) {
   const id = useId();
   return (
     <div className="w-full noscript:hidden sm:w-72">
@@ -17,6 +18,7 @@ export function SearchField({ text, onChange, onFocus }: SearchFieldProps) {
         Search articles
       </label>
       <input
+        ref={ref}
         id={id}
         type="search"
         name={QUERY}

@@ -1,6 +1,6 @@
 import { useSearchParams } from '@site/kit/router.ts';
 import { useBrowserValue } from '@site/kit/use-hydrated.ts';
-import type { ChangeEvent } from 'react';
+import type { ChangeEvent, RefObject } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
 /** Parameter of the list's address: the words that are searched for. */
@@ -8,24 +8,35 @@ export const QUERY = 'q';
 /** After so long a pause the words are searched for, and stand in the address: browsers limit how often that may change. */
 const PAUSE_MS = 200;
 
-/** The words that are searched for, and those that the field holds, which are a moment ahead. */
-export function useSearchQuery() {
+/**
+ * The words that are searched for, and those that the field holds, which are a moment ahead. What was typed before the page was
+ * hydrated stands in the field already.
+ */
+export function useSearchQuery(field: RefObject<HTMLInputElement | null>) {
   const [parameters, setParameters] = useSearchParams();
   const asked = useBrowserValue(() => parameters.get(QUERY) ?? '', '');
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was typed before hydration
+  useEffect(() => {
+    const early = field.current?.value;
+    if (early && early !== asked) {
+      search(early);
+    }
+    return () => clearTimeout(timer.current);
+  }, []);
 
   function show(text: string) {
     setTyped(undefined);
     setParameters(text.trim() ? { [QUERY]: text } : {}, { replace: true });
   }
 
-  function type({ currentTarget }: ChangeEvent<HTMLInputElement>) {
-    const { value } = currentTarget;
+  function search(value: string) {
     setTyped(value);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => show(value), PAUSE_MS);
   }
+
+  const type = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => search(currentTarget.value);
   return { words: asked.trim(), text: typed ?? asked, type };
 }

@@ -4,24 +4,28 @@ import { expect, test, vi } from 'vitest';
 import { ResumeField } from './resume-field.tsx';
 
 function files(...names: readonly string[]) {
-  return { dataTransfer: { files: names.map(name => new File(['%PDF-1.7'], name)) } };
+  const dropped = names.map(name => new File(['%PDF-1.7'], name));
+  return { dataTransfer: { types: ['Files'], files: dropped } };
 }
 
 test('of two files dropped at once none is taken, and the visitor is asked for one', () => {
   const choose = vi.fn();
   render(
-    <ResumeField
-      file={new File(['%PDF-1.7'], 'chosen.pdf')}
-      onChoose={choose}
-      error={undefined}
-      uploadProgress={undefined}
-    />,
+    <form>
+      <ResumeField
+        file={new File(['%PDF-1.7'], 'chosen.pdf')}
+        onChoose={choose}
+        error={undefined}
+        uploadProgress={undefined}
+      />
+      <input aria-label="Beside it" />
+    </form>,
   );
   const field = screen.getByLabelText('Resume/CV');
   fireEvent.drop(field, files('one.pdf', 'other.pdf'));
   expect(choose).not.toHaveBeenCalled();
   expect(screen.getByText('Drop one file.').id).toBe(field.getAttribute('aria-describedby'));
-  fireEvent.drop(field, files('one.pdf'));
+  fireEvent.drop(screen.getByLabelText('Beside it'), files('one.pdf'));
   expect(screen.queryByText('Drop one file.')).toBeNull();
   expect(choose).toHaveBeenCalledWith(expect.objectContaining({ name: 'one.pdf' }));
 });

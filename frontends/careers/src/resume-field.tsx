@@ -1,7 +1,7 @@
 import { useHydrated } from '@site/kit/use-hydrated.ts';
-import type { DragEvent } from 'react';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ACCEPTED, formatBytes, resumeErrorOf } from './resume.ts';
+import { useDroppedFiles } from './use-dropped-files.ts';
 
 interface ResumeFieldProps {
   file: File | undefined;
@@ -23,14 +23,10 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
   const isSending = uploadProgress !== undefined;
   // Until the page is hydrated the browser's own field shows what is chosen, and sends it.
   const isHydrated = useHydrated();
-  const { picker, ownError, takeChosen, drop, remove } = useResumeFile(onChoose, isSending);
+  const { picker, ownError, takeChosen, remove } = useResumeFile(onChoose, isSending);
   const wrong = ownError ?? error;
   return (
-    <fieldset
-      onDragOver={event => event.preventDefault()}
-      onDrop={drop}
-      className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4"
-    >
+    <fieldset className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4">
       <legend className="sr-only">Your résumé</legend>
       <label htmlFor={id} className="font-medium text-small">
         Resume/CV
@@ -76,10 +72,16 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
   const [ownError, setOwnError] = useState<string>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before hydration
   useEffect(() => takeChosen(), []);
+  useDroppedFiles(picker, files => {
+    if (!isSending) {
+      choose(files);
+    }
+  });
 
-  async function choose(chosen: File | undefined) {
-    setOwnError(undefined);
-    if (chosen && !isSending) {
+  async function choose([chosen, ...others]: readonly File[]) {
+    // Which of several is the résumé, only the visitor knows.
+    setOwnError(others.length > 0 ? 'Drop one file.' : undefined);
+    if (chosen && others.length === 0) {
       take(chosen);
       const error = await resumeErrorOf(chosen);
       if (error && latest.current === chosen) {
@@ -96,20 +98,9 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
 
   function takeChosen() {
     if (picker.current) {
-      choose(picker.current.files?.[0]);
+      choose(Array.from(picker.current.files ?? []));
       // So that the same file can be chosen again after it was removed.
       picker.current.value = '';
-    }
-  }
-
-  function drop(event: DragEvent) {
-    event.preventDefault();
-    const { files } = event.dataTransfer;
-    if (files.length > 1 && !isSending) {
-      // Which of them is the résumé, only the visitor knows.
-      setOwnError('Drop one file.');
-    } else {
-      choose(files[0]);
     }
   }
 
@@ -117,7 +108,7 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
     take(undefined);
     picker.current?.focus();
   }
-  return { picker, ownError, takeChosen, drop, remove };
+  return { picker, ownError, takeChosen, remove };
 }
 
 interface ChosenFileProps {

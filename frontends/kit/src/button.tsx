@@ -1,5 +1,7 @@
 import { Link } from '@site/kit/router.ts';
 import type { ComponentProps } from 'react';
+import { useImperativeHandle, useRef } from 'react';
+import { useEarlyPress } from './use-early-press.ts';
 
 const baseClasses =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
@@ -16,16 +18,26 @@ interface ButtonStyle {
 
 /** Button: it acts on this page. */
 export function Button({
+  ref,
   variant = 'primary',
   size = 'normal',
   className = '',
   type = 'button',
+  onClick,
   ...rest
 }: ComponentProps<'button'> & ButtonStyle) {
+  const button = useRef<HTMLButtonElement>(null);
+  useImperativeHandle<HTMLButtonElement | null, HTMLButtonElement | null>(
+    ref,
+    () => button.current,
+  );
+  const press = useEarlyPress(button, onClick);
   return (
     <button
       {...rest}
+      ref={button}
       type={type}
+      onClick={press}
       data-variant={variant}
       data-size={size}
       className={`${baseClasses} ${className}`}

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useEffect, useId, useRef } from 'react';
+import { useHeldPage } from './use-held-page.ts';
 
 interface DialogProps {
   title: string;
@@ -17,6 +18,7 @@ export function Dialog({ title, state, onClose, children }: DialogProps) {
   const heading = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const content = useRef<HTMLDivElement>(null);
+  useHeldPage(state === 'open');
   useEffect(() => {
     if (state === 'open') {
       dialog.current?.showModal();

@@ -1,7 +1,9 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Link, NavLink } from '@site/kit/router.ts';
+import { useHeldPage } from '@site/kit/use-held-page.ts';
 import type { MouseEvent } from 'react';
+import { useState } from 'react';
 import { navigation } from '../content/navigation.ts';
 import { services } from '../content/services.ts';
 import { Icon } from './icon.tsx';
@@ -14,6 +16,8 @@ const baseClasses = 'flex min-h-12 grow items-center text-lg aria-[current=page]
  * before React does, and without it.
  */
 export function MobileMenu() {
+  const [isOpen, setIsOpen] = useState(false);
+  useHeldPage(isOpen);
   return (
     <>
       <button
@@ -31,6 +35,7 @@ export function MobileMenu() {
         popover="auto"
         aria-label="Menu"
         onClick={closeAfterLink}
+        onToggle={({ newState }) => setIsOpen(newState === 'open')}
         className="mobile-menu"
       >
         <ul>

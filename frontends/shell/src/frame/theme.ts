@@ -8,7 +8,7 @@ export type Theme = 'light' | 'dark';
 
 /** The page's theme, once the page is hydrated: only the browser knows it. */
 export function useTheme(): Theme | undefined {
-  return useSyncExternalStore(subscribe, current, () => undefined);
+  return useSyncExternalStore(subscribe, shownTheme, () => undefined);
 }
 
 /** Changes the theme and keeps the choice. */
@@ -22,7 +22,8 @@ export function chooseTheme(theme: Theme): void {
   }
 }
 
-function current(): Theme {
+/** The page's theme. */
+export function shownTheme(): Theme {
   return document.documentElement.classList.contains('dark') ? 'dark' : 'light';
 }
 

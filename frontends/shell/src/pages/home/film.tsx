@@ -1,4 +1,5 @@
 import { LoadError } from '@site/kit/load-error.tsx';
+import { useEarlyPress } from '@site/kit/use-early-press.ts';
 import type { ComponentProps, RefObject, SyntheticEvent } from 'react';
 import { useRef, useState } from 'react';
 import captions from '../../film/captions.vtt';
@@ -13,6 +14,7 @@ type State = 'not started' | 'playing' | 'paused' | 'lost';
 export function Film() {
   const { video, button, state, progress, hasNativeControls, press, play, lose, events } =
     useVideoPlayer();
+  const onClick = useEarlyPress(button, press);
   return (
     <div className="w-full max-w-100 md:max-w-150">
       <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
@@ -44,7 +46,7 @@ export function Film() {
           />
         ) : null}
         {hasNativeControls ? null : (
-          <PlayButton ref={button} isPlaying={state === 'playing'} onClick={press} />
+          <PlayButton ref={button} isPlaying={state === 'playing'} onClick={onClick} />
         )}
       </div>
       <progress

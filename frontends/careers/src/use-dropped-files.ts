@@ -1,0 +1,33 @@
+import type { RefObject } from 'react';
+import { useEffect } from 'react';
+
+/**
+ * Takes files that are dropped anywhere on a field's form, or on the dialog that it is in: who aims for a field may miss it.
+ * Elsewhere on the page the shell keeps the browser from opening them (`dropped-files.js`).
+ */
+export function useDroppedFiles(
+  field: RefObject<HTMLElement | null>,
+  take: (files: readonly File[]) => void,
+): void {
+  useEffect(() => {
+    const area = field.current?.closest<HTMLElement>('dialog') ?? field.current?.closest('form');
+    function allow(event: DragEvent) {
+      if (event.dataTransfer?.types.includes('Files')) {
+        event.preventDefault();
+      }
+    }
+    function drop(event: DragEvent) {
+      const files = Array.from(event.dataTransfer?.files ?? []);
+      if (files.length > 0) {
+        event.preventDefault();
+        take(files);
+      }
+    }
+    area?.addEventListener('dragover', allow);
+    area?.addEventListener('drop', drop);
+    return () => {
+      area?.removeEventListener('dragover', allow);
+      area?.removeEventListener('drop', drop);
+    };
+  });
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { test as base, expect } from '../../../kit/testing/playwright-fixtures.ts';
+
+// A file that is dropped is never opened in the page's place, wherever it is dropped.
+
+const test = base.extend<{ resume: string }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
+  resume: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'dropped-'));
+    const file = join(folder, 'dropped.pdf');
+    await writeFile(file, '%PDF-1.7\n%%EOF\n');
+    await use(file);
+    await rm(folder, { recursive: true });
+  },
+});
+
+/** Drops files at a point, as the desktop does. */
+async function drop(page: Page, files: string[], x: number, y: number) {
+  const session = await page.context().newCDPSession(page);
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    const data = { items: [], files, dragOperationsMask: 1 };
+    await session.send('Input.dispatchDragEvent', { type, x, y, data });
+  }
+  await session.detach();
+}
+
+/** Whether the page is the one that was opened: what was opened in its place would know nothing of the mark. */
+async function expectSamePage(page: Page, path: string) {
+  await page.evaluate(() => new Promise(done => setTimeout(done, 300)));
+  expect(await page.evaluate(() => 'mark' in window)).toBe(true);
+  await expect(page).toHaveURL(path);
+  expect(page.context().pages()).toHaveLength(1);
+}
+
+for (const path of ['/careers', '/careers/apply', '/contact', '/', '/careers/not-applied']) {
+  // Also before the application has started.
+  test(`a file that is dropped somewhere on ${path} leaves the page as it is`, async ({
+    page,
+    resume,
+    consoleMessages,
+  }) => {
+    await page.route('**/*.js*', route => route.abort());
+    await page.goto(path, { waitUntil: 'commit' });
+    await expect(page.locator('main h1')).toBeVisible();
+    await page.evaluate(() => Object.assign(window, { mark: true }));
+    await drop(page, [resume], 200, 90);
+    await expectSamePage(page, path);
+    consoleMessages.splice(0);
+  });
+}
+
+test('a file that is dropped beside the open application is its résumé', async ({
+  page,
+  resume,
+}) => {
+  await page.goto('/careers');
+  await page.evaluate(() => Object.assign(window, { mark: true }));
+  await page.getByRole('link', { name: 'Apply Now' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toBeVisible();
+  await drop(page, [resume], 10, 400);
+  await expect(dialog.getByText('dropped.pdf')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  const box = await dialog.boundingBox();
+  await drop(page, [resume], (box?.x ?? 0) + 5, (box?.y ?? 0) + 5);
+  await expect(dialog.getByText('dropped.pdf')).toBeVisible();
+  await expectSamePage(page, '/careers');
+});
+
+test('of several files none is taken', async ({ page, resume }) => {
+  await page.goto('/careers');
+  await page.getByRole('link', { name: 'Apply Now' }).first().click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toBeVisible();
+  await drop(page, [resume, resume], 10, 400);
+  await expect(dialog.getByText('Drop one file.')).toBeVisible();
+});
