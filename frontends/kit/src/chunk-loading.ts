@@ -22,6 +22,11 @@ export async function isChunkServed(
   return (await statusOf(chunkUrlOf(failure) ?? otherwise)) === 200;
 }
 
+/** Whether the server answers for an address, if only that there is no such page. */
+export async function isServed(url: string): Promise<boolean> {
+  return ((await statusOf(url)) ?? 500) < 500;
+}
+
 async function statusOf(url: string | undefined): Promise<number | undefined> {
   const request = { method: 'HEAD', signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) };
   return url === undefined

@@ -7,6 +7,7 @@ import { fakeIntersectionObserver } from '../testing/fake-intersection-observer.
 import { advanceTimers } from '../testing/fake-time.ts';
 import { setupUser } from '../testing/setup-user.ts';
 import type { PartModule } from './lazy-part.ts';
+import { PageMeta } from './page-meta.tsx';
 
 const loadRemote = vi.fn<() => Promise<PartModule>>();
 
@@ -24,8 +25,18 @@ function Corrupt() {
   return <h1>Ten internships</h1>;
 }
 
+function CareersPage() {
+  return (
+    <>
+      <PageMeta title="Careers" description="Ten internships." />
+      <h1>Ten internships</h1>
+    </>
+  );
+}
+
 let network: FakeFetch;
 const reload = vi.fn();
+const onMissing = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -35,6 +46,7 @@ beforeEach(() => {
   isCorrupt = false;
   loadRemote.mockReset();
   reload.mockReset();
+  onMissing.mockReset();
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
@@ -57,7 +69,7 @@ async function area({ when = 'now', fills = 'part', html, load }: Options = {}) 
   const part = lazyPart(
     load ? { frontEnd: 'shell', load } : { frontEnd: 'careers', load: loadRemote },
   );
-  const page = <LazyArea part={part} when={when} />;
+  const page = <LazyArea part={part} when={when} onMissing={onMissing} />;
   const container = document.body.appendChild(document.createElement('div'));
   if (html) {
     container.innerHTML = `<div data-area="${part.frontEnd}"><!--$-->${html}<!--/$--></div>`;
@@ -82,6 +94,18 @@ test('while a remote is on its way it is said to be loading, and then it is show
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(screen.queryByRole('status')).toBeNull();
   expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test.each([
+  ['a page', 'page', 1],
+  ['a part of a page', 'part', 0],
+] as const)('%s that does not come at once is missed', async (_, fills, times) => {
+  loadRemote.mockRejectedValueOnce(new Error('down')).mockResolvedValue(MODULE);
+  await area({ fills });
+  expect(onMissing).toHaveBeenCalledTimes(times);
+  await advanceTimers(1_000);
+  expect(screen.getByText('Ten internships')).toBeTruthy();
+  expect(onMissing).toHaveBeenCalledTimes(times);
 });
 
 test('what may come later is asked for when it comes near the viewport', async () => {
@@ -268,10 +292,10 @@ test('a page that does not come has a title and a heading of its own, which go o
   await advanceTimers(7_000);
   expect(document.title).toBe('This page did not load | Oculant');
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
-  loadRemote.mockResolvedValue(MODULE);
+  loadRemote.mockResolvedValue({ default: CareersPage });
   await press('Retry');
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
-  expect(document.title).toBe('');
+  expect(document.title).toBe('Careers | Oculant');
 });
 
 test('a page that throws has a title and a heading of its own', async () => {

@@ -2,11 +2,14 @@ import type { ComponentType, ReactNode, RefObject } from 'react';
 import { memo, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { focusOn } from './focus.ts';
 import type { LazyPart, LoadState } from './lazy-part.ts';
-import { useLoadTrouble } from './lazy-part.ts';
+import { isOnItsWay, useLoadTrouble } from './lazy-part.ts';
 import { LoadError } from './load-error.tsx';
 import { onNearViewport } from './on-near-viewport.ts';
 import { PartBoundary } from './part-boundary.tsx';
 import { reportFailure } from './part-failure.ts';
+
+/** Selector of a page's heading, which that of an error message is not. */
+export const PAGE_HEADING = ':not([role=alert]) > h1';
 
 interface LazyAreaProps {
   part: LazyPart;
@@ -16,6 +19,8 @@ interface LazyAreaProps {
   Placeholder?: ComponentType;
   /** What it is, for whom it did not load. */
   what?: string;
+  /** Called when it does not come at once, or cannot be shown, and the page has nothing else to show. */
+  onMissing?: () => void;
   /** For the part. */
   children?: ReactNode;
 }
@@ -29,6 +34,7 @@ export function LazyArea({
   when = 'now',
   Placeholder = Loading,
   what = 'This part of the site',
+  onMissing,
   children,
 }: LazyAreaProps) {
   const area = useRef<HTMLDivElement>(null);
@@ -40,6 +46,7 @@ export function LazyArea({
     state,
     isReloading,
     area,
+    onMissing,
   );
 
   return (
@@ -87,6 +94,7 @@ function useLoadError(
   state: LoadState | undefined,
   isReloading: boolean,
   area: AreaRef,
+  onMissing: LazyAreaProps['onMissing'],
 ) {
   const message = useRef<HTMLDivElement>(null);
   const [missing, setMissing] = useState<'page' | 'part'>();
@@ -94,10 +102,16 @@ function useLoadError(
   const hasFailed = showAgain || state === 'failed' || (state === 'stale' && !isReloading);
   useEffect(() => {
     // What failed on another page is on its way again.
-    if (hasFailed && part.state() !== 'loading') {
-      setMissing(before => before ?? (document.querySelector('h1') ? 'part' : 'page'));
+    if (hasFailed && !isOnItsWay(part.state())) {
+      setMissing(before => before ?? (headingIn(document) ? 'part' : 'page'));
     }
   }, [hasFailed, part]);
+  const isInTrouble = Boolean(hasFailed) || state === 'retrying';
+  useEffect(() => {
+    if (isInTrouble && !headingIn(document)) {
+      onMissing?.();
+    }
+  }, [isInTrouble, onMissing]);
 
   function retry() {
     setShowAgain(undefined);
@@ -123,8 +137,8 @@ function useLoadError(
 }
 
 /** The page's heading, where the part has brought it. */
-function headingIn(area: Element | null) {
-  return area?.querySelector<HTMLElement>(':not([role=alert]) > h1');
+function headingIn(area: ParentNode | null) {
+  return area?.querySelector<HTMLElement>(PAGE_HEADING);
 }
 
 /** Memoised, because React gives up HTML that it has not hydrated yet when its parent renders. */

@@ -56,7 +56,7 @@ test('a module that comes is ready, and nobody is told of it', async () => {
 
 test.each([
   ['comes', async () => MODULE, 1, undefined],
-  ['does not come', failing(LOST), 2, 'failed'],
+  ['does not come', failing(LOST), 3, 'failed'],
 ] as const)(
   'where a module %s, what stands in its place renders again only for trouble',
   async (_, load, renders, trouble) => {
@@ -109,9 +109,9 @@ test.each([
     const { remote, steps } = await prepared(load);
     remote.start();
     await advanceTimers(6_999);
-    expect(steps).toEqual(['loading']);
+    expect(steps).toEqual(['loading', 'retrying']);
     await advanceTimers(1);
-    expect(steps).toEqual(['loading', 'failed']);
+    expect(steps).toEqual(['loading', 'retrying', 'failed']);
     expect(load).toHaveBeenCalledTimes(4);
     expect(network.reports()).toEqual([{ remote: 'careers', reason }]);
     await advanceTimers(60_000);
@@ -159,7 +159,8 @@ test('Retry starts again what has failed, and the same failure is told of once',
   load.mockImplementation(async () => MODULE as never);
   remote.start();
   await advanceTimers(0);
-  expect(steps).toEqual(['loading', 'failed', 'loading', 'failed', 'loading', 'ready']);
+  const failed = ['loading', 'retrying', 'failed'];
+  expect(steps).toEqual([...failed, ...failed, 'loading', 'ready']);
 });
 
 test('a failure of another kind is told of, too', async () => {
@@ -192,7 +193,7 @@ test('a part that is gone is not waited for, and the page is loaded in the new b
   const { remote, steps } = await prepared(load);
   remote.start();
   await advanceTimers(0);
-  expect(steps).toEqual(['loading', 'stale']);
+  expect(steps).toEqual(['loading', 'retrying', 'stale']);
   expect(load).toHaveBeenCalledTimes(1);
   expect(reload).not.toHaveBeenCalled();
   remote.reloadPage();
@@ -208,7 +209,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
   remote.reloadPage();
   remote.reloadPage();
   expect(reload).toHaveBeenCalledTimes(1);
-  expect(steps).toEqual(['loading', 'stale', 'failed']);
+  expect(steps).toEqual(['loading', 'retrying', 'stale', 'failed']);
   expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
 });
 

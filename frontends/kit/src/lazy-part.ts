@@ -29,10 +29,18 @@ export interface PartSource<Props = Children> {
 }
 
 /**
- * Load state of a part. `stale`: its file is missing (404), because a newer build has taken its place. `ready-mismatch`:
- * it is loaded, but the page's HTML was prerendered with another build, and must not be hydrated.
+ * Load state of a part. `retrying`: it did not come at once, and is asked for again. `stale`: its file is missing (404), because a newer
+ * build has taken its place. `ready-mismatch`: it is loaded, but the page's HTML was prerendered with another build, and must
+ * not be hydrated.
  */
-export type LoadState = 'idle' | 'loading' | 'failed' | 'stale' | 'ready' | 'ready-mismatch';
+export type LoadState =
+  | 'idle'
+  | 'loading'
+  | 'retrying'
+  | 'failed'
+  | 'stale'
+  | 'ready'
+  | 'ready-mismatch';
 
 /** A lazily loaded part, once for the whole page. */
 export interface LazyPart<Props = Children> {
@@ -67,13 +75,24 @@ export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>
     }
   }
 
+  async function attempt() {
+    try {
+      return assertPartModule(frontEnd, await load());
+    } catch (failure) {
+      if (state() === 'loading') {
+        change('retrying');
+      }
+      throw failure;
+    }
+  }
+
   function start() {
-    if (state() === 'loading' || isReady()) {
+    if (isOnItsWay(state()) || isReady()) {
       return;
     }
     change('loading');
     const timeout = setTimeout(() => fail('slow'), LOAD_TIMEOUT_MS);
-    loadChunkWithRetry(async () => assertPartModule(frontEnd, await load()))
+    loadChunkWithRetry(attempt)
       .then(module => {
         change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
         resolve(module);
@@ -99,6 +118,11 @@ export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>
     state,
     subscribe,
   };
+}
+
+/** Whether a part is asked for. */
+export function isOnItsWay(state: LoadState): boolean {
+  return state === 'loading' || state === 'retrying';
 }
 
 /** Component that suspends until its module is there. In a browser `LazyArea` decides when to start. */

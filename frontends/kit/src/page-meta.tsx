@@ -1,3 +1,4 @@
+import { useLayoutEffect } from 'react';
 import { brand } from './brand.ts';
 
 interface PageMetaProps {
@@ -11,35 +12,70 @@ interface PageMetaProps {
   kind?: 'website' | 'article';
 }
 
-/** Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). */
-export function PageMeta({
-  title,
-  description,
-  path,
-  picture = '/previews/home.jpg',
-  kind = 'website',
-}: PageMetaProps) {
-  const full = title ? titleOf(title) : `${brand.name}: ${brand.tagline}`;
-  return (
+/** Element of a page's head, by its attributes: the first two say which it is, the others what it says. */
+type HeadTag = { name: string; content: string } | { property: string; content: string };
+
+/** The elements that `PageMeta` writes, but for the title. */
+const HEAD_TAGS =
+  'meta:is([name=description], [name=robots], [name^="twitter:"], [property^="og:"]), link[rel=canonical]';
+
+/**
+ * Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). In a browser it is written past
+ * React, which could show no other page any more once an extension has removed one of its own elements from the head.
+ */
+export function PageMeta(props: PageMetaProps) {
+  const title = props.title ? titleOf(props.title) : `${brand.name}: ${brand.tagline}`;
+  const canonical = props.path === undefined ? undefined : `${brand.siteUrl}${props.path}`;
+  const tags = metaTags(props, title, canonical);
+  const content = JSON.stringify(tags);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tags are new each time, and their content says when they differ
+  useLayoutEffect(() => showHead(title, tags, canonical), [title, canonical, content]);
+  return typeof window === 'undefined' ? (
     <>
-      <title>{full}</title>
-      <meta name="description" content={description} />
-      <meta property="og:type" content={kind} />
-      <meta property="og:site_name" content={brand.name} />
-      <meta property="og:title" content={full} />
-      <meta property="og:description" content={description} />
-      <meta property="og:image" content={`${brand.siteUrl}${picture}`} />
-      <meta name="twitter:card" content="summary_large_image" />
-      {path ? (
-        <>
-          <meta property="og:url" content={`${brand.siteUrl}${path}`} />
-          <link rel="canonical" href={`${brand.siteUrl}${path}`} />
-        </>
-      ) : (
-        <meta name="robots" content="noindex" />
-      )}
+      <title>{title}</title>
+      {tags.map(tag => (
+        <meta key={JSON.stringify(tag)} {...tag} />
+      ))}
+      {canonical ? <link rel="canonical" href={canonical} /> : null}
     </>
+  ) : null;
+}
+
+function metaTags(
+  { description, picture = '/previews/home.jpg', kind = 'website' }: PageMetaProps,
+  title: string,
+  canonical: string | undefined,
+): readonly HeadTag[] {
+  return [
+    { name: 'description', content: description },
+    { property: 'og:type', content: kind },
+    { property: 'og:site_name', content: brand.name },
+    { property: 'og:title', content: title },
+    { property: 'og:description', content: description },
+    { property: 'og:image', content: `${brand.siteUrl}${picture}` },
+    { name: 'twitter:card', content: 'summary_large_image' },
+    canonical ? { property: 'og:url', content: canonical } : { name: 'robots', content: 'noindex' },
+  ];
+}
+
+/** Puts a page's elements in the place of another one's, whatever has become of those. */
+function showHead(title: string, tags: readonly HeadTag[], canonical: string | undefined) {
+  document.title = title;
+  for (const former of document.head.querySelectorAll(HEAD_TAGS)) {
+    former.remove();
+  }
+  document.head.append(
+    ...tags.map(tag => element('meta', tag)),
+    ...(canonical ? [element('link', { rel: 'canonical', href: canonical })] : []),
   );
+}
+
+function element(name: string, attributes: Readonly<Record<string, string>>): Element {
+  const made = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) {
+    made.setAttribute(attribute, value);
+  }
+  return made;
 }
 
 /** Document title of a page, with the company's name. */

@@ -1,10 +1,11 @@
 import { Route, Routes, useLocation } from '@site/kit/router.ts';
 import { ToastRegion } from '@site/kit/toast-region.tsx';
 import type { ReactNode } from 'react';
-import { Suspense, ViewTransition } from 'react';
+import { Suspense, useRef, ViewTransition } from 'react';
 import { Footer } from './frame/footer.tsx';
 import { Header } from './frame/header.tsx';
 import { NewsletterDialog } from './frame/newsletter-dialog.tsx';
+import { usePageChange } from './frame/page-change.ts';
 import { PageErrorBoundary } from './frame/page-error-boundary.tsx';
 import { RouteAnnouncer } from './frame/route-announcer.tsx';
 import { ScrollToTop } from './frame/scroll-to-top.tsx';
@@ -16,6 +17,8 @@ export function App() {
   const { pathname } = useLocation();
   const { route, pattern } = routeAt(pathname);
   const page = pageKeyOf(route, pathname);
+  const main = useRef<HTMLElement>(null);
+  usePageChange(pathname, main);
   usePrefetch();
   return (
     <div data-site="" className="flex min-h-dvh flex-col">
@@ -23,7 +26,7 @@ export function App() {
         Skip to content
       </a>
       <Header page={page} />
-      <main id="main" tabIndex={-1} className="grow pt-header outline-none">
+      <main ref={main} id="main" tabIndex={-1} className="grow pt-header outline-none">
         <PageErrorBoundary>
           <Suspense>
             <PageTransition key={page}>

@@ -1,5 +1,6 @@
 import { StrictMode, startTransition } from 'react';
 import { leaveHashLinksToBrowser } from './frame/hash-links.ts';
+import { watchPageChanges } from './frame/page-change.ts';
 import './styles.css';
 
 // The application starts in steps, each a task of its own: what a visitor does meanwhile waits for one of them at most.
@@ -22,6 +23,7 @@ async function start(root: HTMLElement) {
   const { App } = await import(/* webpackMode: "eager" */ './app.tsx');
   await nextTask();
   leaveHashLinksToBrowser();
+  watchPageChanges();
   const site = (
     <StrictMode>
       <BrowserRouter>

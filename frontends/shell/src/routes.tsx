@@ -6,6 +6,7 @@ import { matchPath } from '@site/kit/router.ts';
 import type { ReactElement } from 'react';
 import type { Exposed } from '../../build/exposed.ts';
 import type { RemoteModuleUse } from '../../build/rendered.ts';
+import { loadChangedPageIfServed } from './frame/page-change.ts';
 import { Home, prefetchHome, teasers } from './pages/home.tsx';
 import { remotePart } from './remote-part.ts';
 
@@ -29,7 +30,8 @@ interface SiteRoute {
 type Page = Omit<SiteRoute, 'patterns'>;
 
 function page(part: LazyPart): Page {
-  return { element: <LazyArea part={part} />, prefetch: part.prefetch };
+  const element = <LazyArea part={part} onMissing={loadChangedPageIfServed} />;
+  return { element, prefetch: part.prefetch };
 }
 
 /** A page of the shell, in the chunk of that name. */

@@ -4,6 +4,7 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import type { ReactNode } from 'react';
 import { Component } from 'react';
+import { loadChangedPage } from './page-change.ts';
 
 interface Boundary {
   /** Path of the page: an error does not outlive the page it is of. */
@@ -33,6 +34,10 @@ class ErrorBoundary extends Component<Boundary, BoundaryState> {
     { failed }: BoundaryState,
   ): BoundaryState | null {
     return failed && failed.path !== path ? { failed: undefined } : null;
+  }
+
+  override componentDidCatch() {
+    loadChangedPage();
   }
 
   override render() {

@@ -1,4 +1,5 @@
-import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
+import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
+import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 // Who listens, and who has no mouse, notices another page as they would notice another document.
 
@@ -111,4 +112,92 @@ test('a link within the page leaves what is not hydrated yet as it was rendered'
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
   await page.goBack();
   await expect(page.locator('main h1')).toHaveText(/Your cameras/);
+});
+
+/** What extensions have been seen to do to pages. */
+const EXTENSIONS = {
+  'has removed the description': () => document.querySelector('meta[name=description]')?.remove(),
+  'has removed the canonical address': () =>
+    document.querySelector('link[rel=canonical]')?.remove(),
+  'has removed the title': () => document.querySelector('title')?.remove(),
+  'has removed the previews’ tags': () => {
+    for (const tag of document.querySelectorAll('meta[property], meta[name^=twitter]')) {
+      tag.remove();
+    }
+  },
+  'has written a title of its own': () =>
+    document.querySelector('title')?.replaceWith(document.createElement('title')),
+  'has removed the data for search engines': () =>
+    document.querySelector('script[type="application/ld+json"]')?.remove(),
+  'has removed the page’s header': () => document.querySelector('main header')?.remove(),
+  'has written the page anew': () => {
+    const root = document.querySelector('#root');
+    root?.replaceChildren(...Array.from(root.childNodes, node => node.cloneNode(true)));
+  },
+} satisfies Record<string, () => void>;
+
+for (const [what, meddle] of Object.entries(EXTENSIONS)) {
+  test(`a link shows its page where an extension ${what}`, async ({
+    page,
+    consoleMessages,
+    pageErrors,
+  }) => {
+    await page.goto('/contact');
+    await page.evaluate(meddle);
+    for (const [link, heading, title] of [
+      ['About', 'Pioneering AI Security', 'About | Oculant'],
+      ['Careers', 'Teach machines to notice', 'Careers | Oculant'],
+    ] as const) {
+      await page.getByRole('link', { name: link, exact: true }).first().click();
+      await expect(page.locator('main h1')).toHaveText(heading);
+      await expect(page).toHaveTitle(title);
+      await expect(page.locator('title')).toHaveCount(1);
+      const path = new URL(page.url()).pathname;
+      await expect(page.locator('link[rel=canonical]')).toHaveAttribute('href', RegExp(`${path}$`));
+    }
+    await page.goBack();
+    await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
+    // What the extension broke React may complain of.
+    consoleMessages.splice(0);
+    pageErrors.splice(0);
+  });
+}
+
+test('a page whose part is lost on the way is loaded, and so is the next', async ({
+  page,
+  consoleMessages,
+}) => {
+  await page.goto('/terms');
+  await page.clock.install();
+  await page.route('**/assets/{about,contact}.*.js', route => route.abort());
+  for (const [link, heading] of [
+    ['About', 'Pioneering AI Security'],
+    ['Contact', "Let's Connect"],
+  ] as const) {
+    await page.evaluate(() => scrollTo(0, 500));
+    await page.getByRole('link', { name: link, exact: true }).first().click();
+    await advanceClockUntil(page, () =>
+      expect(page.locator('main h1')).toHaveText(heading, { timeout: 100 }),
+    );
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+  }
+  expectConsole(consoleMessages, /ERR_FAILED|preloaded/);
+});
+
+test('while the server is away, too, the visitor is told, and stays on the site', async ({
+  page,
+  context,
+  consoleMessages,
+}) => {
+  await page.goto('/terms');
+  await page.clock.install();
+  await context.setOffline(true);
+  await page.getByRole('link', { name: 'About', exact: true }).first().click();
+  await advanceClockUntil(page, () =>
+    expect(page.getByText(/^This page did not load$/)).toBeVisible({ timeout: 100 }),
+  );
+  await context.setOffline(false);
+  await page.getByRole('button', { name: 'Retry' }).click();
+  await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
+  expectConsole(consoleMessages, /INTERNET_DISCONNECTED/);
 });
