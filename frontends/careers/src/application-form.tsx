@@ -2,7 +2,7 @@ import { Alert } from '@site/kit/alert.tsx';
 import type { SubmissionResult } from '@site/kit/api-client.ts';
 import { postMultipart } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
-import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { EmailField, TextAreaField, TextField } from '@site/kit/field.tsx';
 import { formValues } from '@site/kit/form-values.ts';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
@@ -95,7 +95,7 @@ function ApplicationFields({ position, fieldErrors }: ApplicationFieldsProps) {
     <>
       <div className="grid gap-x-5 sm:grid-cols-2">
         <TextField {...field('name', 'Full Name', 200)} autoComplete="name" required />
-        <TextField {...field('email', 'Email', 254)} type="email" autoComplete="email" required />
+        <EmailField name="email" label="Email" error={fieldErrors['email']} required />
         <TextField {...field('phone', 'Phone Number', 40)} type="tel" autoComplete="tel" />
         <TextField {...field('experience', 'Years of Experience', 200)} placeholder="3-5 years" />
       </div>

@@ -1,5 +1,7 @@
 import type { ComponentProps, InputEvent, ReactNode } from 'react';
 import { useId, useState } from 'react';
+import { addressErrorOf, questionOf } from './email-address.ts';
+import { useAddress } from './use-address.ts';
 
 interface FieldTexts {
   label: string;
@@ -17,18 +19,61 @@ const baseClasses =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
   'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
-/**
- * What a browser takes as an address and no mail can go to, and the sentence for it: both the server's
- * (`crates/visitor/src/email.rs`), so that nobody learns of it only there.
- */
-const UNMAILABLE = /^\.|\.\.|\.@|^[^@]{65}/;
-const NO_ADDRESS = 'Enter an e-mail address such as name@company.com.';
-
 /** One-line text input with its label and error. */
 export function TextField({ label, error, maxLength, ...rest }: Native<'input'> & FieldTexts) {
   return (
     <Labelled label={label} error={error} maxCharacters={maxLength} {...rest}>
       {attributes => <input {...rest} {...attributes} />}
+    </Labelled>
+  );
+}
+
+/** Field for an e-mail address. It finds the address in what is pasted, and asks about a domain that looks mistyped. */
+export function EmailField({
+  label,
+  error,
+  ...rest
+}: Omit<Native<'input'>, 'type' | 'maxLength'> & FieldTexts) {
+  const { field, suggested, find, ask, mend, accept } = useAddress();
+  return (
+    <Labelled
+      label={label}
+      error={error}
+      maxCharacters={254}
+      errorOf={addressErrorOf}
+      hint={
+        suggested ? (
+          <button
+            type="button"
+            onClick={accept}
+            className="block min-h-11 cursor-pointer text-small underline"
+          >
+            {questionOf(suggested)}
+          </button>
+        ) : null
+      }
+      {...rest}
+    >
+      {({ onInput, ...attributes }) => (
+        <input
+          autoComplete="email"
+          inputMode="email"
+          {...rest}
+          {...attributes}
+          ref={field}
+          type="email"
+          onInput={event => {
+            find(event.currentTarget);
+            onInput(event);
+            ask(event.currentTarget.value);
+          }}
+          onInvalid={event => {
+            if (mend(event.currentTarget)) {
+              event.preventDefault();
+            }
+          }}
+        />
+      )}
     </Labelled>
   );
 }
@@ -47,21 +92,24 @@ export function TextAreaField({
   );
 }
 
+type TextControl = HTMLInputElement | HTMLTextAreaElement;
+
 /**
- * Watches a limit in characters, and the rule for e-mail addresses. The attribute `maxlength` would cut off what is pasted, and nobody would
+ * Watches a limit in characters, and what else may be wrong. The attribute `maxlength` would cut off what is pasted, and nobody would
  * notice; so everything is kept, and what is too long is said.
  */
-function useLimit(maxCharacters = Number.POSITIVE_INFINITY) {
+function useLimit(
+  maxCharacters = Number.POSITIVE_INFINITY,
+  errorOf: LabelledProps['errorOf'] = () => undefined,
+) {
   const [left, setLeft] = useState<number>();
-  function check({ currentTarget: field }: InputEvent<HTMLInputElement | HTMLTextAreaElement>) {
+  function check({ currentTarget: field }: InputEvent<TextControl>) {
     const length = Array.from(field.value).length;
     setLeft(length >= maxCharacters * WARN_FRACTION ? maxCharacters - length : undefined);
     field.setCustomValidity(
       length > maxCharacters
         ? `Use at most ${maxCharacters.toLocaleString('en')} characters.`
-        : field.type === 'email' && UNMAILABLE.test(field.value)
-          ? NO_ADDRESS
-          : '',
+        : (errorOf(field.value) ?? ''),
     );
   }
   return { left, check };
@@ -72,6 +120,10 @@ interface LabelledProps extends FieldTexts {
   required?: boolean | undefined;
   className?: string | undefined;
   maxCharacters: number | undefined;
+  /** What is wrong with a value that is not too long, in a sentence. */
+  errorOf?: (value: string) => string | undefined;
+  /** What is said below it, beside errors and the limit. */
+  hint?: ReactNode;
   children: (attributes: Attributes) => ReactNode;
 }
 
@@ -79,7 +131,7 @@ interface LabelledProps extends FieldTexts {
 interface Attributes {
   id: string;
   className: string;
-  onInput: (event: InputEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
+  onInput: (event: InputEvent<TextControl>) => void;
   'aria-invalid': true | undefined;
   'aria-describedby': string | undefined;
 }
@@ -91,10 +143,12 @@ function Labelled({
   required,
   className = '',
   maxCharacters,
+  errorOf,
+  hint,
   children,
 }: LabelledProps) {
   const id = useId();
-  const { left, check } = useLimit(maxCharacters);
+  const { left, check } = useLimit(maxCharacters, errorOf);
   const describedBy = [
     required ? '' : `${id}-optional`,
     error ? `${id}-error` : '',
@@ -118,6 +172,7 @@ function Labelled({
         'aria-invalid': error ? true : undefined,
         'aria-describedby': describedBy.join(' ') || undefined,
       })}
+      {hint}
       {error ? (
         <p id={`${id}-error`} data-error-of={name} className="mt-1.5 text-alert-ink text-small">
           {error}

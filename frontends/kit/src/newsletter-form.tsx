@@ -2,7 +2,7 @@ import type { FormEvent } from 'react';
 import { Alert } from './alert.tsx';
 import { postJson } from './api-client.ts';
 import { attribution } from './attribution.ts';
-import { TextField } from './field.tsx';
+import { EmailField } from './field.tsx';
 import { formValues } from './form-values.ts';
 import { HONEYPOT, Honeypot } from './honeypot.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
@@ -42,16 +42,7 @@ export function NewsletterForm({ fieldErrors: initial }: NewsletterFormProps) {
       onSubmit={subscribe}
       className="max-w-md"
     >
-      <TextField
-        label="Email Address"
-        type="email"
-        name="email"
-        inputMode="email"
-        autoComplete="email"
-        maxLength={254}
-        required
-        error={fieldErrors['email']}
-      />
+      <EmailField label="Email Address" name="email" required error={fieldErrors['email']} />
       <Honeypot />
       <PrivacyNote />
       {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}

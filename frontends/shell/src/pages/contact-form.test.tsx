@@ -301,9 +301,9 @@ test('what each field is: required, how long, of which kind (section 5)', () => 
     ['Your Message', 10_000],
   ] as const) {
     const field = screen.getByLabelText<HTMLInputElement>(label);
-    write(label, 'a@'.padEnd(limit, 'x'));
+    write(label, 'a@x.'.padEnd(limit, 'x'));
     expect(field.validity.customError, label).toBe(false);
-    write(label, 'a@'.padEnd(limit + 1, 'x'));
+    write(label, 'a@x.'.padEnd(limit + 1, 'x'));
     expect(field.validity.customError, label).toBe(true);
   }
 });

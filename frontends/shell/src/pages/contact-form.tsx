@@ -3,7 +3,7 @@ import type { SubmissionResult } from '@site/kit/api-client.ts';
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { Confirmation } from '@site/kit/confirmation.tsx';
-import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { EmailField, TextAreaField, TextField } from '@site/kit/field.tsx';
 import { formValues } from '@site/kit/form-values.ts';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
@@ -69,16 +69,7 @@ function ContactFields({ fieldErrors }: { fieldErrors: FieldErrors }) {
         required
         error={fieldErrors['name']}
       />
-      <TextField
-        label="Email Address"
-        name="email"
-        type="email"
-        inputMode="email"
-        autoComplete="email"
-        maxLength={254}
-        required
-        error={fieldErrors['email']}
-      />
+      <EmailField label="Email Address" name="email" required error={fieldErrors['email']} />
       <TextAreaField
         label="Your Message"
         name="message"

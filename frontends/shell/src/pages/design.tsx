@@ -4,7 +4,7 @@ import { Button, ButtonLink, DisabledLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { Confirmation } from '@site/kit/confirmation.tsx';
 import { Dialog } from '@site/kit/dialog.tsx';
-import { TextAreaField, TextField } from '@site/kit/field.tsx';
+import { EmailField, TextAreaField, TextField } from '@site/kit/field.tsx';
 import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
 import { LoadError } from '@site/kit/load-error.tsx';
 import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
@@ -163,7 +163,7 @@ function Tokens() {
 
 function Fields() {
   return (
-    <Section title="TextField and TextAreaField">
+    <Section title="TextField, EmailField and TextAreaField">
       <TextField label="A line" placeholder="With a placeholder" />
       <TextField
         label="A line that is wrong"
@@ -172,6 +172,7 @@ function Fields() {
       />
       <TextField label="A line with a limit: type more than eight characters" maxLength={9} />
       <TextField label="A line that is locked" disabled />
+      <EmailField label="An address: try one at gmial.com" />
       <TextAreaField label="Several lines" rows={3} />
       <TextAreaField label="Several wrong lines" rows={3} error="Say a little more." />
     </Section>
