@@ -1,20 +1,20 @@
 //! The event types and their envelope (CloudEvents 1.0, structured JSON).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use time::OffsetDateTime;
-use uuid::Uuid;
-use visitor::{EmailAddress, PersonId};
+use uuid::{Builder, Uuid};
+use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::Attribution;
 
 /// The media type of a structured CloudEvent (CloudEvents JSON format, 3).
 pub const CONTENT_TYPE: &str = "application/cloudevents+json";
 
-/// The namespace under which idempotency keys become event ids.
+/// The namespace under which other ids become event ids.
 const EVENT_IDS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7369_7465_6576);
 
 /// What can happen on the site.
@@ -90,11 +90,18 @@ impl EventType {
         Self::ALL.into_iter().find(|known| known.short_name() == name)
     }
 
-    /// The id of the event that a submission with this idempotency key makes: the same
-    /// key gives the same id, so the broker stores a repeated submission once.
-    pub fn id_for(self, idempotency_key: Uuid) -> Uuid {
-        let name = format!("{}/{idempotency_key}", self.name());
+    /// The id of the event that follows from something with an id of its own, which no stranger chooses: the same each time, so
+    /// the broker stores a repeated event once.
+    pub fn id_for(self, cause: Uuid) -> Uuid {
+        let name = format!("{}/{cause}", self.name());
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
+    }
+
+    /// The id of the event that this person's submission under an idempotency key makes: the same each time, so the broker stores
+    /// a repeated submission once, and another one for everybody else, whatever key they send.
+    pub fn submission_id(self, person_key: &PersonKey, key: impl Display, person: &PersonId) -> Uuid {
+        let name = format!("{}/{key}/{person}", self.name());
+        Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
     }
 
     /// The CloudEvents `source`: the service that publishes it.
@@ -222,12 +229,6 @@ pub struct NewsletterRequested {
 
 impl EventData for NewsletterRequested {
     const TYPE: EventType = EventType::NewsletterRequested;
-}
-
-impl Submission for NewsletterRequested {
-    fn repeats(&self, stored: &Self) -> bool {
-        self.email == stored.email
-    }
 }
 
 /// A confirmed newsletter subscription.
@@ -437,6 +438,8 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use time::macros::datetime;
 
     use super::*;
@@ -582,13 +585,33 @@ mod tests {
     }
 
     #[test]
-    fn one_key_makes_one_id_per_type() {
-        let key = Uuid::from_u128(7);
-        let ids: std::collections::HashSet<Uuid> = EventType::ALL.iter().map(|t| t.id_for(key)).collect();
+    fn one_cause_makes_one_id_per_type() {
+        let cause = Uuid::from_u128(7);
+        let ids: HashSet<Uuid> = EventType::ALL.iter().map(|t| t.id_for(cause)).collect();
         assert_eq!(ids.len(), EventType::ALL.len());
         assert_eq!(
-            EventType::CareersApplied.id_for(key),
-            EventType::CareersApplied.id_for(key)
+            EventType::CareersApplied.id_for(cause),
+            EventType::CareersApplied.id_for(cause)
         );
+    }
+
+    #[test]
+    fn a_submissions_id_is_of_its_type_its_key_its_person_and_our_secret() {
+        let secrets = ["a key", "another key"]
+            .map(|name| PersonKey::new(&format!("{name} of thirty-two bytes or more")).expect("a long key"));
+        let people = ["asha@example.com", "zoe@example.org"]
+            .map(|email| secrets[0].person(&EmailAddress::parse(email).expect("an address")));
+        let mut ids = HashSet::new();
+        for secret in &secrets {
+            for person in &people {
+                for key in [Uuid::from_u128(7), Uuid::from_u128(8)] {
+                    for event_type in [EventType::ContactReceived, EventType::CareersApplied] {
+                        let id = event_type.submission_id(secret, key, person);
+                        assert_eq!(id, event_type.submission_id(secret, key, person));
+                        assert!(ids.insert(id));
+                    }
+                }
+            }
+        }
     }
 }

@@ -1,24 +1,67 @@
-//! Idempotency key: parses the header by which a repeated submission is recognised.
+//! Idempotency keys, by which a repeated submission is recognised.
+
+use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 
-/// The HTTP header that carries it.
+/// The HTTP header that carries a client's.
 pub const HEADER: &str = "idempotency-key";
+
+/// What a key that the gateway derived begins with. No UUID does, so no header holds such a key.
+const DERIVED: &str = "content:";
 
 /// The idempotency key is not a UUID.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The Idempotency-Key must be a UUID.")]
 pub struct InvalidIdempotencyKey;
 
-/// Reads the key a caller sent; without one the submission gets a key of its own.
+/// Reads the key of a header.
 ///
 /// # Errors
 ///
-/// If what was sent is no UUID.
+/// If it is no UUID.
 pub fn parse(raw: &str) -> Result<Uuid, InvalidIdempotencyKey> {
-    match raw {
-        "" => Ok(Uuid::new_v4()),
-        raw => Uuid::parse_str(raw).map_err(|_| InvalidIdempotencyKey),
+    Uuid::parse_str(raw).map_err(|_| InvalidIdempotencyKey)
+}
+
+/// Idempotency key as the gateway sends it to a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdempotencyKey {
+    /// The client's, from the header.
+    Given(Uuid),
+    /// The gateway's, derived from the content, which came without one.
+    Derived(Uuid),
+}
+
+impl IdempotencyKey {
+    /// What this key stands for.
+    pub fn binding(self) -> KeyBinding {
+        match self {
+            Self::Given(key) if key.get_version_num() != 8 => KeyBinding::Unknown,
+            Self::Given(_) | Self::Derived(_) => KeyBinding::Content,
+        }
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Given(key) => write!(f, "{key}"),
+            Self::Derived(key) => write!(f, "{DERIVED}{key}"),
+        }
+    }
+}
+
+/// Without a key, the submission gets one of its own.
+impl FromStr for IdempotencyKey {
+    type Err = InvalidIdempotencyKey;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        match raw.strip_prefix(DERIVED) {
+            Some(derived) => parse(derived).map(Self::Derived),
+            None if raw.is_empty() => Ok(Self::Given(Uuid::new_v4())),
+            None => parse(raw).map(Self::Given),
+        }
     }
 }
 
@@ -31,25 +74,29 @@ pub enum KeyBinding {
     Unknown,
 }
 
-impl KeyBinding {
-    /// What this key says of itself.
-    pub fn of(key: Uuid) -> Self {
-        match key.get_version_num() {
-            8 => Self::Content,
-            _ => Self::Unknown,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const KEY: &str = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
+
     #[test]
     fn a_key_is_a_uuid_or_absent() {
-        let key = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
-        assert_eq!(parse(key).map(|k| k.to_string()), Ok(key.to_owned()));
-        assert_ne!(parse(""), parse(""));
-        assert_eq!(parse("again"), Err(InvalidIdempotencyKey));
+        let read = |raw: &str| raw.parse::<IdempotencyKey>();
+        assert_eq!(read(KEY).map(|key| key.to_string()), Ok(KEY.to_owned()));
+        assert_ne!(read(""), read(""));
+        assert_eq!(read("again"), Err(InvalidIdempotencyKey));
+    }
+
+    #[test]
+    fn no_header_holds_a_key_that_the_gateway_derives() {
+        let derived = parse(KEY).map(IdempotencyKey::Derived);
+        let sent = derived.as_ref().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(sent.parse(), derived);
+        assert_eq!(parse(&sent), Err(InvalidIdempotencyKey));
+        for header in [KEY.to_owned(), format!("urn:uuid:{KEY}"), format!("{{{KEY}}}")] {
+            assert_ne!(parse(&header).map(IdempotencyKey::Given), derived);
+            assert_eq!(parse(&header).map(|key| key.to_string()), Ok(KEY.to_owned()));
+        }
     }
 }

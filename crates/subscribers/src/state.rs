@@ -13,7 +13,7 @@ pub enum State {
         /// When the last confirmation mail was asked for.
         #[serde(with = "time::serde::rfc3339::option")]
         mailed: Option<OffsetDateTime>,
-        /// Until then, the idempotency key of the sign-up that asks for it.
+        /// Until then, the id under which it is asked for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asking: Option<Uuid>,
     },

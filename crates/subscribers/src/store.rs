@@ -12,6 +12,7 @@ use site_broker::{
 };
 use site_service::{nats, status};
 use tonic::Status;
+use uuid::Uuid;
 use visitor::PersonId;
 
 use crate::{Retention, Subscriber};
@@ -168,6 +169,19 @@ impl Subscribers {
             PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
             _ => away(error),
         })
+    }
+
+    /// Stores the marker of a record that never was, which expires at once, in the steps and the time of [`Self::write`].
+    ///
+    /// # Errors
+    ///
+    /// [`SubscriberStoreError::Away`] if it is not known to be stored.
+    pub async fn write_decoy(&self) -> Result<(), SubscriberStoreError> {
+        self.connected().await?;
+        // With its hyphens it is no person's id.
+        let nobody = Uuid::new_v4().to_string();
+        let written = remove_entry(&self.context, &self.bucket, &nobody, 0);
+        written.await.map_err(away)
     }
 
     /// Removes the record if it still is what was read at `revision`.

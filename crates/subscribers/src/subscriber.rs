@@ -10,11 +10,9 @@ use crate::{
     state::State,
 };
 
-/// How soon another confirmation mail may follow the last.
+/// How soon another confirmation mail may follow the last. As long a sign-up whose mail is not known to be asked for has every
+/// other one ask for that mail, and for none of its own.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
-/// Lease of a sign-up on its confirmation mail: meanwhile another asks for that mail, under the same key, and for none of
-/// its own.
-const CONFIRMATION_LEASE: Duration = Duration::seconds(30);
 /// TTL of the suppression of an address that never confirmed and whose mail bounced. The privacy policy names it.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
@@ -78,15 +76,15 @@ pub enum Retention {
 }
 
 impl Subscriber {
-    /// What a sign-up under this idempotency key makes of what is known: the pending subscription to store and
-    /// mail, or nothing to do. One that another sign-up is asking a mail for stays as it is, and is to be mailed all the
-    /// same ([`Self::asking`]): the other may have been cut off.
+    /// What a sign-up that asks for its mail under this id makes of what is known: the pending subscription to store and
+    /// mail, or nothing to do. One that a sign-up is asking a mail for stays as it is, and is to be mailed all the
+    /// same ([`Self::asking`]): that one may have been cut off.
     pub fn signed_up(
         known: Option<&Self>,
         email: EmailAddress,
         source: Option<String>,
         now: OffsetDateTime,
-        key: Uuid,
+        asking: Uuid,
         new_subscription_id: Uuid,
     ) -> Option<Self> {
         match known.map(|known| &known.state) {
@@ -94,10 +92,9 @@ impl Subscriber {
             Some(State::Pending {
                 mailed: Some(mailed), ..
             }) if now - *mailed < MAIL_INTERVAL => return None,
-            Some(State::Pending {
-                mailed: None,
-                asking: Some(other),
-            }) if *other != key && known.is_some_and(|known| now - known.requested < CONFIRMATION_LEASE) => {
+            Some(State::Pending { asking: Some(_), .. })
+                if known.is_some_and(|known| now - known.requested < MAIL_INTERVAL) =>
+            {
                 return known.cloned();
             }
             _ => {}
@@ -115,12 +112,12 @@ impl Subscriber {
             came_back: None,
             state: State::Pending {
                 mailed: None,
-                asking: Some(key),
+                asking: Some(asking),
             },
         })
     }
 
-    /// The idempotency key under which its confirmation mail is being asked for.
+    /// The id under which its confirmation mail is being asked for.
     pub fn asking(&self) -> Option<Uuid> {
         match self.state {
             State::Pending { asking, .. } => asking,
@@ -136,15 +133,6 @@ impl Subscriber {
                 asking: None,
             },
             other => other,
-        };
-        Self { state, ..self }
-    }
-
-    /// The same subscription after its confirmation mail could not be asked for: the next sign-up may ask at once.
-    pub fn released(self) -> Self {
-        let state = State::Pending {
-            mailed: None,
-            asking: None,
         };
         Self { state, ..self }
     }
@@ -398,12 +386,12 @@ mod tests {
     #[test]
     fn while_a_sign_up_asks_for_its_mail_another_asks_for_the_same_one_and_it_may_be_repeated() {
         let asking = sign_up(None, NOW, FIRST);
-        let soon = NOW + Duration::seconds(29);
+        let soon = NOW + Duration::minutes(14);
         assert_eq!(sign_up(asking.as_ref(), soon, SECOND), asking);
-        let key_of = |now, key| sign_up(asking.as_ref(), now, key).and_then(|pending| pending.asking());
-        assert_eq!(key_of(soon, SECOND), Some(FIRST));
-        assert_eq!(key_of(soon, FIRST), Some(FIRST));
-        assert_eq!(key_of(NOW + CONFIRMATION_LEASE, SECOND), Some(SECOND));
+        let asked = |now, id| sign_up(asking.as_ref(), now, id).and_then(|pending| pending.asking());
+        assert_eq!(asked(soon, SECOND), Some(FIRST));
+        assert_eq!(asked(soon, FIRST), Some(FIRST));
+        assert_eq!(asked(NOW + MAIL_INTERVAL, SECOND), Some(SECOND));
     }
 
     #[test]
@@ -432,7 +420,7 @@ mod tests {
     #[test]
     fn a_sign_up_whose_mail_was_never_asked_for_may_be_made_anew() {
         let unmailed = sign_up(None, NOW, FIRST);
-        let again = sign_up(unmailed.as_ref(), NOW + CONFIRMATION_LEASE, SECOND);
+        let again = sign_up(unmailed.as_ref(), NOW + MAIL_INTERVAL, SECOND);
         assert_eq!(again.map(|s| s.subscription), Some(FIRST));
     }
 

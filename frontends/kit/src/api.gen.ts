@@ -345,9 +345,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
-                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
-                 *     hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
+                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
+                 *     résumé, within an hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -411,9 +411,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
-                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
-                 *     hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
+                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
+                 *     résumé, within an hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -478,9 +478,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
-                 *     makes another for any other content; without one, the same fields, and for an application the same résumé, within an
-                 *     hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
+                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
+                 *     résumé, within an hour of the clock (UTC) have
                  */
                 "Idempotency-Key"?: string;
                 /**

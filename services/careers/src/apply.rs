@@ -10,7 +10,7 @@ use site_proto::careers::v1::ApplyRequest;
 use site_service::{
     RequestId,
     drain::Drain,
-    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
+    idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     status::{self, Violations},
 };
 use tonic::{Status, Streaming};
@@ -125,15 +125,15 @@ pub async fn apply(
         committed = receive(&careers.spool, &careers.upload_metrics, parts) => committed?,
         () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
     };
-    let key = idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
+    let key: IdempotencyKey = committed.idempotency_key.parse().map_err(ApplyError::Key)?;
     let resume = match committed.resume {
         Some(spooled) => Some(checked(&careers.verification, spooled).await?),
         None => None,
     };
     let (application, resume) = validate(&committed.form, resume)?;
 
-    let event_id = CareersApplied::TYPE.id_for(key);
     let person = careers.person_key.person(&application.email);
+    let event_id = CareersApplied::TYPE.submission_id(&careers.person_key, key, &person);
     let upload = match resume {
         Some((spooled, kind)) => {
             let scan = scan(careers, &spooled).await?;
@@ -154,7 +154,7 @@ pub async fn apply(
     };
     let published = careers
         .publisher
-        .publish_submission(request_id, event_id, &person, applied, KeyBinding::of(key))
+        .publish_submission(request_id, event_id, &person, applied, key.binding())
         .await;
     // Whatever else came of it, the event that is stored may name this attempt's résumé or another's.
     if let (Some(upload), Ok(Stored::New)) = (upload, &published) {

@@ -5,7 +5,7 @@ use site_events::{Attribution, EventData, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,
-    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
+    idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     status::Violations,
 };
 use time::OffsetDateTime;
@@ -44,10 +44,10 @@ pub async fn submit(
     request_id: &RequestId,
     form: SubmitRequest,
 ) -> Result<SubmitResponse, SubmitError> {
-    let key = idempotency::parse(&form.idempotency_key).map_err(SubmitError::Key)?;
+    let key: IdempotencyKey = form.idempotency_key.parse().map_err(SubmitError::Key)?;
     let message = ContactMessage::parse(&form).map_err(SubmitError::Invalid)?;
-    let event_id = ContactReceived::TYPE.id_for(key);
     let sender = senders.sender(&message.email, &form.synthetic_mark, OffsetDateTime::now_utc());
+    let event_id = ContactReceived::TYPE.submission_id(&senders.person_key, key, &sender);
     let received = ContactReceived {
         name: message.name.into(),
         email: message.email,
@@ -55,7 +55,7 @@ pub async fn submit(
         attribution: Attribution::of(form.attribution),
     };
     publisher
-        .publish_submission(request_id, event_id, &sender, received, KeyBinding::of(key))
+        .publish_submission(request_id, event_id, &sender, received, key.binding())
         .await
         .map_err(SubmitError::Publish)?;
     Ok(SubmitResponse {

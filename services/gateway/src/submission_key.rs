@@ -6,6 +6,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
+use site_service::idempotency::IdempotencyKey;
 use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -49,10 +50,10 @@ impl SubmissionKey {
         }
     }
 
-    /// The key. A derived one is of the hour (UTC) of this time, and a UUID of version 8 (RFC 9562, 5.8).
-    pub fn finish(self, now: SystemTime) -> Uuid {
+    /// The key. A derived one is of the hour (UTC) of this time.
+    pub fn finish(self, now: SystemTime) -> IdempotencyKey {
         if let Some(given) = self.given {
-            return given;
+            return IdempotencyKey::Given(given);
         }
         let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let hour = since.as_secs() / HOUR.as_secs();
@@ -67,7 +68,7 @@ impl SubmissionKey {
         let digest: [u8; 32] = all.finalize().into();
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&digest[..16]);
-        Builder::from_custom_bytes(bytes).into_uuid()
+        IdempotencyKey::Derived(Builder::from_custom_bytes(bytes).into_uuid())
     }
 }
 
@@ -84,7 +85,7 @@ mod tests {
             .with("email", "ada@example.org")
     }
 
-    fn key(of: SubmissionKey) -> Uuid {
+    fn key(of: SubmissionKey) -> IdempotencyKey {
         of.finish(SystemTime::UNIX_EPOCH + NOON)
     }
 
@@ -99,7 +100,6 @@ mod tests {
             key(message()),
             key(message().with("name", "Bob").with("name", "Ada"))
         );
-        assert_eq!(key(message()).get_version_num(), 8);
     }
 
     #[test]
@@ -125,17 +125,21 @@ mod tests {
             with_file,
         ]
         .map(key);
-        let distinct: std::collections::BTreeSet<Uuid> = keys.into();
+        let distinct: std::collections::BTreeSet<String> = keys.iter().map(ToString::to_string).collect();
         assert_eq!(distinct.len(), keys.len());
         assert_eq!(key(in_two_chunks), keys[6]);
     }
 
     #[test]
-    fn a_key_that_came_with_it_is_the_key_of_any_content() {
+    fn a_key_that_came_with_it_is_the_key_of_any_content_and_no_derived_one() {
         let given = Uuid::from_u128(7);
         let mut of = SubmissionKey::new("contact", Some(given)).with("name", "Ada");
         of.add("resume", b"%PDF-");
-        assert_eq!(key(of), given);
+        assert_eq!(key(of), IdempotencyKey::Given(given));
+        let IdempotencyKey::Derived(derived) = key(message()) else {
+            panic!("it came without one");
+        };
+        assert_ne!(key(message()), key(SubmissionKey::new("contact", Some(derived))));
     }
 
     #[test]

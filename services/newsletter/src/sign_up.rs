@@ -1,21 +1,24 @@
 //! A visitor signs up: a pending record and an event, from which the confirmation mail
-//! is made. The answer is the same whether or not the address was known.
+//! is made. The answer is the same whether or not the address was known, and takes the same steps.
 
-use site_broker::{PublishError, Stored};
+use site_broker::PublishError;
 use site_events::{Attribution, EventData, event::NewsletterRequested};
 use site_proto::newsletter::v1::SubscribeRequest;
 use site_service::{
     RequestId,
-    idempotency::{self, InvalidIdempotencyKey, KeyBinding},
+    idempotency::{IdempotencyKey, InvalidIdempotencyKey},
     status,
 };
 use subscribers::{Subscriber, SubscriberStoreError};
 use time::OffsetDateTime;
 use tonic::Status;
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 use visitor::{EmailAddress, InvalidInput, PersonId};
 
 use crate::newsletter::Newsletter;
+
+/// How often a sign-up that asks for a mail has the broker store something: its record, its event, and that it was asked for.
+const WRITES: usize = 3;
 
 /// Why a sign-up was not accepted.
 pub enum SignUpError {
@@ -51,7 +54,7 @@ pub async fn sign_up(
     form: &SubscribeRequest,
     now: OffsetDateTime,
 ) -> Result<(), SignUpError> {
-    let key = blind_key(newsletter, form)?;
+    let key: IdempotencyKey = form.idempotency_key.parse().map_err(SignUpError::Key)?;
     let email = EmailAddress::parse(&form.email).map_err(SignUpError::Email)?;
     let person = newsletter.person_key.person(&email);
 
@@ -60,61 +63,36 @@ pub async fn sign_up(
         expires: now + newsletter.confirm_within,
         attribution: Attribution::of(form.attribution.clone()),
     };
-    let stored = store(newsletter, &person, &requested, key, now).await;
+    let own = NewsletterRequested::TYPE.submission_id(&newsletter.person_key, key, &person);
+    let stored = store(newsletter, &person, &requested, own, now).await;
     let Some(SignedUp { pending, revision }) = stored.map_err(SignUpError::Store)? else {
-        return Ok(());
+        return take_as_long(newsletter).await.map_err(SignUpError::Store);
     };
     // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
     let requested = NewsletterRequested {
         email: pending.email.clone().unwrap_or(requested.email),
         ..requested
     };
-    let asking = pending.asking().unwrap_or(key);
-    let id = NewsletterRequested::TYPE.id_for(asking);
-    let published = newsletter
-        .publisher
-        .publish_submission(request_id, id, &person, requested, KeyBinding::Unknown)
-        .await;
-    if let Some(after) = after(pending, &published, key, now)
-        && let Err(error) = newsletter.write(&person, &after, revision).await
-    {
-        tracing::warn!(%error, %person, "the outcome of the sign-up was not noted");
+    let asking = pending.asking().unwrap_or(own);
+    // Whoever left, or was erased, and signs up again wants another mail, whatever the key.
+    let id = Uuid::new_v5(&pending.subscription, asking.as_bytes());
+    let publisher = &newsletter.publisher;
+    let published = publisher.publish(request_id, id, &person, requested).await;
+    published.map_err(SignUpError::Publish)?;
+    // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
+    // write fails, the visitor may get a second mail; the first is on its way.
+    if let Err(error) = newsletter.write(&person, &pending.mailed(now), revision).await {
+        tracing::warn!(%error, %person, "that the confirmation mail was asked for was not noted");
     }
-    match published {
-        // The other sign-up had somebody else's key: it is released, and this one asks under its own.
-        Err(PublishError::KeyReused) if asking != key => {
-            Box::pin(sign_up(newsletter, request_id, form, now)).await
-        }
-        published => published.map(drop).map_err(SignUpError::Publish),
-    }
+    Ok(())
 }
 
-/// The key that the sign-up came with, blinded: the event's id, which stands in logs, is made of it, and it may be made of the
-/// address.
-fn blind_key(newsletter: &Newsletter, form: &SubscribeRequest) -> Result<Uuid, SignUpError> {
-    let given = idempotency::parse(&form.idempotency_key).map_err(SignUpError::Key)?;
-    let blind = newsletter.person_key.blind_submission_key(given.into_bytes());
-    Ok(Builder::from_custom_bytes(blind).into_uuid())
-}
-
-/// What is to be noted of a sign-up under this key once its mail was asked for, or was not.
-fn after(
-    pending: Subscriber,
-    published: &Result<Stored, PublishError>,
-    key: Uuid,
-    now: OffsetDateTime,
-) -> Option<Subscriber> {
-    let is_its_own = pending.asking().is_none_or(|asking| asking == key);
-    match published {
-        // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
-        // write fails, the visitor may get a second mail; the first is on its way.
-        Ok(_) => Some(pending.mailed(now)),
-        // What another one asks under its own key may be stored all the same.
-        Err(error) if error.is_not_stored() && (is_its_own || matches!(error, PublishError::KeyReused)) => {
-            Some(pending.released())
-        }
-        Err(_) => None,
+/// Where nothing is to be mailed, has the broker do what it does for a mail: else everybody could measure who is subscribed.
+async fn take_as_long(newsletter: &Newsletter) -> Result<(), SubscriberStoreError> {
+    for _ in 0..WRITES {
+        newsletter.subscribers.write_decoy().await?;
     }
+    Ok(())
 }
 
 /// A sign-up that is stored.
@@ -129,11 +107,11 @@ async fn store(
     newsletter: &Newsletter,
     person: &PersonId,
     requested: &NewsletterRequested,
-    key: Uuid,
+    asking: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<SignedUp>, SubscriberStoreError> {
-    match try_store(newsletter, person, requested, key, now).await {
-        Err(SubscriberStoreError::Conflict) => try_store(newsletter, person, requested, key, now).await,
+    match try_store(newsletter, person, requested, asking, now).await {
+        Err(SubscriberStoreError::Conflict) => try_store(newsletter, person, requested, asking, now).await,
         done => done,
     }
 }
@@ -142,14 +120,14 @@ async fn try_store(
     newsletter: &Newsletter,
     person: &PersonId,
     requested: &NewsletterRequested,
-    key: Uuid,
+    asking: Uuid,
     now: OffsetDateTime,
 ) -> Result<Option<SignedUp>, SubscriberStoreError> {
     let known = newsletter.subscribers.read(person).await?;
     let former = known.subscriber.as_ref();
     let email = requested.email.clone();
     let source = requested.attribution.as_ref().and_then(|told| told.page.clone());
-    let Some(pending) = Subscriber::signed_up(former, email, source, now, key, Uuid::new_v4()) else {
+    let Some(pending) = Subscriber::signed_up(former, email, source, now, asking, Uuid::new_v4()) else {
         return Ok(None);
     };
     let revision = if former == Some(&pending) {

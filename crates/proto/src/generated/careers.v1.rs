@@ -40,7 +40,8 @@ pub struct ResumeStart {
 /// The visitor's form is complete.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Commit {
-    /// UUID that names this submission; the same key within an hour has one effect.
+    /// Names this submission: the client's UUID, or `content:` and one that the gateway
+    /// derived. The same key from one person within an hour has one effect.
     #[prost(string, tag = "1")]
     pub idempotency_key: ::prost::alloc::string::String,
 }

@@ -7,7 +7,8 @@ pub struct SubmitRequest {
     pub email: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
     pub message: ::prost::alloc::string::String,
-    /// UUID that names this submission; the same key within an hour has one effect.
+    /// Names this submission: the client's UUID, or `content:` and one that the gateway
+    /// derived. The same key from one person within an hour has one effect.
     #[prost(string, tag = "4")]
     pub idempotency_key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "5")]

@@ -3,7 +3,8 @@
 pub struct SubscribeRequest {
     #[prost(string, tag = "1")]
     pub email: ::prost::alloc::string::String,
-    /// UUID that names this submission; the same key within an hour has one effect.
+    /// Names this submission: the client's UUID, or `content:` and one that the gateway
+    /// derived. The same key from one person within an hour has one effect.
     #[prost(string, tag = "2")]
     pub idempotency_key: ::prost::alloc::string::String,
     #[prost(message, optional, tag = "3")]

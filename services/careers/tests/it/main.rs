@@ -385,6 +385,18 @@ async fn the_key_of_an_application_is_refused_with_another_resume() -> anyhow::R
 }
 
 #[tokio::test]
+async fn the_key_of_somebody_elses_application_takes_this_one() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let (file, key) = (pdf(MEGABYTE), Uuid::new_v4());
+    running.apply(application(&file, key)).await?;
+    let email = vec![field(FieldName::Email, "asha@example.org")];
+    let other = [resume("cv.pdf", &file), fields(), email, commit(key)].concat();
+    running.apply(other).await?;
+    assert_eq!(running.nats.events().await?.len(), 2);
+    Ok(())
+}
+
+#[tokio::test]
 async fn while_the_store_is_away_nothing_is_accepted_and_afterwards_all_is_well() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.s3.stop().await?;

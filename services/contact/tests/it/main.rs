@@ -131,25 +131,19 @@ async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_k
 }
 
 #[tokio::test]
-async fn the_key_of_another_message_is_refused_whoever_sends_it() -> anyhow::Result<()> {
+async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
     let mut running = running().await?;
     let first = message();
     running.contact.submit(first.clone()).await?;
-    let shorter = SubmitRequest {
+    let other = SubmitRequest {
         message: "Two cameras.".into(),
         ..first.clone()
     };
-    let somebody_else = SubmitRequest {
-        email: "asha@example.org".into(),
-        ..first.clone()
-    };
-    for other in [shorter, somebody_else] {
-        let refused = running.contact.submit(other).await;
-        assert_eq!(
-            refused.map_err(|status| status.code()).err(),
-            Some(Code::AlreadyExists)
-        );
-    }
+    let refused = running.contact.submit(other).await;
+    assert_eq!(
+        refused.map_err(|status| status.code()).err(),
+        Some(Code::AlreadyExists)
+    );
     // Where the visitor came from may have been told otherwise meanwhile.
     let again = SubmitRequest {
         attribution: Some(Attribution {
@@ -160,6 +154,61 @@ async fn the_key_of_another_message_is_refused_whoever_sends_it() -> anyhow::Res
     };
     running.contact.submit(again).await?;
     assert_eq!(running.nats.events().await?.len(), 1);
+    Ok(())
+}
+
+/// A key says nothing of its sender: whoever knows or guesses one keeps nobody's message out by it, and hides none.
+#[tokio::test]
+async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let content = format!("content:{}", Uuid::new_v4());
+    let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes())
+        .into_uuid()
+        .to_string();
+    for (round, key) in [Uuid::new_v4().to_string(), bound, content]
+        .into_iter()
+        .enumerate()
+    {
+        let under = |email: &str, message: &str, key: &str| SubmitRequest {
+            email: format!("{email}-{round}@example.org"),
+            message: message.into(),
+            idempotency_key: key.into(),
+            ..self::message()
+        };
+        running.contact.submit(under("mallory", "Mine.", &key)).await?;
+        let own = Uuid::new_v4().to_string();
+        running.contact.submit(under("zoe", "Before.", &own)).await?;
+        let stored = running.nats.events().await?.len();
+        let taken = timeout(
+            Duration::from_secs(1),
+            running.contact.submit(under("zoe", "Two.", &key)),
+        );
+        taken.await??;
+        let events = running.nats.events().await?;
+        assert_eq!(events.len(), stored + 1, "{key}");
+        assert_eq!(events[stored]["data"]["message"], "Two.");
+    }
+    Ok(())
+}
+
+/// The key of a form without one is of its content, which others may know: no header holds it.
+#[tokio::test]
+async fn a_derived_key_is_not_the_given_one_of_the_same_digits() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let digits = Uuid::new_v4();
+    let squatted = SubmitRequest {
+        message: "Not hers.".into(),
+        idempotency_key: digits.to_string(),
+        ..message()
+    };
+    running.contact.submit(squatted).await?;
+    let own = SubmitRequest {
+        idempotency_key: format!("content:{digits}"),
+        ..message()
+    };
+    let first = running.contact.submit(own.clone()).await?.into_inner();
+    assert_eq!(running.contact.submit(own).await?.into_inner(), first);
+    assert_eq!(running.nats.events().await?.len(), 2);
     Ok(())
 }
 

@@ -126,9 +126,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     reason = "describes to OpenAPI what `Submission` and challenges read"
 )]
 pub struct SubmissionHeaders {
-    /// The same key within an hour has one effect, and with another content it is refused; one of version 8 says that its sender
-    /// makes another for any other content; without one, the same fields, and for an application the same résumé, within an
-    /// hour of the clock (UTC) have
+    /// The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
+    /// that its sender makes another for any other content; without one, the same fields, and for an application the same
+    /// résumé, within an hour of the clock (UTC) have
     #[param(rename = "Idempotency-Key", required = false, value_type = Uuid)]
     key: Option<Uuid>,
     /// In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the

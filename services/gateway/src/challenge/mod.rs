@@ -187,7 +187,7 @@ impl Shared {
 /// The key that names the submission. Without one there is nothing to bind a challenge to.
 fn key_of(headers: &HeaderMap) -> Option<Uuid> {
     let key = headers.get(idempotency::HEADER)?.to_str().ok()?;
-    idempotency::parse(key).ok().filter(|_| !key.is_empty())
+    idempotency::parse(key).ok()
 }
 
 #[cfg(test)]

@@ -114,25 +114,26 @@ async fn a_key_that_stands_for_another_message_is_refused_with_a_sentence() -> a
         let key = "68cbf9c7-f08b-504e-92aa-bdbbd9999451";
         request.header("idempotency-key", key).json(&body).send().await
     };
-    let other = json!({ "name": "Asha Rao", "email": "asha@example.com", "message": "One camera." });
-    for (path, first, second, word) in [
-        ("/api/contact", message(), other, "message"),
-        (
-            "/api/newsletter",
-            json!({ "email": "zoe@example.org" }),
-            json!({ "email": "asha@example.com" }),
-            "error",
-        ),
-    ] {
-        assert_eq!(send(path, first.clone()).await?.status(), StatusCode::OK);
-        assert_eq!(send(path, first).await?.status(), StatusCode::OK);
-        let refused = send(path, second).await?;
-        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
-        let said: Value = refused.json().await?;
-        let sentence = said[word].as_str().unwrap_or_default();
-        assert!(sentence.contains("send it again"), "{said}");
+    let (first, mut second) = (message(), message());
+    second["message"] = "One camera.".into();
+    assert_eq!(
+        send("/api/contact", first.clone()).await?.status(),
+        StatusCode::OK
+    );
+    assert_eq!(send("/api/contact", first).await?.status(), StatusCode::OK);
+    let refused = send("/api/contact", second.clone()).await?;
+    assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    let said: Value = refused.json().await?;
+    let sentence = said["message"].as_str().unwrap_or_default();
+    assert!(sentence.contains("send it again"), "{said}");
+
+    second["email"] = "asha@example.com".into();
+    assert_eq!(send("/api/contact", second).await?.status(), StatusCode::OK);
+    for email in ["zoe@example.org", "asha@example.com"] {
+        let sign_up = json!({ "email": email });
+        assert_eq!(send("/api/newsletter", sign_up).await?.status(), StatusCode::OK);
     }
-    assert_eq!(site.stack.nats.events().await?.len(), 2);
+    assert_eq!(site.stack.nats.events().await?.len(), 4);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The newsletter service over gRPC, on a real broker.
 
-use std::time::Duration as Wait;
+use std::time::{Duration as Wait, Instant};
 
 use anyhow::Context as _;
 use async_nats::{
@@ -15,7 +15,7 @@ use newsletter::{Service, Settings};
 use serde_json::Value;
 use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
 use site_events::{
-    EventType, SITE_STREAM, SUPPRESSION_CONSUMER,
+    SITE_STREAM, SUPPRESSION_CONSUMER,
     event::{BounceKind, NewsletterBounced},
 };
 use site_proto::newsletter::v1::{
@@ -25,6 +25,7 @@ use site_service::{RequestId, drain::CancellationToken, status};
 use subscribers::Subscriber;
 use testkit::{Nats, PERSON_KEY, User};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 use tonic::{Code, Status, transport::Channel};
 use uuid::Uuid;
@@ -88,9 +89,13 @@ impl Running {
     }
 
     async fn sign_up_as(&mut self, email: &str) -> Result<(), Status> {
+        self.sign_up_under(&Uuid::new_v4().to_string(), email).await
+    }
+
+    async fn sign_up_under(&mut self, key: &str, email: &str) -> Result<(), Status> {
         let request = SubscribeRequest {
             email: email.into(),
-            idempotency_key: Uuid::new_v4().to_string(),
+            idempotency_key: key.into(),
             attribution: None,
         };
         self.newsletter.subscribe(request).await.map(drop)
@@ -311,31 +316,90 @@ async fn what_is_no_address_is_refused() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What somebody else signed up with under a key, and what became of that, is nobody's to learn.
 #[tokio::test]
-async fn the_key_of_somebody_elses_sign_up_is_refused_and_costs_no_mail() -> anyhow::Result<()> {
+async fn a_key_that_somebody_else_used_is_as_good_as_any() -> anyhow::Result<()> {
     let mut running = running().await?;
-    let first = SubscribeRequest {
-        email: ADDRESS.into(),
-        idempotency_key: Uuid::new_v4().to_string(),
-        attribution: None,
-    };
-    running.newsletter.subscribe(first.clone()).await?;
-    running.newsletter.subscribe(first.clone()).await?;
-    let other = SubscribeRequest {
-        email: "asha@example.org".into(),
-        ..first
-    };
-    let refused = running.newsletter.subscribe(other).await;
-    assert_eq!(
-        refused.map_err(|status| status.code()).err(),
-        Some(Code::AlreadyExists)
-    );
-    running.sign_up_as("asha@example.org").await?;
-    assert_eq!(
-        running.event_types().await?,
-        ["site.newsletter.requested.v1", "site.newsletter.requested.v1"]
-    );
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    for (first, mails) in [(ADDRESS, 1), ("stranger@example.org", 2)] {
+        let before = running.event_types().await?.len();
+        let key = Uuid::new_v4().to_string();
+        running.sign_up_under(&key, first).await?;
+        let probe = format!("probe-{mails}@example.org");
+        timeout(Wait::from_secs(1), running.sign_up_under(&key, &probe)).await??;
+        running.sign_up_under(&key, &probe).await?;
+        assert_eq!(
+            running.event_types().await?.len(),
+            before + mails,
+            "after {first}"
+        );
+    }
     Ok(())
+}
+
+#[tokio::test]
+async fn the_same_key_asks_for_one_mail_however_late_it_comes_and_another_for_another() -> anyhow::Result<()>
+{
+    let mut running = running().await?;
+    let [key, other] = [(); 2].map(|()| Uuid::new_v4().to_string());
+    running.sign_up_under(&key, ADDRESS).await?;
+    for (key, mails) in [(&key, 1), (&other, 2)] {
+        let mut record = running.record_of(ADDRESS).await?.context("a record")?;
+        let long_ago = OffsetDateTime::now_utc() - Duration::minutes(16);
+        record["mailed"] = long_ago.format(&Rfc3339)?.into();
+        let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+        bucket.put(person()?.as_str(), record.to_string().into()).await?;
+        running.sign_up_under(key, ADDRESS).await?;
+        assert_eq!(running.event_types().await?, vec![REQUESTED; mails]);
+    }
+    Ok(())
+}
+
+/// A browser without scripts sends no key, and has the same one for an hour.
+#[tokio::test]
+async fn whoever_left_and_signs_up_again_under_the_same_key_is_mailed_again() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let key = format!("content:{}", Uuid::new_v4());
+    running.sign_up_under(&key, ADDRESS).await?;
+    running
+        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
+        .await?;
+    running.sign_up_under(&key, ADDRESS).await?;
+    assert_eq!(running.event_types().await?, [REQUESTED, UNSUBSCRIBED, REQUESTED]);
+    Ok(())
+}
+
+/// The broker stores as much for whoever is subscribed, and the answer takes as long.
+#[tokio::test]
+async fn no_clock_tells_who_is_subscribed() -> anyhow::Result<()> {
+    const TRIES: usize = 500;
+    const ROUNDS: usize = 3;
+    let mut running = running().await?;
+    running.sign_up().await?;
+    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
+    let mut medians = Vec::new();
+    for round in 0..ROUNDS {
+        let mut taken = [const { Vec::new() }; 2];
+        for at in 0..TRIES {
+            let stranger = format!("stranger-{round}-{at}@example.org");
+            for (taken, email) in taken.iter_mut().zip([ADDRESS, &stranger]) {
+                let started = Instant::now();
+                running.sign_up_as(email).await?;
+                taken.push(started.elapsed());
+            }
+        }
+        let [subscriber, stranger] = taken.map(|mut taken| {
+            taken.sort();
+            taken[TRIES / 2]
+        });
+        let ratio = subscriber.as_secs_f64() / stranger.as_secs_f64();
+        medians.push(format!("{subscriber:?} of {stranger:?}"));
+        if (0.85..=1.15).contains(&ratio) {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("the medians differ: {medians:?}")
 }
 
 #[tokio::test]
@@ -361,7 +425,8 @@ async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> any
     let now = OffsetDateTime::now_utc();
     let cut_off = Uuid::new_v4();
     let email = EmailAddress::parse(ADDRESS)?;
-    let pending = Subscriber::signed_up(None, email, None, now, cut_off, Uuid::new_v4());
+    let subscription = Uuid::new_v4();
+    let pending = Subscriber::signed_up(None, email, None, now, cut_off, subscription);
     let pending = serde_json::to_vec(&pending.context("a first sign-up is stored")?)?;
     let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
     bucket.put(person()?.as_str(), pending.into()).await?;
@@ -370,36 +435,12 @@ async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> any
     assert_eq!(running.event_types().await?, [REQUESTED]);
     // Should the other go on after all, there is still one mail.
     let events = running.nats.events().await?;
-    let id = EventType::NewsletterRequested.id_for(cut_off);
+    let id = Uuid::new_v5(&subscription, cut_off.as_bytes());
     assert_eq!(events[0]["id"], id.to_string());
     let record = running.record_of(ADDRESS).await?.context("a record")?;
     assert!(record["mailed"].is_string(), "{record}");
     running.sign_up().await?;
     assert_eq!(running.event_types().await?, [REQUESTED]);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_sign_up_beside_one_under_somebody_elses_key_goes_its_own_way() -> anyhow::Result<()> {
-    let mut running = running().await?;
-    let key = Uuid::new_v4();
-    let other = SubscribeRequest {
-        email: "asha@example.org".into(),
-        idempotency_key: key.to_string(),
-        attribution: None,
-    };
-    running.newsletter.subscribe(other).await?;
-    let blind = PersonKey::new(PERSON_KEY)?.blind_submission_key(key.into_bytes());
-    let blind = uuid::Builder::from_custom_bytes(blind).into_uuid();
-    let email = EmailAddress::parse(ADDRESS)?;
-    let now = OffsetDateTime::now_utc();
-    let pending = Subscriber::signed_up(None, email, None, now, blind, Uuid::new_v4());
-    let pending = serde_json::to_vec(&pending.context("a first sign-up is stored")?)?;
-    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
-    bucket.put(person()?.as_str(), pending.into()).await?;
-
-    running.sign_up().await?;
-    assert_eq!(running.event_types().await?, [REQUESTED, REQUESTED]);
     Ok(())
 }
 

@@ -97,18 +97,15 @@ impl Books {
         format!("%PDF-1.4\n{text}\nstartxref\n0\n%%EOF\n").into_bytes()
     }
 
-    /// The id of the event that it becomes.
+    /// The id of the event that it becomes, or for a sign-up the one that its event's is made of.
     pub fn event_id(&self, submission: Submission) -> anyhow::Result<String> {
-        let key = self.key(submission);
-        let id = match submission.form {
-            Form::Contact => EventType::ContactReceived.id_for(key),
-            Form::Application => EventType::CareersApplied.id_for(key),
-            Form::SignUp => {
-                let key = PersonKey::new(PERSON_KEY)?.blind_submission_key(key.into_bytes());
-                let key = uuid::Builder::from_custom_bytes(key).into_uuid();
-                EventType::NewsletterRequested.id_for(key)
-            }
+        let event_type = match submission.form {
+            Form::Contact => EventType::ContactReceived,
+            Form::Application => EventType::CareersApplied,
+            Form::SignUp => EventType::NewsletterRequested,
         };
+        let person = &self.people[submission.person].id;
+        let id = event_type.submission_id(&PersonKey::new(PERSON_KEY)?, self.key(submission), person);
         Ok(id.to_string())
     }
 

@@ -3,13 +3,13 @@
 use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
 use anyhow::{Context as _, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use http::{HeaderValue, Request, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::{client::legacy, rt::TokioExecutor};
 use serde::Deserialize;
 use serde_json::json;
-use site_service::{SYNTHETIC_MARK, idempotency, tls::public_client_config};
+use site_service::{RequestId, SYNTHETIC_MARK, idempotency, tls::public_client_config};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 use visitor::EmailAddress;
@@ -34,28 +34,30 @@ struct Refusal {
 }
 
 impl Form<'_> {
-    /// Sends it, and in a flood once more with the work that is asked for.
+    /// Sends it, and in a flood once more with the work that is asked for. Gives the id of the request that was taken, which stands
+    /// in the mails that it causes.
     ///
     /// # Errors
     ///
     /// If the site is not reached, or does not take it.
-    pub async fn send(&self) -> anyhow::Result<()> {
-        let (status, answer) = self.post(None).await?;
+    pub async fn send(&self) -> anyhow::Result<RequestId> {
+        let answer = self.post(None).await?;
+        let (status, id) = told(&answer);
         if status == StatusCode::OK {
-            return Ok(());
+            return Ok(id);
         }
-        let refusal: Option<Refusal> = serde_json::from_slice(&answer).ok();
+        let refusal: Option<Refusal> = serde_json::from_slice(answer.body()).ok();
         let Some(challenge) = refusal.and_then(|refusal| refusal.challenge) else {
             bail!("it answers {status}");
         };
         let solution = spawn_blocking(move || solved(challenge)).await??;
-        match self.post(Some(&solution)).await? {
-            (StatusCode::OK, _) => Ok(()),
+        match told(&self.post(Some(&solution)).await?) {
+            (StatusCode::OK, id) => Ok(id),
             (status, _) => bail!("it answers {status} once its challenge is solved"),
         }
     }
 
-    async fn post(&self, solution: Option<&str>) -> anyhow::Result<(StatusCode, Vec<u8>)> {
+    async fn post(&self, solution: Option<&str>) -> anyhow::Result<Response<Vec<u8>>> {
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(public_client_config(None)?)
             .https_or_http()
@@ -72,11 +74,15 @@ impl Form<'_> {
         }
         let answer = http.request(request.body(body.to_string())?).await;
         let answer = answer.context("it is not reached (setting SITE_URL)")?;
-        let status = answer.status();
-        let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
+        let (head, body) = answer.into_parts();
+        let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
         let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
-        Ok((status, body.to_bytes().to_vec()))
+        Ok(Response::from_parts(head, body.to_bytes().to_vec()))
     }
+}
+
+fn told(answer: &Response<Vec<u8>>) -> (StatusCode, RequestId) {
+    (answer.status(), RequestId::of_headers(answer.headers()))
 }
 
 fn solved(challenge: Challenge) -> anyhow::Result<String> {

@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use async_imap::{Client, Session};
 use clap::Args;
 use futures_util::TryStreamExt as _;
+use site_events::Channel;
 use site_service::{
+    RequestId,
     settings::{ExposeSecret, Secret},
     tls::public_client_config,
 };
@@ -77,15 +79,17 @@ impl Mailbox {
         Ok(Self(session))
     }
 
-    /// Whether there is a mail whose `Message-ID` holds this; it is removed.
+    /// Whether there is a mail of this channel that this request caused; it is removed.
     ///
     /// # Errors
     ///
     /// If the server does not answer as it should.
-    pub async fn take(&mut self, message_id: &str) -> anyhow::Result<bool> {
+    pub async fn take(&mut self, request_id: &RequestId, channel: Channel) -> anyhow::Result<bool> {
         // New mails are told of with the answer to this.
         self.0.noop().await?;
-        self.remove(&format!("HEADER Message-ID \"{message_id}\"")).await
+        let channel = channel.name();
+        let query = format!("HEADER X-Request-Id \"{request_id}\" HEADER Message-ID \".{channel}@\"");
+        self.remove(&query).await
     }
 
     /// Removes mails of checks that came too late for theirs, and logs out. What fails, the next check does.

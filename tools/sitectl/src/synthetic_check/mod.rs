@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use serde_json::json;
-use site_events::{Channel, EventData, event::ContactReceived};
-use site_service::settings::seconds;
+use site_events::Channel;
+use site_service::{RequestId, settings::seconds};
 use time::OffsetDateTime;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
@@ -61,7 +61,6 @@ pub struct SyntheticCheckArgs {
 pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     // Before anything is sent: whoever cannot read learns nothing by it.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
-    let key = Uuid::new_v4();
     let now = OffsetDateTime::now_utc();
     let mark = args
         .synthetic_key
@@ -69,19 +68,16 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     let form = form::Form {
         site_url: &args.site_url,
         email: &args.synthetic_email,
-        key,
+        key: Uuid::new_v4(),
         mark: &mark,
     };
     let started = Instant::now();
     let sent = timeout(FORM_TIMEOUT, form.send()).await;
-    sent.unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", FORM_TIMEOUT.as_secs())))
+    let request_id = sent
+        .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", FORM_TIMEOUT.as_secs())))
         .context("The site did not take the form")?;
     let taken = started.elapsed();
-    let arrived = timeout(
-        args.within,
-        arrival(&mut mailbox, ContactReceived::TYPE.id_for(key), args.within),
-    )
-    .await;
+    let arrived = timeout(args.within, arrival(&mut mailbox, &request_id, args.within)).await;
     arrived.unwrap_or_else(|_| {
         Err(anyhow::anyhow!(
             "The form was taken, and its mail did not come within {} s; see SyntheticFormIsLate in docs/runbook.md.",
@@ -100,21 +96,16 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
 }
 
 /// Waits for the mail that sales would have got, which is late after `within`.
-async fn arrival(mailbox: &mut Mailbox, event_id: Uuid, within: Duration) -> anyhow::Result<()> {
-    let mail_of = |channel: Channel| format!("{event_id}.{}@", channel.name());
-    let (lead, acknowledgement) = (
-        mail_of(Channel::SalesLead),
-        mail_of(Channel::ContactAcknowledgement),
-    );
+async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId, within: Duration) -> anyhow::Result<()> {
     let progress = progress::seconds("the form's mail", within.as_secs())?;
     let started = Instant::now();
     loop {
         progress.set_position(started.elapsed().as_secs());
-        if mailbox.take(&lead).await? {
+        if mailbox.take(request_id, Channel::SalesLead).await? {
             return Ok(());
         }
         ensure!(
-            !mailbox.take(&acknowledgement).await?,
+            !mailbox.take(request_id, Channel::ContactAcknowledgement).await?,
             "The site took the form for a visitor's, and sales heard of it: SYNTHETIC_KEY is not that of the contact service."
         );
         sleep(LOOK_INTERVAL).await;
