@@ -50,6 +50,7 @@ fn whatever_is_entered_what_is_taken_of_a_text_is_short_seen_and_stays_as_it_is(
         .for_each(|input: &[u8]| {
             let raw = String::from_utf8_lossy(input);
             for rule in [PersonName::RULE, LETTER] {
+                assert!(raw.chars().count() > rule.max_characters || rule.optional(&raw).is_ok());
                 let Ok(Some(text)) = rule.optional(&raw) else {
                     assert!(rule.required(&raw).is_err());
                     continue;
