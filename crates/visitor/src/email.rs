@@ -1,10 +1,15 @@
 //! E-mail addresses.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
-use crate::InvalidInput;
+use crate::{
+    InvalidInput,
+    invisible::shapes_others,
+    text::{LineMode, visible},
+};
 
 /// The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const MAX_CHARACTERS: usize = 254;
@@ -14,7 +19,7 @@ const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
 /// The longest label of a domain (RFC 1034, 3.5).
 const LABEL_CHARACTERS: usize = 63;
 
-/// An address as the visitor wrote it, to which a mail can go: it passes a browser's rule, and the mail's own.
+/// An address to which a mail can go: it passes a browser's rule, and the mail's own.
 ///
 /// `Debug` does not show the address, so that it cannot reach a log line by accident.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,13 +27,20 @@ const LABEL_CHARACTERS: usize = 63;
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Reads an address that somebody enters; surrounding white space is not part of it.
+    /// Reads an address that somebody enters or pastes: out of a mail program (`Asha Rao <asha@example.com>`), or a link. White space
+    /// around it and what nobody sees is not part of it.
     ///
     /// # Errors
     ///
     /// If it is no address, or none that a mail can go to, with the sentence for the visitor.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
-        let address = raw.trim();
+        let entered: String = visible(raw, LineMode::One)
+            .chars()
+            .filter(|c| !shapes_others(*c))
+            .map(half_width)
+            .collect();
+        let address = pasted_address(entered.trim());
+        let address = address.trim();
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
         }
@@ -64,6 +76,31 @@ impl EmailAddress {
             Some((user, domain)) if !user.is_empty() => format!("{user}@{domain}"),
             _ => address,
         }
+    }
+}
+
+/// ASCII for the letters and signs that East Asian keyboards write at full width.
+fn half_width(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
+/// The one address in what was copied from a list of recipients (RFC 5322, 3.4), or in a link to it (RFC 6068, 2).
+fn pasted_address(entered: &str) -> Cow<'_, str> {
+    const LINK: &str = "mailto:";
+    let entered = entered.trim_end_matches([',', ';', ' ']);
+    let in_brackets = entered
+        .split_once('<')
+        .and_then(|(_, address)| address.strip_suffix('>'));
+    let entered = in_brackets.unwrap_or(entered).trim();
+    match entered.get(..LINK.len()) {
+        Some(scheme) if scheme.eq_ignore_ascii_case(LINK) => {
+            let address = entered[LINK.len()..].split('?').next().unwrap_or_default();
+            percent_decode_str(address).decode_utf8_lossy()
+        }
+        _ => Cow::Borrowed(entered),
     }
 }
 
@@ -132,6 +169,55 @@ mod tests {
         for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@localhost"] {
             let parsed = EmailAddress::parse(&format!("  {address} "));
             assert_eq!(parsed.as_ref().map(EmailAddress::as_str), Ok(address));
+        }
+    }
+
+    #[test]
+    fn an_address_is_found_in_what_people_paste() {
+        for pasted in [
+            "\u{200b}asha@example.com\u{200b}",
+            "\u{feff}asha@example.com\u{2060}",
+            "\u{202a}asha@example.com\u{202c}",
+            "\u{200e}asha@exam\u{ad}ple.com\u{200f}",
+            "\u{2068}asha@example.com\u{2069}\r\n",
+            "as\u{200d}ha@example.com\u{fe0f}",
+            "\u{a0}asha@example.com\u{3000}",
+            "\tasha@example.com\u{b}",
+            "asha@example.com\u{0}",
+            "Asha Rao <asha@example.com>",
+            "\"Rao, Asha (Sales)\" <asha@example.com>;",
+            "Zoë <asha@example.com>, ",
+            "<asha@example.com>",
+            "< asha@example.com >",
+            "asha@example.com <asha@example.com>",
+            "asha@example.com,",
+            "mailto:asha@example.com",
+            "MAILTO:asha@example.com?subject=Two%20cameras",
+            "mailto:%61sha%40example.com",
+            "Asha <mailto:asha@example.com>",
+            "ａｓｈａ＠ｅｘａｍｐｌｅ．ｃｏｍ",
+        ] {
+            let address = EmailAddress::parse(pasted);
+            assert_eq!(
+                address.as_ref().map(EmailAddress::as_str),
+                Ok("asha@example.com"),
+                "{pasted:?}"
+            );
+        }
+        for none in [
+            "Asha <asha@example.com>, Zoë <zoe@example.org>",
+            "asha@example.com, zoe@example.org",
+            "mailto:asha@example.com,zoe@example.org",
+            "<asha@example.com> and more",
+            "Asha <asha>",
+            "<>",
+            "mailto:",
+            "\u{200b}\u{feff}",
+            "as ha@example.com",
+            "asha@example.com\r\nBcc: all@example.com",
+            "mailto:asha%0A@example.com",
+        ] {
+            assert!(EmailAddress::parse(none).is_err(), "{none:?} was taken");
         }
     }
 
