@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ use crate::{
 pub const MAX_CHARACTERS: usize = 254;
 
 const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
+
+const OTHER_SCRIPT: &str = "Enter an e-mail address with plain letters (a to z) before the @. We cannot write to one with other letters there.";
 
 /// The longest label of a domain (RFC 1034, 3.5).
 const LABEL_CHARACTERS: usize = 63;
@@ -34,28 +37,35 @@ impl EmailAddress {
     ///
     /// If it is no address, or none that a mail can go to, with the sentence for the visitor.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
-        let entered: String = visible(raw, LineMode::One)
-            .chars()
-            .filter(|c| !shapes_others(*c))
-            .map(half_width)
-            .collect();
+        let entered: String = visible(raw, LineMode::One).chars().map(half_width).collect();
         let address = pasted_address(entered.trim());
-        let address = address.trim();
+        let address = address.trim_matches(|c: char| c.is_whitespace() || shapes_others(c));
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
         }
-        if address.len() > MAX_CHARACTERS {
-            return Err(InvalidInput::new(format!(
-                "Enter an e-mail address of at most {MAX_CHARACTERS} characters."
-            )));
+        // In another script no address that short has more bytes, and a longer one is work to convert.
+        if address.len() > 4 * MAX_CHARACTERS {
+            return Err(too_long());
         }
-        if !is_taken_by_browsers(address) || !can_be_mailed(address) {
+        let (local_part, domain) = address
+            .rsplit_once('@')
+            .ok_or_else(|| InvalidInput::new(NO_ADDRESS))?;
+        let local_part = without_shapers(local_part);
+        if !local_part.is_ascii() {
+            return Err(InvalidInput::new(OTHER_SCRIPT));
+        }
+        let domain = ascii_domain(domain).ok_or_else(|| InvalidInput::new(NO_ADDRESS))?;
+        let address = format!("{local_part}@{domain}");
+        if address.len() > MAX_CHARACTERS {
+            return Err(too_long());
+        }
+        if !is_taken_by_browsers(&address) || !can_be_mailed(&address) {
             return Err(InvalidInput::new(NO_ADDRESS));
         }
-        Ok(Self(address.to_owned()))
+        Ok(Self(address))
     }
 
-    /// The address as written.
+    /// The address as written, its domain in ASCII.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,6 +87,28 @@ impl EmailAddress {
             _ => address,
         }
     }
+}
+
+fn too_long() -> InvalidInput {
+    InvalidInput::new(format!(
+        "Enter an e-mail address of at most {MAX_CHARACTERS} characters."
+    ))
+}
+
+fn without_shapers(text: &str) -> String {
+    text.chars().filter(|c| !shapes_others(*c)).collect()
+}
+
+/// The domain as mails have it: one in another script as most browsers send it and Firefox does not (UTS 46; RFC 5891).
+fn ascii_domain(domain: &str) -> Option<String> {
+    let seen = without_shapers(domain);
+    if seen.is_ascii() {
+        return Some(seen);
+    }
+    // With them: Persian and the scripts of India spell words by joiners (RFC 5892, A.1).
+    let (deny, hyphens) = (AsciiDenyList::STD3, Hyphens::CheckFirstLast);
+    let ascii = Uts46::new().to_ascii(domain.as_bytes(), deny, hyphens, DnsLength::Verify);
+    ascii.ok().map(Cow::into_owned)
 }
 
 /// ASCII for the letters and signs that East Asian keyboards write at full width.
@@ -219,6 +251,55 @@ mod tests {
         ] {
             assert!(EmailAddress::parse(none).is_err(), "{none:?} was taken");
         }
+    }
+
+    #[test]
+    fn a_domain_in_another_script_is_the_one_that_browsers_make_of_it() {
+        for (entered, sent) in [
+            ("user@müller.example", "user@xn--mller-kva.example"),
+            ("user@MÜLLER.example", "user@xn--mller-kva.example"),
+            ("user@mu\u{308}ller.example", "user@xn--mller-kva.example"),
+            ("user@xn--mller-kva.example", "user@xn--mller-kva.example"),
+            ("user@faß.example", "user@xn--fa-hia.example"),
+            ("user@пример.example", "user@xn--e1afmkfd.example"),
+            ("user@उदाहरण.example", "user@xn--p1b6ci4b4b3a.example"),
+            ("user@例え。テスト", "user@xn--r8jz45g.xn--zckzah"),
+            ("user@example。com", "user@example.com"),
+            ("user@نامه\u{200c}ای.example", "user@xn--mgba3gch31f060k.example"),
+            ("user@mül\u{ad}ler.example\u{200b}", "user@xn--mller-kva.example"),
+            ("Zoë Müller <user@müller.example>", "user@xn--mller-kva.example"),
+            ("mailto:user@m%C3%BCller.example", "user@xn--mller-kva.example"),
+        ] {
+            let address = EmailAddress::parse(entered);
+            assert_eq!(address.as_ref().map(EmailAddress::as_str), Ok(sent), "{entered}");
+        }
+        let long = format!("user@{}.example", "ü".repeat(60));
+        for none in [
+            "user@-ü.example",
+            "user@ü..example",
+            "user@ü_b.example",
+            "user@ü\u{200d}b.example",
+            &long,
+        ] {
+            assert!(EmailAddress::parse(none).is_err(), "{none} was taken");
+        }
+    }
+
+    #[test]
+    fn letters_before_the_at_that_no_mail_can_go_to_have_a_sentence() {
+        for address in [
+            "jörg@example.com",
+            "用户@example.com",
+            "иван@пример.example",
+            "a😀@example.com",
+        ] {
+            assert_eq!(
+                EmailAddress::parse(address),
+                Err(InvalidInput::new(OTHER_SCRIPT)),
+                "{address}"
+            );
+        }
+        assert_ne!(EmailAddress::parse("jörg"), Err(InvalidInput::new(OTHER_SCRIPT)));
     }
 
     #[test]
