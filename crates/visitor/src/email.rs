@@ -17,6 +17,7 @@ pub const MAX_CHARACTERS: usize = 254;
 
 const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
 
+const NO_ENDING: &str = "Enter the whole e-mail address, with its ending: name@company.com.";
 const OTHER_SCRIPT: &str = "Enter an e-mail address with plain letters (a to z) before the @. We cannot write to one with other letters there.";
 
 /// The longest label of a domain (RFC 1034, 3.5).
@@ -61,6 +62,9 @@ impl EmailAddress {
         }
         if !is_taken_by_browsers(&address) || !can_be_mailed(&address) {
             return Err(InvalidInput::new(NO_ADDRESS));
+        }
+        if !domain.contains('.') {
+            return Err(InvalidInput::new(NO_ENDING));
         }
         Ok(Self(address))
     }
@@ -198,7 +202,7 @@ mod tests {
 
     #[test]
     fn ordinary_addresses_are_taken_as_written() {
-        for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@localhost"] {
+        for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@a.io"] {
             let parsed = EmailAddress::parse(&format!("  {address} "));
             assert_eq!(parsed.as_ref().map(EmailAddress::as_str), Ok(address));
         }
@@ -315,6 +319,17 @@ mod tests {
             "ü@x.com",
         ] {
             assert!(EmailAddress::parse(address).is_err(), "{address} was taken");
+        }
+    }
+
+    #[test]
+    fn a_domain_without_its_ending_has_a_sentence() {
+        for address in ["john@gmail", "x@localhost", "user@müller", "John <john@gmail>"] {
+            assert_eq!(
+                EmailAddress::parse(address),
+                Err(InvalidInput::new(NO_ENDING)),
+                "{address}"
+            );
         }
     }
 
