@@ -56,7 +56,7 @@ impl RequestObserver {
     }
 
     /// The same for an answer that is kept, with the route it was read for, if there is one and the request may be answered at all
-    /// ([`guarded`]).
+    /// ([`names_one_host`]).
     pub fn observe_kept<B>(
         &self,
         request: &http::Request<B>,
@@ -156,12 +156,8 @@ impl Observed<'_> {
     }
 }
 
-/// The answer of a router: 500 where a handler panics, 400 where a request does not name one host (RFC 9112, 3.2; RFC 9113, 8.3.1),
-/// of which a proxy before us may understand another one than we.
+/// The answer of a router: 500 where a handler panics.
 pub async fn guarded(request: Request, next: Next) -> Response {
-    if !names_one_host(&request) {
-        return StatusCode::BAD_REQUEST.into_response();
-    }
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     answered.unwrap_or_else(|_| {
         tracing::error!("a handler panicked; its message stands above on stderr");
@@ -169,7 +165,9 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
-fn names_one_host<B>(request: &http::Request<B>) -> bool {
+/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Whatever it asks for, any other is answered 400: a proxy
+/// before us may understand another host than we.
+pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (host, None) = (hosts.next(), hosts.next()) else {
         return false;
@@ -179,13 +177,13 @@ fn names_one_host<B>(request: &http::Request<B>) -> bool {
         .authority()
         .map(|authority| authority.as_str().as_bytes());
     let host = host.map(HeaderValue::as_bytes);
-    match (request.version(), authority, host) {
-        (Version::HTTP_2, Some(authority), host) => {
-            is_host(authority) && host.is_none_or(|host| host == authority)
-        }
-        (Version::HTTP_11 | Version::HTTP_2, _, None) => false,
-        (_, _, host) => host.is_none_or(is_host),
-    }
+    let is_told = match (request.version(), authority, host) {
+        (Version::HTTP_2, Some(authority), Some(host)) => host.eq_ignore_ascii_case(authority),
+        (Version::HTTP_2, None, None) | (Version::HTTP_11, _, None) => false,
+        // Before version 2 the target's counts, and the header not at all (RFC 9112, 3.2.2).
+        _ => true,
+    };
+    is_told && [authority, host].into_iter().flatten().all(is_host)
 }
 
 /// Host and port, without a login; empty where the target has no authority.
@@ -245,8 +243,14 @@ mod tests {
             (V::HTTP_11, "/", &["a,b"], false),
             (V::HTTP_11, "/", &["a b"], false),
             (V::HTTP_11, "/", &["visitor@a"], false),
+            (V::HTTP_11, "http://a/", &["b"], true),
+            (V::HTTP_11, "http://a/", &["b", "b"], false),
+            (V::HTTP_11, "http://a/", &[], false),
+            (V::HTTP_11, "http://visitor@a/", &["a"], false),
+            (V::HTTP_10, "http://a/", &[], true),
             (V::HTTP_2, "http://a/", &[], true),
             (V::HTTP_2, "http://a/", &["a"], true),
+            (V::HTTP_2, "http://a/", &["A"], true),
             (V::HTTP_2, "http://a/", &["b"], false),
             (V::HTTP_2, "http://a/", &["a", "a"], false),
             (V::HTTP_2, "http://visitor@a/", &[], false),

@@ -42,12 +42,13 @@ impl Attribution {
     /// (`Referer`, RFC 9110, 10.1.3).
     pub fn of_referer(parts: &Parts) -> Option<Self> {
         let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+        // The target's own, where it has one, counts whatever the header says (RFC 9112, 3.2.2).
         let host = match parts.uri.authority() {
             Some(authority) => authority.as_str(),
             None => parts.headers.get(header::HOST)?.to_str().ok()?,
         };
         // An answer of ours, from which a form is sent again, is no page of the site.
-        let is_page = referer.authority()?.as_str() == host && !referer.path().starts_with("/api/");
+        let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
         if !is_page {
             return None;
         }
@@ -83,8 +84,12 @@ mod tests {
     use super::*;
 
     fn told(referer: &str) -> Option<Attribution> {
-        let request = http::Request::post("/api/contact")
-            .header(header::HOST, "oculant.example:8080")
+        told_to("/api/contact", "oculant.example:8080", referer)
+    }
+
+    fn told_to(target: &str, host: &str, referer: &str) -> Option<Attribution> {
+        let request = http::Request::post(target)
+            .header(header::HOST, host)
             .header(header::REFERER, referer);
         let (parts, ()) = request.body(()).expect("a request").into_parts();
         Attribution::of_referer(&parts)
@@ -100,6 +105,19 @@ mod tests {
             ("a b", "x")
         );
         assert_eq!(told.utm_campaign, "");
+    }
+
+    #[test]
+    fn the_host_is_the_targets_where_it_names_one_and_has_no_case() {
+        for (target, host, is_ours) in [
+            ("http://oculant.example/api/contact", "other.example", true),
+            ("http://OCULANT.example/api/contact", "other.example", true),
+            ("http://other.example/api/contact", "oculant.example", false),
+            ("/api/contact", "Oculant.Example", true),
+        ] {
+            let told = told_to(target, host, "https://oculant.example/contact");
+            assert_eq!(told.is_some(), is_ours, "{target} {host}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
-use super::{AnyForm, Attribution, Submission, SubmissionHeaders, spam};
+use super::{AnyForm, Attribution, Submission, SubmissionHeaders, json, spam};
 use crate::{api_error::ApiError, app::AppState, submissions::Synthetic};
 
 /// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
@@ -30,7 +30,7 @@ pub struct ContactForm {
     #[schema(required, min_length = 1, max_length = 10_000)]
     message: String,
     /// Where the visitor came from
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::object_or_none")]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]

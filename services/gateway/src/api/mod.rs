@@ -6,6 +6,7 @@ pub mod careers;
 pub mod contact;
 #[cfg(test)]
 mod fuzz;
+mod json;
 pub mod newsletter;
 pub mod openapi;
 pub mod parts;
@@ -17,10 +18,8 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use axum::{
     Form, Json,
-    extract::{
-        FromRequest, FromRequestParts, Request,
-        rejection::{FormRejection, JsonRejection},
-    },
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Request, rejection::FormRejection},
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, request::Parts};
@@ -90,12 +89,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        match Json::from_request(request, state).await {
-            Ok(Json(form)) => Ok(Self(form)),
-            // Where a value has the wrong type, the request is as unreadable as with a wrong brace.
-            Err(JsonRejection::JsonDataError(_)) => Err(ApiError::of(StatusCode::BAD_REQUEST)),
-            Err(rejection) => Err(ApiError::of(rejection.status())),
+        if !content_type::is_json(request.headers()) {
+            return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|rejection| ApiError::of(rejection.status()))?;
+        json::read(&body).map(Self)
     }
 }
 

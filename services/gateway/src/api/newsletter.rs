@@ -13,7 +13,7 @@ use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRe
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, spam,
+    Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, json, spam,
 };
 use crate::{api_error::ApiError, app::AppState, content_type, deadline::Deadline};
 
@@ -25,7 +25,7 @@ pub struct NewsletterForm {
     #[schema(required, format = Email, min_length = 1, max_length = 254)]
     email: String,
     /// Where the visitor came from
-    #[serde(default)]
+    #[serde(default, deserialize_with = "json::object_or_none")]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]

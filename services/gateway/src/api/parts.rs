@@ -13,7 +13,7 @@ use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
 use tokio::sync::mpsc;
 
-use super::{Attribution, HONEYPOT, Submission};
+use super::{HONEYPOT, Submission, json};
 use crate::{api_error::ApiError, pace::Received, submission_key::SubmissionKey, upload_body::Arrivals};
 
 /// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
@@ -52,7 +52,7 @@ pub async fn forward(
     while let Some(mut part) = next_part(&mut form, &mut arrivals).await? {
         match part.name().unwrap_or_default() {
             RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
-            ATTRIBUTION => attribution = Some(read_attribution(&text(&mut part, &mut arrivals).await?)?),
+            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &mut arrivals).await?.as_bytes())?),
             HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
@@ -157,10 +157,6 @@ fn unreadable(error: MultipartError) -> ApiError {
     } else {
         status
     })
-}
-
-fn read_attribution(raw: &str) -> Result<Attribution, ApiError> {
-    serde_json::from_str(raw).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
 fn field_name(name: &str) -> Option<FieldName> {

@@ -124,6 +124,17 @@ async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Re
             b"{",
             b"[]{}",
             b"null",
+            b"[]",
+            b"[\"a@b.example\"]",
+            b"[[]]",
+            b"[{}]",
+            b"\"a@b.example\"",
+            b"7",
+            b"true",
+            b"{\"attribution\":[],\"email\":[],\"token\":[]}",
+            b"{\"attribution\":[\"/contact\"],\"token\":{}}",
+            b"{\"attribution\":\"/contact\",\"token\":null}",
+            b"{\"email\":{\"of\":\"a@b.example\"},\"token\":[\"a\"]}",
             b"{\"email\":7,\"name\":7,\"token\":7}",
             b"{\"email\":\"\xff\",\"token\":\"\xff\"}",
         ] {
@@ -136,6 +147,38 @@ async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Re
             .header(header::CONTENT_TYPE, "application/json")
             .body(large);
         assert_eq!(refusal(large).await?.0, StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_scripts_write_as_an_object_is_read() -> anyhow::Result<()> {
+    const JSON: &str = "application/json";
+    const ITS_ENCODING: &str = "application/json; charset=utf-8";
+    let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
+    // Robots are answered by the gateway alone.
+    for (content_type, body) in [
+        (JSON, r#"{"website":"x"}"#),
+        (JSON, " \r\n{ \"website\" : \"x\" }\n"),
+        (
+            JSON,
+            r#"{"website":"x","email":"zoe@example.org","attribution":null}"#,
+        ),
+        (
+            JSON,
+            r#"{"website":"x","attribution":{},"more":["of",{"a":"later release"}]}"#,
+        ),
+        (
+            ITS_ENCODING,
+            r#"{"attribution":{"page":"/contact","utmSource":"mail"},"website":"\u00eb"}"#,
+        ),
+        ("application/vnd.api+json", r#"{"website":"x"}"#),
+    ] {
+        for form in ["/api/contact", "/api/newsletter"] {
+            let sent = gateway.post(form).header(header::CONTENT_TYPE, content_type);
+            let status = sent.body(body).send().await?.status();
+            assert_eq!(status, StatusCode::OK, "{form} {content_type} {body}");
+        }
     }
     Ok(())
 }

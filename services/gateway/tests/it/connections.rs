@@ -132,6 +132,43 @@ async fn a_request_names_one_host() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn two_hosts_are_refused_whatever_is_asked_for() -> anyhow::Result<()> {
+    const PAGE: &str = "Accept: text/html\r\n";
+    const FRIEND: &str = "Origin: https://friend.example\r\nAccess-Control-Request-Method: POST\r\n";
+    let gateway =
+        Gateway::start(&["--rate-burst", "100", "--cors-origins", "https://friend.example"]).await?;
+    for (asked, headers) in [
+        ("GET /", ""),
+        ("GET /nothing", PAGE),
+        ("GET /api/contact", PAGE),
+        ("HEAD /api/newsletter", PAGE),
+        ("GET /api/career-application", PAGE),
+        ("GET /api/newsletter/unsubscribe?token=a", ""),
+        (
+            "GET /api/newsletter/unsubscribe?newsletter=unsubscribe&token=a",
+            PAGE,
+        ),
+        ("GET /api/openapi.json", ""),
+        ("GET http://site/api/openapi.json", ""),
+        ("OPTIONS /api/contact", FRIEND),
+        ("POST /api/contact", ""),
+        ("POST /api/contact", PAGE),
+        ("POST /api/career-application", ""),
+        ("POST /api/remote-failure", ""),
+        ("POST /api/newsletter/confirm", PAGE),
+    ] {
+        let request = |hosts: &str| {
+            format!("{asked} HTTP/1.1\r\n{hosts}{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
+        };
+        let two = answer_to(&gateway, &request("Host: site\r\nHost: other\r\n")).await?;
+        assert!(two.starts_with("HTTP/1.1 400 "), "{asked} {headers}: {two}");
+        let one = answer_to(&gateway, &request("Host: site\r\n")).await?;
+        assert!(!one.is_empty(), "{asked} {headers}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn behind_a_load_balancer_of_connections_each_visitor_has_limits_of_its_own() -> anyhow::Result<()> {
     let gateway = Gateway::start_without_proxy(&[
         "--proxy-protocol-from",

@@ -145,6 +145,7 @@ async fn a_body_that_cannot_be_read_is_the_senders_mistake() -> anyhow::Result<(
             ("many headers", bad(&part("\r\nX-Header: x".repeat(40), "value"))),
             ("a text that is none", bad(&part("; name=\"name\"", b"\xff\xfe"))),
             ("an attribution that is none", bad(&field("attribution", "{"))),
+            ("an attribution that is a list", bad(&field("attribution", "[]"))),
         ],
     )
     .await?;
