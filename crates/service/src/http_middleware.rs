@@ -1,6 +1,7 @@
 //! HTTP middleware of every server: request id, trace span, log line, request duration; what no handler may be asked, or do.
 //!
-//! Names are those of OpenTelemetry's semantic conventions for HTTP.
+//! Names are those of OpenTelemetry's semantic conventions for HTTP, but for `url.path`: strangers choose paths, and would write
+//! into logs and traces by it.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
@@ -73,7 +74,6 @@ impl RequestObserver {
             started: Instant::now(),
             method: trace::method(request.method()),
             route,
-            path: route.is_none().then(|| request.uri().path().to_owned()),
             span: span(request, &id, route),
             id,
         }
@@ -94,7 +94,6 @@ fn span<B>(request: &http::Request<B>, id: &RequestId, route: Option<&str>) -> S
         let mut attributes = vec![
             KeyValue::new("http.request.method", method),
             KeyValue::new("url.scheme", "http"),
-            KeyValue::new("url.path", request.uri().path().to_owned()),
             KeyValue::new("request_id", id),
         ];
         attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
@@ -108,7 +107,6 @@ struct Observed<'a> {
     started: Instant,
     method: &'static str,
     route: Option<&'a str>,
-    path: Option<String>,
     span: Span,
     id: RequestId,
 }
@@ -130,7 +128,6 @@ impl Observed<'_> {
         tracing::info!(
             http.request.method = self.method,
             http.route = self.route,
-            url.path = self.path,
             http.response.status_code = status,
             outcome = answer.extensions().get().map(|Outcome(outcome)| *outcome),
             duration_ms = took.as_micros() as f64 / MICROSECONDS_PER_MILLISECOND,

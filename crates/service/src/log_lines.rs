@@ -26,8 +26,8 @@ use tracing_subscriber::{Layer, layer::Context};
 
 use crate::trace;
 
-/// How many lines may wait to be written, and of those below `WARN` how many bytes, with what stdout is about to take: a path that
-/// somebody asks for may be long.
+/// How many lines may wait to be written, and of those below `WARN` how many bytes, with what stdout is about to take: a server's
+/// words may be long.
 const QUEUED_LINES: usize = 4096;
 const QUEUED_BYTES: usize = 4 * 1024 * 1024;
 /// What the thread keeps for its next batch.

@@ -12,7 +12,7 @@ pub const HEADER: HeaderName = HeaderName::from_static(NAME);
 /// The same as gRPC metadata key.
 const NAME: &str = "x-request-id";
 
-/// 8–64 letters, digits, `-` or `_`: safe in a header, a log line and a file name.
+/// A UUID. Whoever sends one along may choose no words for our logs by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
@@ -34,15 +34,10 @@ impl RequestId {
         Self::accept(metadata.get(NAME).and_then(|value| value.to_str().ok()))
     }
 
-    /// Takes an id that another party chose, or makes a new one.
+    /// Takes an id that another party chose, or makes a new one. Proxies write it with hyphens, or without any as nginx does.
     pub fn accept(raw: Option<&str>) -> Self {
-        let usable = |id: &&str| {
-            (8..=64).contains(&id.len())
-                && id
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-        };
-        raw.filter(usable).map_or_else(Self::fresh, |id| Self(id.into()))
+        let is_uuid = |id: &&str| matches!(id.len(), 32 | 36) && Uuid::try_parse(id).is_ok();
+        raw.filter(is_uuid).map_or_else(Self::fresh, |id| Self(id.into()))
     }
 
     /// Sends the id along with a gRPC call.
@@ -76,8 +71,24 @@ mod tests {
 
     #[test]
     fn a_usable_id_is_kept_and_anything_else_replaced() {
-        assert_eq!(RequestId::accept(Some("visit-0001")).as_str(), "visit-0001");
-        for bad in ["short", "has space in it", "line\nbreak-in-it", &"x".repeat(65)] {
+        for id in [
+            "01a20025-9c5f-742b-90b1-ce5b530933f2",
+            "01A20025-9C5F-742B-90B1-CE5B530933F2",
+            "01a200259c5f742b90b1ce5b530933f2",
+        ] {
+            assert_eq!(RequestId::accept(Some(id)).as_str(), id);
+        }
+        for bad in [
+            "",
+            "visit-0001",
+            "zoe-at-example-org",
+            "has space in it",
+            "line\nbreak-in-it",
+            "{01a20025-9c5f-742b-90b1-ce5b530933f2}",
+            "urn:uuid:01a20025-9c5f-742b-90b1-ce5b530933f2",
+            "01a20025-9c5f-742b-90b1-zoe530933f22",
+            &"x".repeat(36),
+        ] {
             assert_ne!(RequestId::accept(Some(bad)).as_str(), bad);
         }
     }

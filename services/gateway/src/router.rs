@@ -184,6 +184,7 @@ fn other_routes() -> Router<AppState> {
     Router::new()
         .route("/api/openapi.json", get(api::openapi::document))
         .route("/api", any(not_found))
+        .route("/api/", any(not_found))
         .route("/api/{*path}", any(not_found))
 }
 

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::readers::{person, publish_data};
+use crate::readers::{REQUEST, person, publish_data};
 
 const SOON: Duration = Duration::from_secs(45);
 const CHANNEL: Channel = Channel::SalesLead;
@@ -144,10 +144,7 @@ async fn what_is_delivered_is_acked_and_handed_out_once() -> anyhow::Result<()> 
         let taken = consumer.taken.lock().expect("nobody panics with it");
         let delivery = &taken[0];
         assert_eq!((delivery.event_id, &delivery.person), (id, &person()?));
-        assert_eq!(
-            (delivery.sequence, delivery.request_id.as_str()),
-            (1, "visit-0001")
-        );
+        assert_eq!((delivery.sequence, delivery.request_id.as_str()), (1, REQUEST));
         assert_eq!(delivery.event::<ContactReceived>()?.data.message, "Two cameras.");
         assert_eq!(delivery.payload(), &stored[0].payload);
     }

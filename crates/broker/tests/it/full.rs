@@ -25,7 +25,7 @@ async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
     };
     for _ in 0..FLOOD {
         let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        let request = RequestId::accept(Some("visit-0001"));
+        let request = RequestId::fresh();
         let published = publisher.publish(&request, id, &person, message.clone());
         if let Err(error) = published.await {
             return Ok(Err(error));
@@ -59,7 +59,7 @@ async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do()
     let consumers = [sales.name(), visitor.name(), "webhook-customers"];
     for _ in 0..FORMS {
         let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        let request = RequestId::accept(Some("v"));
+        let request = RequestId::fresh();
         publisher
             .publish(&request, id, &person()?, shortest.clone())
             .await?;

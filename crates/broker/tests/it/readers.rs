@@ -111,6 +111,9 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<Uuid> {
     }
 }
 
+/// The request that caused all events here.
+pub const REQUEST: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
+
 /// Whom all events here are about.
 pub fn person() -> anyhow::Result<PersonId> {
     let key = PersonKey::new("a person key of thirty-two bytes or more")?;
@@ -121,7 +124,7 @@ pub fn person() -> anyhow::Result<PersonId> {
 pub async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<Uuid> {
     let publisher = Publisher::new(nats.client(User::Operator).await?);
     let person = person()?;
-    let request = RequestId::accept(Some("visit-0001"));
+    let request = RequestId::accept(Some(REQUEST));
     let id = D::TYPE.id_for(Uuid::new_v4());
     publisher.publish(&request, id, &person, data).await?;
     Ok(id)

@@ -30,7 +30,7 @@ pub async fn publish(publisher: &Publisher) -> anyhow::Result<Result<Stored, Pub
         message: "One camera.".to_owned(),
         attribution: None,
     };
-    let request = RequestId::accept(Some("visit-0001"));
+    let request = RequestId::fresh();
     let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
     Ok(publisher.publish(&request, id, &person()?, received).await)
 }

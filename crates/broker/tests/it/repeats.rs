@@ -14,7 +14,7 @@ use crate::readers::person;
 async fn one_that_was_erased_meanwhile_is_not_taken_for_stored() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
-    let (request, person) = (RequestId::accept(Some("visit-0001")), person()?);
+    let (request, person) = (RequestId::fresh(), person()?);
     let [first, second] = ["One camera.", "Two cameras."].map(|message| {
         let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
         (id, message.to_owned())

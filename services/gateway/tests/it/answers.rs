@@ -38,7 +38,18 @@ async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
         refusal(gateway.get("/api/nothing")).await?.0,
         StatusCode::NOT_FOUND
     );
-    assert_eq!(refusal(gateway.get("/api")).await?.0, StatusCode::NOT_FOUND);
+    for unknown in [
+        "/api",
+        "/api/",
+        "/api//contact",
+        "/api/contact/",
+        "/api/%6eothing",
+        "/api/newsletter/mail-reports/zoe@example.org",
+    ] {
+        for asked in [gateway.get(unknown), gateway.post(unknown).body("zoe")] {
+            assert_eq!(refusal(asked).await?.0, StatusCode::NOT_FOUND, "{unknown}");
+        }
+    }
     for form in FORMS {
         let answer = gateway.get(form).send().await?;
         assert_eq!(answer.headers()[header::ALLOW], "POST");
@@ -311,8 +322,11 @@ async fn an_id_that_came_along_is_kept_and_anything_else_replaced() -> anyhow::R
             .await?;
         anyhow::Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
     };
-    assert_eq!(answered("visit-0001").await?, "visit-0001");
-    assert_ne!(answered("<script>").await?, "<script>");
+    const PROXYS: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
+    assert_eq!(answered(PROXYS).await?, PROXYS);
+    for other in ["visit-0001", "zoe_example_org", "<script>"] {
+        assert_ne!(answered(other).await?, other);
+    }
     Ok(())
 }
 

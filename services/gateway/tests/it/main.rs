@@ -19,6 +19,7 @@ mod remote_failures;
 mod site;
 mod slow_uploads;
 mod stopping;
+mod strangers_words;
 mod synthetic_check;
 mod tls;
 mod traces;

@@ -73,7 +73,7 @@ impl Operator {
         let progress = IssueProgress::new(NAME.into(), "The smart home".into(), OffsetDateTime::now_utc());
         self.issues.write_progress(issue(), &progress, 0).await?;
         let publisher = Publisher::new(self.context.client());
-        let request = RequestId::accept(Some("visit-0001"));
+        let request = RequestId::fresh();
         publisher
             .publish(
                 &request,

@@ -138,7 +138,7 @@ impl Running {
             kind,
         };
         let publisher = Publisher::new(self.nats.client(User::Operator).await?);
-        let request_id = RequestId::accept(Some("visit-0001"));
+        let request_id = RequestId::fresh();
         publisher
             .publish(&request_id, Uuid::new_v4(), &person()?, bounced)
             .await?;

@@ -116,7 +116,7 @@ impl Operator {
             audience,
         };
         let publisher = Publisher::new(self.context.client());
-        let request = RequestId::accept(Some("visit-0001"));
+        let request = RequestId::fresh();
         publisher
             .publish(&request, issue().event_id(), &issue().as_subject(), requested)
             .await?;

@@ -25,7 +25,7 @@ use visitor::{EmailAddress, PersonId, PersonKey};
 pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 pub const SALES: &str = "sales@oculant.example";
 pub const RECRUITERS: &str = "recruiters@oculant.example";
-pub const REQUEST: &str = "visit-0001";
+pub const REQUEST: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
 /// Longer than the first retry of an event takes, which is 5 to 6 s where a test is in no hurry.
 pub const SOON: Duration = Duration::from_secs(45);
 /// Longer than any test takes.

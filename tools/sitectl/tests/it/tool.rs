@@ -97,7 +97,7 @@ pub async fn publish<D: EventData>(nats: &Nats, email: &str, data: D) -> anyhow:
 pub async fn publish_of<D: EventData>(nats: &Nats, person: &PersonId, data: D) -> anyhow::Result<Uuid> {
     let id = D::TYPE.id_for(Uuid::new_v4());
     let publisher = Publisher::new(nats.client(User::Operator).await?);
-    let request = RequestId::accept(Some("visit-0001"));
+    let request = RequestId::fresh();
     publisher.publish(&request, id, person, data).await?;
     Ok(id)
 }

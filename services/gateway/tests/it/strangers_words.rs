@@ -1,0 +1,144 @@
+//! What strangers choose freely in a request, and a search for it in all that operators read of it.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::Context;
+use site_service::SYNTHETIC_MARK;
+use tempfile::TempDir;
+use testkit::{ChildProcess, free_ports};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::Command,
+    time::timeout,
+};
+
+use crate::{collector::Collector, log_lines};
+
+const SOON: Duration = Duration::from_secs(30);
+/// Stands in all that is asked for. A line of it could be an address, or a sentence to whoever reads the log.
+const MARK: &str = "qzxmark";
+const ROUTES: &str = r#"{ "redirects": [], "notFound": [{ "prefix": "/", "page": "/404.html" }], "variants": [], "scriptHashes": [],
+    "styleHashes": [], "trustedTypePolicies": [], "frameSources": [] }"#;
+const TARGETS: [&str; 16] = [
+    "/qzxmark",
+    "/qzxmark@example.org.html",
+    "//qzxmark",
+    "/%71zxmark",
+    "/about?token=qzxmark",
+    "/?variant=qzxmark",
+    "/assets/qzxmark.js",
+    "/remotes/qzxmark/remoteEntry.js",
+    "/api/qzxmark",
+    "/api/newsletter/mail-reports/qzxmark@example.org",
+    "/api/contact/qzxmark",
+    "/api/contact?qzxmark=1",
+    "/api/newsletter/unsubscribe?token=qzxmark",
+    "/api/newsletter/confirm?newsletter=confirm&token=qzxmark",
+    "http://qzxmark.example/about",
+    "http://qzxmark.example/qzxmark",
+];
+const METHODS: [&str; 3] = ["GET", "POST", "QZXMARK"];
+const HEADERS: [&str; 20] = [
+    "Accept",
+    "Accept-Encoding",
+    "Authorization",
+    "Baggage",
+    "Challenge-Solution",
+    "Content-Encoding",
+    "Content-Type",
+    "Cookie",
+    "Fill-Seconds",
+    "Forwarded",
+    "Idempotency-Key",
+    "If-None-Match",
+    "Origin",
+    "Range",
+    "Referer",
+    SYNTHETIC_MARK,
+    "Tracestate",
+    "User-Agent",
+    "X-Forwarded-For",
+    "X-Request-Id",
+];
+
+/// A gateway with a site, whose services are away, that tells this collector.
+async fn gateway(folder: &Path, collector: &str) -> anyhow::Result<(ChildProcess, u16)> {
+    let site = folder.join("site");
+    fs::create_dir(&site)?;
+    for (file, content) in [
+        ("_routes.json", ROUTES),
+        ("index.html", "Home"),
+        ("about.html", "About"),
+        ("404.html", "Nothing"),
+    ] {
+        fs::write(site.join(file), content)?;
+    }
+    let [port] = free_ports()?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
+    command
+        .env("LISTEN", format!("127.0.0.1:{port}"))
+        .env("HEALTH_LISTEN", "127.0.0.1:0")
+        .env("SITE_DIR", &site)
+        .env("TRUSTED_PROXIES", "1")
+        .env("RATE_BURST", "10000")
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
+    let mut gateway = ChildProcess::start("gateway", folder, command)?;
+    gateway.listens(port, SOON).await?;
+    Ok((gateway, port))
+}
+
+/// The id of the request to this, which says so many headers besides.
+async fn ask(port: u16, asked: &str, headers: &str) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    let request = format!(
+        "{asked} HTTP/1.1\r\nHost: {MARK}.example\r\n{headers}Content-Length: 2\r\nConnection: close\r\n\r\n{{}}"
+    );
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    timeout(SOON, stream.read_to_string(&mut answer)).await??;
+    let id = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("x-request-id: "));
+    Ok(id.with_context(|| format!("no id: {answer}"))?.to_owned())
+}
+
+#[tokio::test]
+async fn no_log_line_span_or_metric_repeats_what_a_stranger_chose() -> anyhow::Result<()> {
+    let (collector, address) = Collector::start().await?;
+    let folder = TempDir::new()?;
+    let (gateway, port) = gateway(folder.path(), &address).await?;
+    let mut asked = Vec::new();
+    for target in TARGETS {
+        for method in METHODS {
+            asked.push(ask(port, &format!("{method} {target}"), "").await?);
+        }
+    }
+    for header in HEADERS {
+        for asks in ["GET /about", "GET /api/nothing", "POST /api/contact"] {
+            asked.push(ask(port, asks, &format!("{header}: {MARK}-zoe\r\n")).await?);
+        }
+    }
+    let log = folder.path().join("gateway.log");
+    log_lines::found(&log, asked.len(), |line| line["message"] == "answered").await?;
+    gateway.stop_cleanly().await?;
+    let told = [
+        fs::read_to_string(&log)?,
+        format!("{:?}", collector.spans()),
+        format!("{:?}", collector.logs()),
+        format!("{:?}", collector.metrics()),
+    ];
+    for id in asked {
+        assert!(told[0].contains(&id), "no line of {id}");
+    }
+    for told in told {
+        assert!(!told.is_empty());
+        let told = told.to_lowercase();
+        let repeated = told.find(MARK).map(|at| {
+            let from = told.floor_char_boundary(at.saturating_sub(200));
+            &told[from..at + MARK.len()]
+        });
+        assert_eq!(repeated, None);
+    }
+    Ok(())
+}
