@@ -4,6 +4,7 @@
 //! every answer.
 
 mod answer_cache;
+mod canonical_path;
 mod content_security_policy;
 mod drawings;
 mod folder;

@@ -23,6 +23,7 @@ use tower_http::services::{ServeDir, ServeFile};
 
 use crate::{
     answer_cache::{AnswerCache, Coding},
+    canonical_path,
     content_security_policy::{self, PageSources},
     drawings, folder,
     page_loads::PageLoads,
@@ -237,10 +238,12 @@ impl Site {
         self.variants.iter().find(chosen)
     }
 
-    /// Each page has one address: without its `.html`, without a slash at the end.
+    /// Each page has one address: its canonical path, without its `.html`.
     fn redirect_target(&self, uri: &Uri) -> Option<String> {
         let path = uri.path();
-        let page = path.strip_suffix(".html").unwrap_or(path).trim_end_matches('/');
+        let canonical = canonical_path::of(path)?;
+        let page = canonical.strip_suffix(".html").unwrap_or(&canonical);
+        let page = page.trim_end_matches('/');
         let page = page.strip_suffix("/index").unwrap_or(page);
         let mut parameters: Vec<&str> = uri
             .query()
@@ -389,12 +392,10 @@ async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     }
 }
 
-/// Whether browsers read a target as a path, not as the name of another host: `//` and `/\` begin one (WHATWG URL, 4.4, relative
+/// Whether browsers read a canonical path as one, not as the name of another host, which `/\` begins (WHATWG URL, 4.4, relative
 /// slash state).
-fn is_path_of_this_host(target: &str) -> bool {
-    target
-        .strip_prefix('/')
-        .is_some_and(|after| !after.starts_with(['/', '\\']))
+fn is_path_of_this_host(canonical: &str) -> bool {
+    !canonical.starts_with("/\\")
 }
 
 /// Pages are asked for without their `.html`.

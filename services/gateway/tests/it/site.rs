@@ -121,6 +121,58 @@ async fn each_page_has_one_address() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn each_page_has_one_spelling_of_its_address() -> anyhow::Result<()> {
+    let (gateway, _folder) = site().await?;
+    for (from, to) in [
+        ("//blog", "/blog"),
+        ("///blog", "/blog"),
+        ("//", "/"),
+        ("//?variant=impact", "/?variant=impact"),
+        ("//blog?utm_source=mail", "/blog?utm_source=mail"),
+        ("//blog?page=//2%2f", "/blog?page=//2%2f"),
+        ("/blog//case-study", "/blog/case-study"),
+        ("/blog%2Fcase-study", "/blog/case-study"),
+        ("/./blog/%2e/case-study", "/blog/case-study"),
+        ("/%62log", "/blog"),
+        ("/%62%6C%6f%67/case%2Dstudy", "/blog/case-study"),
+        ("/blog%2ehtml", "/blog"),
+        ("/blog%2f", "/blog"),
+        ("//services//retail/", "/services/retail-wholesale-high-risk"),
+        ("//blog?category=trends", "/blog/category/trends"),
+        ("//careers/closed", "/careers/closed"),
+        ("//assets/main.1a2b.js", "/assets/main.1a2b.js"),
+        ("//_routes.json", "/_routes.json"),
+        ("/%5froutes.json", "/_routes.json"),
+        ("http://other.example//blog", "/blog"),
+        (
+            "http://other.example/%62log?utm_source=mail",
+            "/blog?utm_source=mail",
+        ),
+    ] {
+        let answer = raw_answer_to(&gateway, from).await?;
+        assert!(answer.starts_with("HTTP/1.1 308 "), "{from}: {answer}");
+        assert!(
+            answer.contains(&format!("\r\nlocation: {to}\r\n")),
+            "{from}: {answer}"
+        );
+        let there = raw_answer_to(&gateway, to).await?;
+        assert!(!there.starts_with("HTTP/1.1 308 "), "{to}: {there}");
+    }
+    for served in [
+        "/",
+        "/blog",
+        "/blog/case-study",
+        "/blog?a=//b",
+        "/film.mp4",
+        "/.well-known/security.txt",
+    ] {
+        let answer = raw_answer_to(&gateway, served).await?;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{served}: {answer}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_page_that_is_kept_is_answered_as_one_that_is_read_but_for_the_requests_id() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     let told = async || {
@@ -179,6 +231,19 @@ async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Resu
         "/\\other.example.html",
         "/\\/other.example/index.html",
         "///other.example/",
+        "//other.example/%2e%2e",
+        "/%2f%2fother.example",
+        "/%2fother.example/",
+        "/%5cother.example/",
+        "/%5c%5cother.example.html",
+        "/.//other.example",
+        "/.%2f/other.example",
+        "//\\other.example/",
+        "/%09/other.example/",
+        "/https://other.example/",
+        "http:///other.example/",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/./_routes.json",
         "/..%2f..%2fetc/passwd",
         "/_routes.json",
         "/assets/",
@@ -260,7 +325,7 @@ async fn what_no_disk_can_have_does_not_exist() -> anyhow::Result<()> {
             format!("/{long}"),
             format!("/assets/{long}.js"),
             format!("/remotes/blog/{long}"),
-            format!("/blog/{}", "%61".repeat(length)),
+            format!("/blog/{}", "%24".repeat(length)),
             format!("/{}", "a/".repeat(length) + "b"),
         ] {
             let status = gateway.get(&path).send().await?.status();

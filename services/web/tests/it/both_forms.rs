@@ -25,7 +25,7 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("origin", "https://other.example")],
 ];
 /// Addresses that any build answers in some way of its own.
-const ADDRESSES: [&str; 46] = [
+const ADDRESSES: [&str; 49] = [
     "/",
     "/?variant=impact",
     "/?variant=other",
@@ -68,6 +68,9 @@ const ADDRESSES: [&str; 46] = [
     "/remotes/nobody/remoteEntry.js",
     "/remotes/blogger/remoteEntry.js",
     "//other.example/",
+    "//about",
+    "//careers?utm_source=mail",
+    "/%61bout",
     "/livez",
     "/readyz",
     "/api/openapi.json",

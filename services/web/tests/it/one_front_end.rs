@@ -143,6 +143,22 @@ async fn what_a_remote_has_not_is_said_in_a_sentence() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn each_page_has_one_spelling_of_its_address() -> anyhow::Result<()> {
+    let web = Web::start(&[("_routes.json", PAGES), ("about.html", "<h1>About</h1>")]).await?;
+    for (from, to) in [
+        ("//about", "/about"),
+        ("///about/?utm_source=mail", "/about?utm_source=mail"),
+        ("/%61bout", "/about"),
+        ("//evil.example", "/evil.example"),
+    ] {
+        let moved = web.get(from).await?;
+        assert_eq!(moved.status(), StatusCode::PERMANENT_REDIRECT, "{from}");
+        assert_eq!(moved.headers()[header::LOCATION], to);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_shell_has_its_pages_and_their_policy() -> anyhow::Result<()> {
     let web = Web::start(&[
         ("_routes.json", PAGES),
