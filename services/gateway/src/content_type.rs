@@ -1,6 +1,6 @@
-//! What a body says that it is.
+//! What a body says that it is, and how it is coded.
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 /// Whether it is of this media type, whatever the parameters.
 pub fn is(headers: &HeaderMap, media_type: &str) -> bool {
@@ -11,6 +11,29 @@ pub fn is(headers: &HeaderMap, media_type: &str) -> bool {
 pub fn is_json(headers: &HeaderMap) -> bool {
     let name = media_type_of(headers).and_then(|told| told.strip_prefix("application/"));
     name.is_some_and(|name| name == "json" || name.ends_with("+json"))
+}
+
+/// Writes the media type in lower case, so that whatever reads the body may compare it: case means nothing in it (RFC 9110, 8.3.1).
+pub fn write_in_lower_case(headers: &mut HeaderMap) {
+    let Some(told) = headers.get_mut(header::CONTENT_TYPE) else {
+        return;
+    };
+    let mut lower = told.as_bytes().to_vec();
+    let end = lower.iter().position(|byte| *byte == b';').unwrap_or(lower.len());
+    lower[..end].make_ascii_lowercase();
+    if let Ok(lower) = HeaderValue::from_bytes(&lower) {
+        *told = lower;
+    }
+}
+
+/// Whether the body is coded, such as by gzip (RFC 9110, 8.4): none of our readers decodes it.
+pub fn is_coded(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let mut codings = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    codings.any(|coding| {
+        let coding = coding.trim_ascii();
+        !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity")
+    })
 }
 
 fn media_type_of(headers: &HeaderMap) -> Option<&str> {

@@ -10,12 +10,16 @@ use serde::{
 
 use crate::api_error::ApiError;
 
+/// What many editors and tools begin a text with (RFC 8259, 8.1 lets its reader pass it over).
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Reads an object.
 ///
 /// # Errors
 ///
 /// If it is none, or not of this kind: where a value has the wrong type, a request is as unreadable as with a wrong brace.
 pub fn read<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
+    let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json);
     let Object(read) = serde_json::from_slice(json).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
     Ok(read)
 }

@@ -9,6 +9,7 @@ mod fuzz;
 mod json;
 pub mod newsletter;
 pub mod openapi;
+mod part_text;
 pub mod parts;
 mod policy_violation;
 mod remote_failure;

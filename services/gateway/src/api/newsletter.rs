@@ -73,8 +73,9 @@ pub struct LinkBody {
 }
 
 impl LinkBody {
+    /// Some mail clients end the body with a line break.
     fn is_yes(&self) -> bool {
-        self.list_unsubscribe == "One-Click" || self.answer == "yes"
+        self.list_unsubscribe.trim() == "One-Click" || self.answer.trim() == "yes"
     }
 }
 

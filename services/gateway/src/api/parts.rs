@@ -13,7 +13,7 @@ use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
 use tokio::sync::mpsc;
 
-use super::{HONEYPOT, Submission, json};
+use super::{HONEYPOT, Submission, json, part_text};
 use crate::{api_error::ApiError, pace::Received, submission_key::SubmissionKey, upload_body::Arrivals};
 
 /// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
@@ -115,7 +115,7 @@ async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String
         }
         bytes.extend_from_slice(&more);
     }
-    String::from_utf8(bytes).map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))
+    part_text::decode(part.content_type(), &bytes).ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
 /// The next bytes of a part. The parser ends some parts by a piece without any, which is none.

@@ -169,6 +169,13 @@ async fn what_the_form_does_not_ask_for_is_passed_over() -> anyhow::Result<()> {
             ("a long name", besides(field(&"n".repeat(100_000), ""))),
             ("a field twice", besides(field("name", "Zoë"))),
             (
+                "a text of another encoding, which it says",
+                besides(part(
+                    "; name=\"name\"\r\nContent-Type: text/plain; charset=ISO-8859-1",
+                    b"Zo\xeb",
+                )),
+            ),
+            (
                 "a file's name of many kilobytes",
                 besides(resume(&format!("{}.pdf", "n".repeat(60_000)))),
             ),
