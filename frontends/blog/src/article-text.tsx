@@ -27,16 +27,21 @@ export function ArticleText({ id, children }: ArticleTextProps) {
 
 const parts = new Map<string, LazyPart>();
 
-/** The text of an article, once for the whole visit. */
+/** The text of an article, once for the whole visit. Where the prerendered page holds it, nothing is loaded, and nothing can fail. */
 function textPart(id: string): LazyPart {
-  const part = parts.get(id) ?? lazyPart({ frontEnd: 'blog', load: () => loadPart(id) });
+  const text = parts.has(id) ? undefined : prerenderedText(id);
+  const part =
+    parts.get(id) ??
+    lazyPart({
+      frontEnd: 'blog',
+      load: async () => moduleOf(id, await loadText(id)),
+      module: text && moduleOf(id, text),
+    });
   parts.set(id, part);
   return part;
 }
 
-/** Module of the text: where the prerendered page holds it, nothing is fetched, and nothing can fail. */
-async function loadPart(id: string) {
-  const { html, headings } = prerenderedText(id) ?? (await loadText(id));
+function moduleOf(id: string, { html, headings }: PostText) {
   const text = { html: trustedArticle(html), headings };
   return {
     default: (props: Pick<ArticleTextProps, 'children'>) => <Text {...props} id={id} text={text} />,

@@ -125,6 +125,25 @@ test('what is no longer on the page is no longer waited for', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
+test('where a page is rendered anew, an area holds what it held until its part is there', async () => {
+  loadRemote.mockImplementation(
+    () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
+  );
+  const page = document.body.appendChild(document.createElement('div'));
+  page.innerHTML = '<div data-area="careers"><h1>Prerendered</h1><input aria-label="Name"></div>';
+  const field = screen.getByLabelText('Name');
+  const { LazyArea } = await import('./lazy-area.tsx');
+  const { lazyPart } = await import('./lazy-part.ts');
+  const part = lazyPart({ frontEnd: 'careers', load: loadRemote });
+  await act(async () => render(<LazyArea part={part} />, { container: page }));
+  expect(screen.getByRole('heading').textContent).toBe('Prerendered');
+  expect(screen.getByLabelText('Name')).toBe(field);
+  expect(screen.queryByRole('status')).toBeNull();
+  await advanceTimers(500);
+  expect(screen.getByRole('heading').textContent).toBe('Ten internships');
+  expect(screen.queryByLabelText('Name')).toBeNull();
+});
+
 test('a remote that does not come is said to be missing after three retries, and Retry brings it', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();

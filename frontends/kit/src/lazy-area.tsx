@@ -41,11 +41,13 @@ export function LazyArea({
   const state = useLoadTrouble(part);
   const isReloading = state === 'stale' && when === 'now';
   useLazyLoad(part, when, isReloading, area);
+  const dropPrerendered = usePrerenderedContent(area);
   const { missing, message, retry, onFailure, onShown } = useLoadError(
     part,
     state,
     isReloading,
     area,
+    dropPrerendered,
     onMissing,
   );
 
@@ -94,6 +96,7 @@ function useLoadError(
   state: LoadState | undefined,
   isReloading: boolean,
   area: AreaRef,
+  dropPrerendered: () => void,
   onMissing: LazyAreaProps['onMissing'],
 ) {
   const message = useRef<HTMLDivElement>(null);
@@ -125,6 +128,7 @@ function useLoadError(
   }
 
   const onShown = useCallback(() => {
+    dropPrerendered();
     if (message.current?.contains(document.activeElement)) {
       const begin = headingIn(area.current) ?? area.current;
       if (begin) {
@@ -132,8 +136,49 @@ function useLoadError(
       }
     }
     setMissing(undefined);
-  }, [area]);
+  }, [area, dropPrerendered]);
   return { missing, message, retry: hasFailed ? retry : undefined, onFailure, onShown };
+}
+
+/** Address of the page whose HTML this is, and what its areas hold, but for areas within areas. */
+const address = typeof document === 'undefined' ? '' : location.pathname;
+const prerendered =
+  typeof document === 'undefined'
+    ? []
+    : areas().map(area => ({ area, content: Array.from(area.childNodes) }));
+
+function areas(): Element[] {
+  const all = [...document.querySelectorAll('[data-area]')];
+  return all.filter(area => !area.parentElement?.closest('[data-area]'));
+}
+
+/**
+ * Keeps what the page's HTML holds of an area until the part is there, where React could not hydrate that HTML (see
+ * the shell's `early-input.ts`): a visitor reads on, and fills in its forms. Returns what ends it.
+ */
+function usePrerenderedContent(area: AreaRef): () => void {
+  const kept = useRef<readonly ChildNode[]>([]);
+  const isShown = useRef(false);
+  useLayoutEffect(() => {
+    const own = area.current;
+    const former = own && location.pathname === address ? prerendered[areas().indexOf(own)] : null;
+    if (own && former && former.area !== own && !isShown.current) {
+      for (const placeholder of own.querySelectorAll<HTMLElement>(':scope > *')) {
+        placeholder.hidden = true;
+      }
+      kept.current = former.content;
+      own.append(...former.content);
+    }
+    // The areas of a page come together; one that comes later has nothing to do with its HTML.
+    queueMicrotask(() => prerendered.splice(0));
+  }, [area]);
+  return useCallback(() => {
+    isShown.current = true;
+    for (const node of kept.current) {
+      node.remove();
+    }
+    kept.current = [];
+  }, []);
 }
 
 /** The page's heading, where the part has brought it. */

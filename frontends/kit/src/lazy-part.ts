@@ -26,6 +26,8 @@ export interface PartModule<Props = Children> {
 export interface PartSource<Props = Children> {
   frontEnd: PartFailure['frontEnd'];
   load: () => Promise<PartModule<Props> | null>;
+  /** Its module, where nothing has to be loaded. */
+  module?: PartModule<Props> | undefined;
 }
 
 /**
@@ -60,9 +62,17 @@ export interface LazyPart<Props = Children> {
  * Prepares a part of the site to be loaded lazily, whichever front end has it: the one way in which code is loaded. A
  * failure never reaches React: prerendered HTML stays, and the area says what is wrong beside it.
  */
-export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>): LazyPart<Props> {
+export function lazyPart<Props = Children>({
+  frontEnd,
+  load,
+  module: present,
+}: PartSource<Props>): LazyPart<Props> {
   const { promise, resolve } = Promise.withResolvers<PartModule<Props>>();
-  const { state, change, isReady, fail, subscribe } = createLoadState(frontEnd);
+  const { state, change, isReady, fail, subscribe } = createLoadState(
+    frontEnd,
+    present ? 'ready' : 'idle',
+  );
+  let loaded = present;
   let lastFailure: unknown;
 
   async function end(failure: unknown) {
@@ -94,8 +104,10 @@ export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>
     const timeout = setTimeout(() => fail('slow'), LOAD_TIMEOUT_MS);
     loadChunkWithRetry(attempt)
       .then(module => {
-        change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
+        // Before anybody is told: React then shows it in the place of what was there, without anything in between.
+        loaded = module;
         resolve(module);
+        change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
       })
       .catch(end)
       .finally(() => clearTimeout(timeout));
@@ -103,7 +115,7 @@ export function lazyPart<Props = Children>({ frontEnd, load }: PartSource<Props>
 
   return {
     frontEnd,
-    Component: suspending(promise, start),
+    Component: suspending(() => loaded, promise, start),
     start,
     prefetch() {
       if (state() === 'idle') {
@@ -126,19 +138,33 @@ export function isOnItsWay(state: LoadState): boolean {
 }
 
 /** Component that suspends until its module is there. In a browser `LazyArea` decides when to start. */
-function suspending<Props>(module: Promise<PartModule<Props>>, start: () => void) {
+function suspending<Props>(
+  loaded: () => PartModule<Props> | undefined,
+  promise: Promise<PartModule<Props>>,
+  start: () => void,
+) {
   return lazy(() => {
     if (typeof window === 'undefined') {
       start();
     }
-    return module;
+    const module = loaded();
+    return module ? fulfilled(module) : promise;
+  });
+}
+
+/** A promise that calls back at once: React then shows what is there without a fallback before it. */
+function fulfilled<Value>(value: Value): Promise<Value> {
+  const promise = Promise.resolve(value);
+  return Object.assign(promise, {
+    // biome-ignore lint/suspicious/noThenProperty: a promise has one
+    then: (done: (value: Value) => void) => Promise.resolve(done(value)),
   });
 }
 
 /** Load state of a part, and who is told of its changes. */
-function createLoadState(frontEnd: PartFailure['frontEnd']) {
+function createLoadState(frontEnd: PartFailure['frontEnd'], initial: LoadState) {
   const listeners = new Set<() => void>();
-  let current: LoadState = 'idle';
+  let current = initial;
   const isReady = () => current === 'ready' || current === 'ready-mismatch';
 
   function change(next: LoadState) {

@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import { render, screen } from '@testing-library/react';
+import { cleanup, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
@@ -67,6 +67,9 @@ test('what is typed before the application has started is kept before the draft'
   render(<Form />, { container: page, hydrate: true });
   expect(typedInto('Letter')).toBe('Typed at once');
   expect(typedInto('Name')).toBe('Asha Rao');
+  cleanup();
+  render(<Form />);
+  expect(typedInto('Letter')).toBe('Typed at once');
 });
 
 test('the draft is forgotten, too, where the browser brought the fields back by itself', async () => {

@@ -1,5 +1,6 @@
 import type { RefObject } from 'react';
-import { useCallback, useEffect, useRef } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 import { showToast } from './toast-region.tsx';
 
 /** Handlers by which a form keeps a draft; it carries the draft's name as `data-draft`. */
@@ -22,35 +23,55 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
   const key = `draft:${name}`;
   const form = useRef<HTMLFormElement>(null);
   const saved = useRef('');
+  const wasLost = useRef(false);
 
-  useEffect(() => {
-    const draft = readDraft(key);
+  const save = useCallback(() => {
+    if (!form.current) {
+      // It is told of a change before it has its draft back.
+      return;
+    }
+    const values = fieldsOf(form.current)
+      .filter(field => !except.includes(field.name))
+      .map(field => [field.name, field.value]);
+    const draft = Object.fromEntries(values);
     saved.current = JSON.stringify(draft);
-    const lost = fieldsOf(form.current).filter(field => !field.value && draft[field.name]);
+    writeSessionRecord(key, draft);
+  }, [key, except]);
+
+  // Before anything else is typed: what React has just put in the place of the page's HTML gets the former values now.
+  useLayoutEffect(() => {
+    const draft = readSessionRecord(key);
+    saved.current = JSON.stringify(draft);
+    const fields = fieldsOf(form.current);
+    const lost = fields.filter(field => !field.value && draft[field.name]);
     for (const field of lost) {
       field.value = draft[field.name] ?? '';
+    }
+    for (const field of lost) {
       field.dispatchEvent(new Event('input', { bubbles: true }));
     }
-    if (lost.length > 0) {
+    wasLost.current ||= lost.length > 0;
+    if (fields.some(({ name, value }) => value && !except.includes(name))) {
+      // What was typed before the application started is the draft from here on.
+      save();
+    }
+  }, [key, except, save]);
+
+  useEffect(() => {
+    if (wasLost.current) {
+      wasLost.current = false;
       showToast({
         kind: 'overlay',
         title: 'Your draft is back',
         text: 'We kept what you typed. Your browser forgets it with this tab.',
       });
     }
-  }, [key]);
+  }, []);
 
-  const save = useCallback(() => {
-    const values = fieldsOf(form.current)
-      .filter(field => !except.includes(field.name))
-      .map(field => [field.name, field.value]);
-    saved.current = JSON.stringify(Object.fromEntries(values));
-    writeDraft(key, saved.current);
-  }, [key, except]);
   const discard = useCallback(() => {
     // Where its visitor went away and came back, the draft is in another form by now, and maybe another one.
-    if (JSON.stringify(readDraft(key)) === saved.current) {
-      writeDraft(key, null);
+    if (JSON.stringify(readSessionRecord(key)) === saved.current) {
+      writeSessionRecord(key, {});
       document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();
     }
   }, [key, name]);
@@ -68,27 +89,4 @@ function isTextControl(element: Element): element is TextControl {
     element instanceof HTMLTextAreaElement ||
     (element instanceof HTMLInputElement && element.type !== 'file')
   );
-}
-
-/** Storage may be full or forbidden; then there is no draft, and the form works all the same. */
-function readDraft(key: string): Record<string, string> {
-  try {
-    const draft: unknown = JSON.parse(sessionStorage.getItem(key) ?? '{}');
-    const entries = Object.entries(draft ?? {});
-    return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'));
-  } catch {
-    return {};
-  }
-}
-
-function writeDraft(key: string, draft: string | null) {
-  try {
-    if (draft === null) {
-      sessionStorage.removeItem(key);
-    } else {
-      sessionStorage.setItem(key, draft);
-    }
-  } catch {
-    // See `readDraft`.
-  }
 }

@@ -1,4 +1,5 @@
 import { StrictMode, startTransition } from 'react';
+import { keepEarlyInput } from './early-input.ts';
 import { leaveHashLinksToBrowser } from './frame/hash-links.ts';
 import { watchPageChanges } from './frame/page-change.ts';
 import './styles.css';
@@ -33,6 +34,7 @@ async function start(root: HTMLElement) {
   );
   // The development server does not prerender pages.
   if (root.hasChildNodes()) {
+    keepEarlyInput(root);
     // As a transition React hydrates the page in slices of 5 ms, so that a visitor's input is not kept waiting.
     startTransition(() => {
       hydrateRoot(root, site);
