@@ -3,45 +3,59 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { advanceTimers } from '../testing/fake-time.ts';
 import type { FakeXhr } from '../testing/fake-xhr.ts';
 import { fakeXhr, keysOf } from '../testing/fake-xhr.ts';
-import { postJson, postMultipart } from './api-client.ts';
+import type { components } from './api.gen.ts';
+import { attribution } from './attribution.ts';
 
 const FAILURE_MESSAGES = { refused: 'Refused.', unreachable: 'Nobody there.' };
 const STORED = { success: true };
+const ATTRIBUTION = attribution();
 
+let client: typeof import('./api-client.ts');
 let xhr: FakeXhr;
 let forms = 0;
 
-beforeEach(() => {
+beforeEach(async () => {
+  client = await import('./api-client.ts');
   vi.useFakeTimers();
   xhr = fakeXhr();
 });
 
 /** A form that no other test has sent. */
-function message() {
+function message(): components['schemas']['ContactForm'] {
   forms += 1;
   const email = `asha-${forms}@example.com`;
   return { name: 'Asha', email, message: 'Hello', website: '', attribution: null };
 }
 
 function send(form = message(), signal?: AbortSignal) {
-  return postJson('/api/contact', form, {
+  return client.postJson('/api/contact', form, {
     failureMessages: FAILURE_MESSAGES,
     ...(signal && { signal }),
   });
 }
 
-function application(size = 1000) {
+function application(name = message().email, content = 'About me', lastModified = 1) {
   const form = new FormData();
-  form.append('name', message().email);
-  form.append('resume', new File([new Uint8Array(size)], 'resume.pdf', { lastModified: 1 }));
+  form.append('name', name);
+  form.append('attribution', JSON.stringify({ page: `/careers/${lastModified}` }));
+  form.append('resume', new File([content], 'resume.pdf', { lastModified }));
   return form;
 }
 
-function upload(form: FormData, onProgress?: (part: number) => void) {
-  return postMultipart('/api/career-application', form, {
+/** Uploads, and waits until the file is read. What comes of it is in an object: a promise would be waited for, too. */
+async function upload(form: FormData, onProgress?: (part: number) => void) {
+  const result = client.postMultipart('/api/career-application', form, {
     failureMessages: FAILURE_MESSAGES,
     ...(onProgress && { onProgress }),
   });
+  await advanceTimers(0);
+  return { result };
+}
+
+/** Has the page loaded anew: of what its scripts knew nothing is left. */
+async function reload() {
+  vi.resetModules();
+  client = await import('./api-client.ts');
 }
 
 test('a form is posted as JSON under a key of its own', async () => {
@@ -221,6 +235,36 @@ test('a form that was changed is another submission', async () => {
   expect(second).not.toBe(first);
 });
 
+test('a reload while a form is sent changes nothing: the same form has the same key, a changed one another', async () => {
+  const form = message();
+  send(form);
+  await reload();
+  send({ ...form, attribution: { ...ATTRIBUTION, utmSource: 'newspaper' } });
+  send({ ...form, message: 'Hello again' });
+  const [first, second, changed] = keysOf(xhr);
+  expect(second).toBe(first);
+  expect(changed).not.toBe(first);
+});
+
+test('after a reload a form that had been stored is another submission', async () => {
+  const form = message();
+  send(form);
+  await xhr.answer(202, STORED);
+  await reload();
+  send(form);
+  expect(new Set(keysOf(xhr)).size).toBe(2);
+});
+
+test('after a reload an application with the same file, chosen anew, has the same key', async () => {
+  await upload(application('Asha', 'About me', 1));
+  await reload();
+  await upload(application('Asha', 'About me', 2));
+  await upload(application('Asha', 'About us', 2));
+  const [first, second, changed] = keysOf(xhr);
+  expect(second).toBe(first);
+  expect(changed).not.toBe(first);
+});
+
 test('an attempt with JSON is given up after thirty seconds, and made again', async () => {
   send();
   await advanceTimers(29_999);
@@ -230,7 +274,7 @@ test('an attempt with JSON is given up after thirty seconds, and made again', as
 });
 
 test('an attempt with a file is given up after three minutes, and made again', async () => {
-  upload(application());
+  await upload(application());
   await advanceTimers(179_999);
   expect(xhr.sent).toHaveLength(1);
   await advanceTimers(1 + 1000);
@@ -239,7 +283,7 @@ test('an attempt with a file is given up after three minutes, and made again', a
 
 test('a file is sent as the form holds it, under one key', async () => {
   const form = application();
-  const result = upload(form);
+  const { result } = await upload(form);
   expect(xhr.last().body).toBe(form);
   // The browser says it itself, with the boundary of the parts.
   expect(xhr.last().headers).not.toHaveProperty('Content-Type');
@@ -252,19 +296,15 @@ test('a file is sent as the form holds it, under one key', async () => {
 });
 
 test('another file under the same name is another submission', async () => {
-  const first = application(1000);
-  const second = new FormData();
-  second.append('name', first.get('name') ?? '');
-  second.append('resume', new File([new Uint8Array(1001)], 'resume.pdf', { lastModified: 1 }));
-  upload(first);
+  await upload(application('Ravi', 'About me'));
   await xhr.answer(503, { success: false });
-  upload(second);
+  await upload(application('Ravi', 'About us'));
   expect(new Set(keysOf(xhr)).size).toBe(2);
 });
 
 test('an upload tells how much of it is sent', async () => {
   const fractions: number[] = [];
-  upload(application(), fraction => fractions.push(fraction));
+  await upload(application(), fraction => fractions.push(fraction));
   await xhr.receive(100, 400);
   await xhr.receive(400, 400);
   expect(fractions).toEqual([0.25, 1]);

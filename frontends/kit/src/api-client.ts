@@ -58,20 +58,21 @@ export function postJson<Path extends keyof JsonForms>(
 ): Promise<SubmissionResult> {
   const body = JSON.stringify(form);
   const { signal } = options;
-  return submit(path, body, options, headers =>
+  return submit(path, fingerprint(Object.entries(form)), options, headers =>
     send({ path, headers: { ...headers, ...JSON_CONTENT }, body, signal }, JSON_TIMEOUT_MS),
   );
 }
 
 /** Submits a form with a file. `onProgress` is told the fraction of it, from 0 to 1, that is sent. */
-export function postMultipart(
+export async function postMultipart(
   path: '/api/career-application',
   form: FormData,
   options: Options & { onProgress?: (fraction: number) => void },
 ): Promise<SubmissionResult> {
   const { signal, onProgress } = options;
   const request = { path, body: form, signal, onProgress };
-  return submit(path, fingerprint(form), options, headers =>
+  const entries = await Promise.all(Array.from(form, identified));
+  return submit(path, fingerprint(entries), options, headers =>
     send({ ...request, headers }, UPLOAD_TIMEOUT_MS),
   );
 }
@@ -91,15 +92,14 @@ class NetworkError extends Error {}
  */
 async function submit(
   path: string,
-  fields: string,
+  content: string,
   options: Options,
   attempt: (headers: Headers) => Promise<HttpResponse>,
 ): Promise<SubmissionResult> {
   const { failureMessages, signal, onChallenge } = options;
-  const content = path + fields;
   const headers = {
     Accept: 'application/json',
-    'Idempotency-Key': idempotencyKeyOf(content),
+    'Idempotency-Key': idempotencyKeyOf(path, content),
     'Fill-Seconds': options.fillSeconds?.toFixed(1),
   };
   const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
@@ -115,7 +115,7 @@ async function submit(
     const result = parseResponse(response, failureMessages.refused);
     // After an error of the server's nobody knows whether it was stored.
     if (response.status < 500) {
-      forgetIdempotencyKey(content);
+      forgetIdempotencyKey(path, content);
     }
     return result;
   } catch {
@@ -129,11 +129,21 @@ function isChallenge({ status, body }: HttpResponse): boolean {
   return status === 429 && JSON.parse(body)['code'] === 'challenge';
 }
 
-function fingerprint(form: FormData): string {
-  const parts = Array.from(form, ([name, value]) =>
-    typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified],
-  );
-  return JSON.stringify(parts);
+/** What tells a submission from others: all that was entered, and not how its visitor came to the form. */
+function fingerprint(entries: [name: string, value: unknown][]): string {
+  return JSON.stringify(entries.filter(([name]) => name !== 'attribution'));
+}
+
+/** A form's entry with a file's content in its place: after a reload it is chosen again, maybe as a copy of another date. */
+async function identified([name, value]: [string, FormDataEntryValue]): Promise<[string, unknown]> {
+  if (typeof value === 'string') {
+    return [name, value];
+  }
+  // Over plain HTTP browsers compute no digest.
+  const content = crypto.subtle
+    ? Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', await value.arrayBuffer())))
+    : [value.size, value.lastModified];
+  return [name, [value.name, content]];
 }
 
 interface Request {

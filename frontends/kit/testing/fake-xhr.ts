@@ -69,6 +69,10 @@ export interface FakeXhr {
 /** Stands in for XMLHttpRequest until the test is over. */
 export function fakeXhr(): FakeXhr {
   vi.stubGlobal('XMLHttpRequest', FakeRequest);
+  // Another thread computes digests of what is sent, in real time: here each content stands for itself.
+  vi.spyOn(crypto.subtle, 'digest').mockImplementation(
+    async (_, content) => content as ArrayBuffer,
+  );
   FakeRequest.sent = [];
   const { sent } = FakeRequest;
   function last() {

@@ -149,6 +149,33 @@ test('a draft survives a reload, and going away and coming back (section 4)', as
   await expect(page.getByText('Your draft is back').first()).toBeVisible();
 });
 
+test('a message that hangs is sent under its key after a reload, too, unless it was changed', async ({
+  page,
+}) => {
+  const keys: (string | undefined)[] = [];
+  await page.route('**/api/contact', route => {
+    keys.push(route.request().headers()['idempotency-key']);
+  });
+  const send = page.getByRole('button', { name: 'Send Message' });
+  await page.goto('/contact?utm_source=newspaper');
+  await page.getByLabel('Full Name').fill('Asha Rao');
+  await page.getByLabel('Email Address').fill('asha@example.com');
+  await page.getByLabel('Your Message').fill('Hello');
+  await send.click();
+  await expect.poll(() => keys.length).toBe(1);
+  await page.goto('/contact');
+  await expect(page.getByLabel('Your Message')).toHaveValue('Hello');
+  await send.click();
+  await expect.poll(() => keys.length).toBe(2);
+  await page.reload();
+  await hydrated(page.locator('main form'));
+  await page.getByLabel('Your Message').fill('Hello again');
+  await send.click();
+  await expect.poll(() => keys.length).toBe(3);
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[0]);
+});
+
 test('an answer that gets lost is asked for again under the same key, and one mail is sent', async ({
   page,
   mailTo,
