@@ -21,6 +21,7 @@ export function SearchField({ ref, text, onChange, onFocus }: SearchFieldProps) 
         ref={ref}
         id={id}
         type="search"
+        dir="auto"
         name={QUERY}
         value={text}
         onChange={onChange}

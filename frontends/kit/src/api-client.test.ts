@@ -1,4 +1,5 @@
 // @vitest-environment happy-dom
+import { act } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { advanceTimers } from '../testing/fake-time.ts';
 import type { FakeXhr } from '../testing/fake-xhr.ts';
@@ -263,6 +264,18 @@ test('after a reload an application with the same file, chosen anew, has the sam
   const [first, second, changed] = keysOf(xhr);
   expect(second).toBe(first);
   expect(changed).not.toBe(first);
+});
+
+test('what hangs when its page comes back from the back/forward cache can be sent again', async () => {
+  const form = message();
+  const result = send(form);
+  await act(async () => {
+    dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  });
+  expect(await result).toMatchObject({ ok: false, isCancelled: false, message: 'Nobody there.' });
+  send(form);
+  const [first, second] = keysOf(xhr);
+  expect(second).toBe(first);
 });
 
 test('an attempt with JSON is given up after thirty seconds, and made again', async () => {

@@ -176,6 +176,10 @@ function send(
     request.ontimeout = () => reject(new NetworkError());
     request.onabort = () => reject(signal?.reason);
     signal?.addEventListener('abort', () => request.abort(), { once: true });
+    // A page that comes back from the back/forward cache gets no answer any more.
+    const giveUp = ({ persisted }: PageTransitionEvent) => persisted && request.abort();
+    addEventListener('pageshow', giveUp);
+    request.onloadend = () => removeEventListener('pageshow', giveUp);
     request.send(body);
   });
 }

@@ -131,6 +131,8 @@ interface LabelledProps extends FieldTexts {
 interface Attributes {
   id: string;
   className: string;
+  /** By what is typed: names and messages come in any script. */
+  dir: 'auto';
   onInput: (event: InputEvent<TextControl>) => void;
   'aria-invalid': true | undefined;
   'aria-describedby': string | undefined;
@@ -168,6 +170,7 @@ function Labelled({
       {children({
         id,
         className: `${baseClasses} ${className}`,
+        dir: 'auto',
         onInput: check,
         'aria-invalid': error ? true : undefined,
         'aria-describedby': describedBy.join(' ') || undefined,

@@ -52,7 +52,7 @@ export function PageHeader({
             </nav>
           ) : null}
           {icon}
-          <h1 className="max-w-title text-title wrap-anywhere">{breakable(title)}</h1>
+          <h1 className="max-w-title text-title">{breakable(title)}</h1>
           {subtitle ? <p className="mt-6 max-w-text text-ink-2 text-lead">{subtitle}</p> : null}
           {children ? <div className="mt-8 flex flex-wrap gap-4">{children}</div> : null}
         </div>

@@ -21,6 +21,7 @@ class FakeRequest {
   onerror: Listener = null;
   ontimeout: Listener = null;
   onabort: Listener = null;
+  onloadend: Listener = null;
   private isOver = false;
   private deadline: ReturnType<typeof setTimeout> | undefined;
 
@@ -50,6 +51,7 @@ class FakeRequest {
     if (!this.isOver) {
       this.isOver = true;
       listener?.();
+      this.onloadend?.();
     }
   }
 }
@@ -73,6 +75,10 @@ export function fakeXhr(): FakeXhr {
   vi.spyOn(crypto.subtle, 'digest').mockImplementation(
     async (_, content) => content as ArrayBuffer,
   );
+  for (const request of FakeRequest.sent) {
+    // Of what another test left hanging nobody hears any more.
+    request.onloadend?.();
+  }
   FakeRequest.sent = [];
   const { sent } = FakeRequest;
   function last() {

@@ -21,7 +21,7 @@ export function Header({ page }: HeaderProps) {
       className="site-header group fixed inset-x-0 top-0 z-20 border-line border-b bg-paper transition-shadow"
     >
       <div className="site-bar mx-auto flex max-w-page items-center gap-4 px-5 md:px-8">
-        <Link to={paths.home} className="mr-auto py-2">
+        <Link to={paths.home} className="mr-auto py-2.5">
           <Logo />
         </Link>
         <DesktopNavigation key={`main ${page}`} />
