@@ -12,7 +12,7 @@ export default function SearchResults() {
   return (
     <>
       <p role="status" className="mb-8 text-ink-2 text-small">
-        {summary(found.length)} “{words}”
+        {`${summary(found.length)} “${words}”`}
       </p>
       <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
         {found.map(post => (

@@ -121,7 +121,7 @@ function ChosenFile({ file, isSending, onRemove }: ChosenFileProps) {
   return (
     <div className="mt-3 flex items-center gap-3">
       <p className="min-w-0 grow">
-        {file.name} <span className="text-ink-2">({formatBytes(file.size)})</span>
+        <bdi>{file.name}</bdi> <span className="text-ink-2">{`(${formatBytes(file.size)})`}</span>
       </p>
       <button
         type="button"

@@ -35,7 +35,7 @@ export function ContactForm({ fieldErrors: initial }: ContactFormProps) {
   if (state.status === 'accepted') {
     return (
       <Confirmation ref={confirmation} title={SENT}>
-        Thank you. We will reply to {sender || 'your provided email'}.
+        {`Thank you. We will reply to ${sender || 'your provided email'}.`}
       </Confirmation>
     );
   }

@@ -81,7 +81,7 @@ test('a message: fields are required, errors are told with their field, and the 
   await press(page, 'button', 'Send Message');
   await expect
     .poll(() => heard(page, 'status'))
-    .toEqual([`Message Sent Successfully! Thank you. We will reply to ${email} .`]);
+    .toEqual([`Message Sent Successfully! Thank you. We will reply to ${email}.`]);
   expect((await focused(page))?.role).toBe('status');
   await mailTo('sales@oculant.example', email);
 });
