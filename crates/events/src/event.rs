@@ -412,6 +412,27 @@ pub struct StoredResume {
     /// What a virus scanner said of it.
     #[serde(default)]
     pub scan: Scan,
+    /// What of it can do something by itself once it is opened. Packed objects of a PDF are not looked into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub active_content: Vec<ActiveContent>,
+}
+
+/// Something in a file that can do something by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ActiveContent {
+    /// Macros of an office program.
+    Macros,
+    /// A template or an object that an office program loads from another machine.
+    ExternalTemplate,
+    /// A PDF's scripts.
+    #[serde(rename = "javascript")]
+    JavaScript,
+    /// A PDF's action that starts a program.
+    Launch,
+    /// A file or a control within the file.
+    EmbeddedFile,
 }
 
 /// What a virus scanner said of a file. An infected one is refused, so no event tells of it.
@@ -559,6 +580,7 @@ mod tests {
                 size_bytes: 5,
                 sha256: "00".into(),
                 scan: Scan::Clean,
+                active_content: vec![ActiveContent::Macros],
             }),
             attribution: Some(attribution()),
         }));

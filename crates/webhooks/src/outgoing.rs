@@ -105,6 +105,7 @@ fn application(email: EmailAddress, extent: Extent) -> CareersApplied {
             size_bytes: 1,
             sha256: "00".repeat(32),
             scan: Scan::Clean,
+            active_content: Vec::new(),
         }),
         attribution: attribution(extent),
     }

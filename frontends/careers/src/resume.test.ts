@@ -11,7 +11,8 @@ const compound = (stream: string) =>
     new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]),
     Array.from(stream).join('\0'),
   );
-const archive = (entry: string) => file('cv.docx', 'PK\x03\x04', entry);
+const archive = (...entries: string[]) =>
+  file('cv.docx', 'PK\x03\x04', '[Content_Types].xml', ...entries);
 
 test.each([
   ['a PDF', file('cv.pdf', '%PDF-1.4 …')],
@@ -20,6 +21,12 @@ test.each([
   ['a PDF with unseen characters behind its name', file('cv.pdf\u200e ', '%PDF-1.4 …')],
   ['a DOC', compound('WordDocument')],
   ['a DOCX', archive('word/document.xml')],
+  ['a DOCX with backslashes in its names', archive('word\\document.xml')],
+  ['a DOCX behind a line', file('cv.docx', '\r\nPK\x03\x04', '[content_types].xml')],
+  [
+    'a PDF behind the head of an answer',
+    file('cv.pdf', 'Content-Type: application/pdf\r\n\r\n%PDF-1.4 …'),
+  ],
   ['the largest', pdf(MAX_RESUME_BYTES)],
 ])('%s may be sent', async (_, file) => {
   expect(await resumeErrorOf(file)).toBeUndefined();
@@ -33,7 +40,14 @@ test.each([
   ['a PDF that is called a program', file('cv.pdf.exe', '%PDF-1.4 …'), 'ends in .pdf'],
   ['a PDF without an ending', file('cv', '%PDF-1.4 …'), 'ends in .pdf'],
   ['a PDF that is called a DOC', file('cv.doc', '%PDF-1.4 …'), 'called a DOC,'],
-  ['a workbook', archive('xl/workbook.xml'), 'called a DOCX'],
+  ['an archive of other files', file('cv.docx', 'PK\x03\x04', 'run.bat'), 'called a DOCX'],
+  [
+    'a DOCX with a password',
+    new File([compound('EncryptedPackage')], 'cv.docx'),
+    'protected by a password',
+  ],
+  ['a DOC with a password', compound('EncryptedPackage'), 'protected by a password'],
+  ['a page that mentions a PDF', file('cv.pdf', '\n<p>%PDF-1.4'), 'called a PDF'],
   ['an old workbook', compound('Workbook'), 'called a DOC,'],
   ['fewer bytes than a type has', file('cv.pdf', '%P'), 'called a PDF'],
 ])('%s is refused with a sentence', async (_, file, sentence) => {

@@ -6,6 +6,8 @@ export const ACCEPTED = '.pdf,.doc,.docx';
 const WRONG_ENDING = 'Choose a PDF, DOC or DOCX file whose name ends in .pdf, .doc or .docx.';
 const TOO_LARGE = 'The file is larger than 10 MiB. Choose a smaller one.';
 const EMPTY = 'The file is empty. Choose another one.';
+const PROTECTED =
+  'The file is protected by a password, so nobody here can open it. Save it without one, and choose that.';
 const UNREADABLE = 'The file cannot be read. Choose it again.';
 
 const KINDS = ['pdf', 'doc', 'docx'] as const;
@@ -13,15 +15,29 @@ type Kind = (typeof KINDS)[number];
 
 /** File signatures (magic numbers), in a file's bytes as Latin-1. */
 const FILE_SIGNATURES: Record<Kind, (content: string) => boolean> = {
-  // Scripts that hand files out leave a byte order mark or white space before the header.
-  pdf: content => /^(\xef\xbb\xbf)?\s*%PDF-\d\.\d/.test(content.slice(0, 1024)),
-  // A compound file with Word's stream, whose name is in UTF-16.
-  doc: content =>
-    content.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') &&
-    content.includes(Array.from('WordDocument').join('\0')),
-  // An archive with a word processor's document.
-  docx: content => content.startsWith('PK\x03\x04') && content.includes('word/document'),
+  // Servers and printers leave text before the header; scripts, programs, pages and archives begin otherwise.
+  pdf: content =>
+    /%PDF-\d/.test(content.slice(0, 1024)) &&
+    !/^([@<]|#!|MZ|PK)/.test(withoutWhiteSpaceBefore(content)),
+  doc: content => isCompoundFileWith(content, 'WordDocument'),
+  // An archive with a list of what its parts are.
+  docx: content =>
+    withoutWhiteSpaceBefore(content).startsWith('PK\x03\x04') &&
+    /\[Content_Types\]\.xml/i.test(content),
 };
+
+/** What scripts that hand files out leave before them: a byte order mark and white space. */
+function withoutWhiteSpaceBefore(content: string): string {
+  return content.replace(/^\xef\xbb\xbf/, '').trimStart();
+}
+
+/** Whether it is a compound file (MS-CFB) that holds this; names in it are in UTF-16. */
+function isCompoundFileWith(content: string, name: string): boolean {
+  return (
+    content.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') &&
+    content.includes(Array.from(name).join('\0'))
+  );
+}
 
 /**
  * Validation error of a résumé, in a sentence; nothing, where it may be sent. The server looks closer:
@@ -40,6 +56,9 @@ export async function resumeErrorOf(file: File): Promise<string | undefined> {
   }
   try {
     const content = new TextDecoder('latin1').decode(await file.arrayBuffer());
+    if (kind !== 'pdf' && isCompoundFileWith(content, 'EncryptedPackage')) {
+      return PROTECTED;
+    }
     return FILE_SIGNATURES[kind](content)
       ? undefined
       : `The file is called a ${kind.toUpperCase()}, but it is none, or is damaged. Choose another one.`;

@@ -1,10 +1,12 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
 //! What is not committed leaves nothing behind; a résumé that was stored and has no event is left to the sweep.
 
+use std::collections::BTreeSet;
+
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
     EventData,
-    event::{CareersApplied, Scan},
+    event::{ActiveContent, CareersApplied, Scan},
 };
 use site_proto::careers::v1::ApplyRequest;
 use site_service::{
@@ -20,7 +22,7 @@ use visitor::PersonKey;
 use crate::{
     application::{Application, RawForm},
     receiving::{ReceiveError, receive},
-    resume::{ResumeError, ResumeKind, Verdict, Verification},
+    resume::{ResumeError, ResumeKind, Verification},
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
     spool::{SpoolError, SpoolFolder, Spooled},
@@ -135,9 +137,9 @@ pub async fn apply(
     let person = careers.person_key.person(&application.email);
     let event_id = CareersApplied::TYPE.submission_id(&careers.person_key, key, &person);
     let upload = match resume {
-        Some((spooled, kind)) => {
-            let scan = scan(careers, &spooled).await?;
-            let upload = careers.uploads.start(&person, spooled, kind, scan).await;
+        Some(resume) => {
+            let scan = scan(careers, &resume.spooled).await?;
+            let upload = careers.uploads.start(&person, resume, scan).await;
             Some(upload.map_err(ApplyError::Upload)?)
         }
         None => None,
@@ -164,7 +166,11 @@ pub async fn apply(
 }
 
 /// A résumé that is what its name says.
-pub type CheckedResume = (Spooled, ResumeKind);
+pub struct CheckedResume {
+    pub spooled: Spooled,
+    pub kind: ResumeKind,
+    pub active_content: BTreeSet<ActiveContent>,
+}
 
 /// The application that the form and the résumé make, or all that is wrong with both.
 ///
@@ -202,12 +208,13 @@ pub async fn checked(
     let Some(kind) = ResumeKind::of_name(&spooled.file_name) else {
         return Ok(Err(ResumeError::Ending));
     };
-    let verdict = verification.verify(kind, spooled.path()).await;
-    Ok(match verdict.map_err(|error| ApplyError::Spool(error.into()))? {
-        Verdict::Agrees => Ok((spooled, kind)),
-        Verdict::Differs => Err(ResumeError::Content(kind)),
-        Verdict::Crowded => Err(ResumeError::Crowded),
-    })
+    let look = verification.verify(kind, spooled.path()).await;
+    let look = look.map_err(|error| ApplyError::Spool(error.into()))?;
+    Ok(look.map(|active_content| CheckedResume {
+        spooled,
+        kind,
+        active_content,
+    }))
 }
 
 async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {

@@ -70,7 +70,7 @@ impl Service {
             uploads: Uploads::new(store.clone(), records),
             person_key,
             spool,
-            verification: Verification::new(),
+            verification: Verification::default(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
             upload_metrics: UploadMetrics::new(),
         };

@@ -11,7 +11,7 @@ use site_events::event::{Scan, StoredResume};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::{resume::ResumeKind, spool::Spooled};
+use crate::{apply::CheckedResume, spool::Spooled};
 
 /// How long a sweep is waited for that has claimed a record: longer than the store may take to remove the résumé, which is
 /// 40 s.
@@ -54,12 +54,16 @@ impl Uploads {
     pub async fn start(
         &self,
         person: &PersonId,
-        spooled: Spooled,
-        kind: ResumeKind,
+        resume: CheckedResume,
         scan: Scan,
     ) -> Result<Upload, UploadError> {
         // Each attempt owns its object: removing it can never take another attempt's.
         let key = ResumeKey::new(person, Uuid::now_v7());
+        let CheckedResume {
+            spooled,
+            kind,
+            active_content,
+        } = resume;
         let upload = Upload {
             record: self.records.begin(&key).await?,
             stored: StoredResume {
@@ -69,6 +73,7 @@ impl Uploads {
                 size_bytes: spooled.size_bytes,
                 sha256: spooled.sha256.clone(),
                 scan,
+                active_content: active_content.into_iter().collect(),
             },
             spooled,
         };

@@ -139,7 +139,7 @@ fn runtime() -> Runtime {
 
 #[test]
 fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_and_nothing_is_kept() {
-    let (runtime, verification) = (runtime(), Verification::new());
+    let (runtime, verification) = (runtime(), AssertUnwindSafe(Verification::default()));
     let metrics = AssertUnwindSafe(UploadMetrics::new());
     let parent = TempDir::new().expect("there is room for a folder");
     let folder = SpoolFolder::create(parent.path()).expect("there is room for a spool");

@@ -1,142 +1,93 @@
 //! DOC by content: a compound file (MS-CFB) with Word's document stream (MS-DOC, 2.1.1).
 
 use std::{
-    cell::RefCell,
-    io::{self, Read, Seek, SeekFrom},
-    path::PathBuf,
+    collections::BTreeSet,
+    io::{self, Cursor, Read, Seek, SeekFrom},
 };
 
 use cfb::CompoundFile;
+use site_events::event::ActiveContent;
 
-use super::{embedded, verdict::Verdict};
+use super::{Look, ResumeError, kind::ResumeKind};
 
-/// How much of a file is read: its tables of sectors and its directory, which are kept, and the start of one stream.
-/// The tables of 10 MiB take 80 KiB, so this leaves room for thousands of streams.
-pub(super) const MAX_READ_BYTES: u64 = 1024 * 1024;
-/// The most streams that are searched for an archive. Word writes some ten, and a few for each embedded document.
-const MAX_STREAMS: usize = 1000;
+/// What every compound file begins with (MS-CFB, 2.2).
+pub const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
+/// How much is read: the tables of sectors and the directory, which are kept, and the start of one stream. The tables of 10 MiB take
+/// 80 KiB, so this leaves room for thousands of streams.
+const MAX_READ_BYTES: usize = 1024 * 1024;
 const DOCUMENT_STREAM: &str = "/WordDocument";
-/// What the stream begins with (MS-DOC, 2.5.2), and did up to Word 95.
-const DOCUMENT_MARKS: [[u8; 2]; 2] = [[0xec, 0xa5], [0xdc, 0xa5]];
+/// What the document begins with (MS-DOC, 2.5.2), and did up to Word 95.
+const DOCUMENT_MARKS: [&[u8]; 2] = [&[0xec, 0xa5], &[0xdc, 0xa5]];
+/// Where the document says that it is encrypted (MS-DOC, 2.5.2), and the bit that does.
+const ENCRYPTED: (usize, u8) = (11, 1);
+/// What holds a document of any newer kind that is encrypted (MS-OFFCRYPTO, 2.3.4).
+const ENCRYPTED_PACKAGE: &str = "/EncryptedPackage";
 
-/// A file that programs for archives open is none: which of both is opened is for others to choose. Word puts an archive into each file
-/// itself, its theme, and one for each workbook: streams may have what holds nothing but parts of such documents.
-///
 /// # Errors
 ///
-/// If the file cannot be read; a content that cannot be made sense of differs.
-pub fn verify(file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
-    let mut budget = Budget {
-        file,
+/// If it is no document, is encrypted, or its tables are larger than those of a résumé.
+pub fn look(content: &[u8]) -> Look {
+    let mut file = Budget {
+        file: Cursor::new(content),
         left: MAX_READ_BYTES,
         is_exceeded: false,
     };
-    let is_document = has_document(&mut budget).unwrap_or(false);
-    if budget.is_exceeded {
-        return Ok(Verdict::Crowded);
+    let looked = look_into(&mut file);
+    if file.is_exceeded {
+        return Err(ResumeError::Crowded);
     }
-    Ok(if is_document && has_archives_in_streams_only(budget.file)? {
-        Verdict::Agrees
-    } else {
-        Verdict::Differs
-    })
+    looked.unwrap_or(Err(ResumeError::Content(ResumeKind::Doc)))
 }
 
-fn has_document(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+/// A file that cannot be read is none.
+fn look_into(file: &mut Budget<'_>) -> io::Result<Look> {
     let mut compound = CompoundFile::open(file)?;
-    let mut mark = [0; 2];
-    compound.open_stream(DOCUMENT_STREAM)?.read_exact(&mut mark)?;
-    Ok(DOCUMENT_MARKS.contains(&mark))
-}
-
-fn has_archives_in_streams_only(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    Ok(match embedded::ends(file)? {
-        Some(ends) if ends.is_empty() => true,
-        Some(ends) => are_ends_in_streams(file, &ends).unwrap_or(false),
-        None => false,
-    })
-}
-
-/// Whether what ends at these offsets lies in streams, and not behind or between them.
-fn are_ends_in_streams(file: &mut (impl Read + Seek), ends: &[u64]) -> io::Result<bool> {
-    let file_bytes = file.seek(SeekFrom::End(0))?;
-    let unread = RefCell::default();
-    let watched = Watched {
-        file: Budget {
-            file,
-            left: MAX_READ_BYTES + file_bytes,
-            is_exceeded: false,
-        },
-        offset: 0,
-        unread: &unread,
-    };
-    let compound = CompoundFile::open(watched)?;
-    // Only now, so that tables are no streams.
-    unread.replace(ends.iter().map(|end| end - 1).collect());
-    read_streams(compound)?;
-    Ok(unread.into_inner().is_empty())
-}
-
-fn read_streams<F: Read + Seek>(mut compound: CompoundFile<F>) -> io::Result<()> {
-    let streams: Vec<PathBuf> = compound
-        .walk()
-        .filter(cfb::Entry::is_stream)
-        .take(MAX_STREAMS)
-        .map(|entry| entry.path().to_owned())
-        .collect();
-    for stream in streams {
-        io::copy(&mut compound.open_stream(stream)?, &mut io::sink())?;
+    if compound.is_stream(ENCRYPTED_PACKAGE) {
+        return Ok(Err(ResumeError::Protected));
     }
-    Ok(())
+    let mut head = Vec::new();
+    let document = compound.open_stream(DOCUMENT_STREAM)?;
+    document.take(ENCRYPTED.0 as u64 + 1).read_to_end(&mut head)?;
+    if !DOCUMENT_MARKS.iter().any(|mark| head.starts_with(mark)) {
+        return Ok(Err(ResumeError::Content(ResumeKind::Doc)));
+    }
+    if head
+        .get(ENCRYPTED.0)
+        .is_some_and(|flags| flags & ENCRYPTED.1 != 0)
+    {
+        return Ok(Err(ResumeError::Protected));
+    }
+    let meanings = compound.walk().filter_map(|entry| match entry.name() {
+        "Macros" | "_VBA_PROJECT" => Some(ActiveContent::Macros),
+        "\u{1}Ole10Native" => Some(ActiveContent::EmbeddedFile),
+        _ => None,
+    });
+    Ok(Ok(meanings.collect::<BTreeSet<_>>()))
 }
 
 /// A file of which so much may be read: the reader of compound files keeps what it reads of tables, and its tables can name one
 /// sector as often as they like.
-struct Budget<'a, F> {
-    file: &'a mut F,
-    left: u64,
+struct Budget<'a> {
+    file: Cursor<&'a [u8]>,
+    left: usize,
     is_exceeded: bool,
 }
 
-impl<F: Read> Read for Budget<'_, F> {
+impl Read for Budget<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 && !buffer.is_empty() {
             self.is_exceeded = true;
             return Err(io::Error::other("more is read of it than a résumé needs"));
         }
-        let read = self.file.by_ref().take(self.left).read(buffer)?;
-        self.left -= read as u64;
+        let most = buffer.len().min(self.left);
+        let read = self.file.read(&mut buffer[..most])?;
+        self.left -= read;
         Ok(read)
     }
 }
 
-impl<F: Seek> Seek for Budget<'_, F> {
+impl Seek for Budget<'_> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
-    }
-}
-
-/// A file that strikes out which of these bytes were read.
-struct Watched<'a, F> {
-    file: F,
-    offset: u64,
-    unread: &'a RefCell<Vec<u64>>,
-}
-
-impl<F: Read> Read for Watched<'_, F> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let start = self.offset;
-        let read = self.file.read(buffer)?;
-        self.offset += read as u64;
-        let bytes = start..self.offset;
-        self.unread.borrow_mut().retain(|offset| !bytes.contains(offset));
-        Ok(read)
-    }
-}
-
-impl<F: Seek> Seek for Watched<'_, F> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.offset = self.file.seek(to)?;
-        Ok(self.offset)
     }
 }

@@ -1,24 +1,26 @@
 //! What a résumé may be: a PDF, DOC or DOCX by the ending of its name and by its content, which must agree.
 //!
-//! Each check reads a bounded part of the file, and unpacks no more of it than one short list.
+//! Damage that every reader opens is taken. What of a file can do something by itself is not refused but named, for
+//! the recruiters ([`ActiveContent`]). Each look has a budget (docs/decisions/0019).
 
-mod archive;
-mod content_types;
 mod doc;
 mod docx;
-mod embedded;
 mod kind;
-mod other_kinds;
 mod pdf;
-mod verdict;
 mod verification;
 
+use std::collections::BTreeSet;
+
+use site_events::event::ActiveContent;
+
 pub use kind::ResumeKind;
-pub use verdict::Verdict;
 pub use verification::Verification;
 
 /// The largest résumé taken: 10 MiB.
 pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
+
+/// What a résumé holds that can do something by itself, or why it is none.
+pub type Look = Result<BTreeSet<ActiveContent>, ResumeError>;
 
 /// Why a file is not taken for a résumé, in the visitor's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -31,14 +33,22 @@ pub enum ResumeError {
         "This file is called a {0}, but it is none, or is damaged. Please save your résumé as a PDF, DOC or DOCX file again."
     )]
     Content(ResumeKind),
+    #[error(
+        "This file is protected by a password, so nobody here can open it. Please save it without one, and send that."
+    )]
+    Protected,
     #[error("This file is made of more parts than a résumé needs. Please save it as a PDF, and send that.")]
     Crowded,
     #[error("Send one résumé only. If you have several files, please make one of them.")]
     Several,
 }
 
-#[cfg(test)]
-mod polyglots;
+/// White space of text files, and the byte order mark: what scripts that hand out a file leave before it.
+fn without_white_space_before(content: &[u8]) -> &[u8] {
+    let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
+    content.trim_ascii_start()
+}
+
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

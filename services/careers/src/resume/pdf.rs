@@ -1,82 +1,76 @@
-//! PDF by content: the header at the very start, and the trailer at the end (ISO 32000-1, 7.5.2 and 7.5.5).
+//! PDF by content: a header near the start and a trailer (ISO 32000-1, 7.5.2 and 7.5.5), and what its objects do.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use memchr::{memchr_iter, memmem};
+use site_events::event::ActiveContent;
 
-use super::{embedded, verdict::Verdict};
+use super::{Look, ResumeError, kind::ResumeKind, without_white_space_before};
 
-/// How much is read of the start: as far as readers look for the header (annex H, implementation note 13).
-const HEAD_BYTES: u64 = 1024;
-/// How far from the end readers look for the marker of the end (annex H, implementation note 18).
-const END_WITHIN_BYTES: usize = 1024;
-/// How much is read of the end: the marker may be that far from it, and the offset of the last cross-reference stands before.
-const TAIL_BYTES: u64 = 2048;
-/// What may come before the header, besides white space: honest files get both from scripts that hand them out. All else
-/// would make it another kind of file.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const END_MARKER: &[u8] = b"%%EOF";
-/// What may stand behind the marker: white space (7.2.2), to which some programs round files up.
-const WHITE_SPACE: &[u8] = b"\0\t\n\x0c\r ";
-const END_OF_STREAM: &[u8] = b"endstream";
+/// How far from the start readers look for the header (annex H, implementation note 13).
+const HEADER_WITHIN_BYTES: usize = 1024;
+const HEADER: &[u8] = b"%PDF-";
+/// How programs, scripts and pages begin, which are no PDF whatever their second line says.
+const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
+/// The longest name that is read of an object, with each character escaped (7.3.5).
+const MAX_NAME_BYTES: usize = 64;
 
-/// A file that programs for archives open is none: which of both is opened is for others to choose. Let pass is the text that some writers
-/// embed which a PDF was made of.
+/// What stands behind the last trailer is no matter: readers pass over it, and servers leave padding and remarks there.
 ///
 /// # Errors
 ///
-/// If the file cannot be read; a content that cannot be made sense of differs.
-pub fn verify(file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
-    Ok(
-        if has_header(file)? && has_trailer(file)? && embeds_at_most_text(file)? {
-            Verdict::Agrees
-        } else {
-            Verdict::Differs
-        },
-    )
-}
-
-fn embeds_at_most_text(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    let Some(ends) = embedded::ends(file)? else {
-        return Ok(false);
-    };
-    for end in ends {
-        if !ends_a_stream(file, end)? {
-            return Ok(false);
-        }
+/// If it has no header or no trailer.
+pub fn look(content: &[u8]) -> Look {
+    if !has_header(content) || !has_trailer(content) {
+        return Err(ResumeError::Content(ResumeKind::Pdf));
     }
-    Ok(true)
+    let slashes = memchr_iter(b'/', content);
+    Ok(slashes.filter_map(|at| meaning(&content[at + 1..])).collect())
 }
 
-/// Whether what ends here is the content of a stream (7.3.8).
-fn ends_a_stream(file: &mut (impl Read + Seek), end: u64) -> io::Result<bool> {
-    let mut behind = Vec::new();
-    file.seek(SeekFrom::Start(end))?;
-    file.take(END_OF_STREAM.len() as u64 + 2)
-        .read_to_end(&mut behind)?;
-    Ok(behind.trim_ascii_start().starts_with(END_OF_STREAM))
-}
-
-fn has_header(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    let mut head = Vec::new();
-    file.seek(SeekFrom::Start(0))?;
-    file.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
-    let version = text.trim_ascii_start().strip_prefix(b"%PDF-");
-    Ok(matches!(version, Some([major, b'.', minor, ..]) if major.is_ascii_digit() && minor.is_ascii_digit()))
-}
-
-fn has_trailer(file: &mut (impl Read + Seek)) -> io::Result<bool> {
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
-    let mut tail = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut tail)?;
-    let Some(end) = last(END_MARKER, &tail).filter(|at| tail.len() - at <= END_WITHIN_BYTES) else {
-        return Ok(false);
+/// Text before the header is what printers' drivers and servers leave there.
+fn has_header(content: &[u8]) -> bool {
+    let head = &content[..content.len().min(HEADER_WITHIN_BYTES)];
+    let Some(start) = memmem::find(head, HEADER) else {
+        return false;
     };
-    let (before, behind) = (&tail[..end], &tail[end + END_MARKER.len()..]);
-    Ok(last(b"startxref", before).is_some() && behind.iter().all(|byte| WHITE_SPACE.contains(byte)))
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || b"\t\n\x0c\r\x1b ".contains(byte);
+    let before = without_white_space_before(&head[..start]);
+    let version = &content[start + HEADER.len()..];
+    version.first().is_some_and(u8::is_ascii_digit)
+        && before.iter().all(is_text)
+        && !OTHER_KINDS.iter().any(|other| before.starts_with(other))
 }
 
-/// Where `word` stands last.
-fn last(word: &[u8], text: &[u8]) -> Option<usize> {
-    text.windows(word.len()).rposition(|window| window == word)
+fn has_trailer(content: &[u8]) -> bool {
+    let end = memmem::rfind(content, b"%%EOF");
+    end.is_some_and(|end| memmem::rfind(&content[..end], b"startxref").is_some())
+}
+
+/// What the name that stands here has a reader do. Names in packed objects are not seen.
+fn meaning(object: &[u8]) -> Option<ActiveContent> {
+    let is_regular = |byte: &u8| byte.is_ascii_graphic() && !b"()<>[]{}/%".contains(byte);
+    let object = &object[..object.len().min(MAX_NAME_BYTES)];
+    let end = object.iter().position(|byte| !is_regular(byte))?;
+    let (name, behind) = object.split_at(end);
+    // Two letters are in packed data by chance; with what must come behind them hardly ever.
+    let has_value = || matches!(behind.trim_ascii_start().first(), Some(b'(' | b'<' | b'0'..=b'9'));
+    match &unescaped(name)[..] {
+        b"JavaScript" => Some(ActiveContent::JavaScript),
+        b"JS" if has_value() => Some(ActiveContent::JavaScript),
+        b"EmbeddedFile" | b"EmbeddedFiles" | b"FileAttachment" => Some(ActiveContent::EmbeddedFile),
+        b"EF" if has_value() => Some(ActiveContent::EmbeddedFile),
+        b"Launch" => Some(ActiveContent::Launch),
+        _ => None,
+    }
+}
+
+/// A name may have any of its characters as a number (7.3.5).
+fn unescaped(mut name: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    while let [first, rest @ ..] = name {
+        let escaped = if *first == b'#' { rest.get(..2) } else { None };
+        let number = escaped.and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+        plain.push(number.unwrap_or(*first));
+        name = if number.is_some() { &rest[2..] } else { rest };
+    }
+    plain
 }

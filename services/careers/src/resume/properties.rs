@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use super::{
     kind::ResumeKind,
-    samples::{KINDS, doc, docx, pdf, verdict},
-    verdict::Verdict::{Agrees, Differs},
+    samples::{KINDS, doc, docx, is_taken, pdf},
 };
 
 /// One of the samples, with some of its bytes changed, and a piece of it moved.
@@ -40,13 +39,13 @@ proptest! {
     #[test]
     fn whatever_a_file_holds_the_look_into_it_ends(content in prop::collection::vec(any::<u8>(), 0..4096)) {
         for kind in KINDS {
-            prop_assert_eq!(verdict(kind, &content), Differs);
+            prop_assert!(!is_taken(kind, &content));
         }
     }
 
     #[test]
     fn however_a_file_was_broken_the_look_into_it_ends_and_finds_one_kind_at_most(content in mutated()) {
-        let found: Vec<_> = KINDS.into_iter().filter(|kind| verdict(*kind, &content) == Agrees).collect();
+        let found: Vec<_> = KINDS.into_iter().filter(|kind| is_taken(*kind, &content)).collect();
         prop_assert!(found.len() <= 1, "{found:?}");
     }
 

@@ -1,17 +1,17 @@
 //! Files for the tests of this module, and the look into them.
 
-use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
+use std::io::{Cursor, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-use super::{kind::ResumeKind, verdict::Verdict, verification};
+use super::{Look, kind::ResumeKind, verification};
 
 pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
 
 /// How a PDF ends.
 pub const TRAILER: &[u8] = b"\nstartxref\n9\n%%EOF\n";
 
-const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
+pub const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
 
 pub fn pdf() -> Vec<u8> {
     b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\nxref\n0 1\n0000000000 65535 f \n\
@@ -105,19 +105,6 @@ pub fn pdf_of(content: &[u8]) -> Vec<u8> {
     [&b"%PDF-1.7\n"[..], content, TRAILER].concat()
 }
 
-/// A PDF that has these in a stream each.
-pub fn pdf_that_embeds(contents: &[&[u8]]) -> Vec<u8> {
-    let stream =
-        |content: &&[u8]| [&b"1 0 obj\n<<>>\nstream\n"[..], content, b"\nendstream\nendobj\n"].concat();
-    pdf_of(&contents.iter().map(stream).collect::<Vec<_>>().concat())
-}
-
-/// A DOC that has this in a stream, which is large enough to have sectors of its own.
-pub fn doc_that_embeds(content: &[u8], zeros_behind: usize) -> Vec<u8> {
-    let stream = [&[0xec, 0xa5][..], content, &vec![0; 5000 + zeros_behind]].concat();
-    compound("/WordDocument", &stream, 0)
-}
-
 /// A DOCX that has these besides, unpacked.
 pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     let types = content_types("/word/document.xml");
@@ -128,36 +115,12 @@ pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive(document.iter().chain(files).copied())
 }
 
-/// Counts what is read of it.
-struct Counted<'a> {
-    file: Cursor<&'a [u8]>,
-    read_bytes: u64,
+/// What a look into this shows.
+pub fn look(kind: ResumeKind, content: &[u8]) -> Look {
+    verification::look(kind, content)
 }
 
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.read_bytes += read as u64;
-        Ok(read)
-    }
-}
-
-impl Seek for Counted<'_> {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.seek(to)
-    }
-}
-
-/// The verdict, and how many bytes were read for it.
-pub fn looked(kind: ResumeKind, content: &[u8]) -> (Verdict, u64) {
-    let mut file = Counted {
-        file: Cursor::new(content),
-        read_bytes: 0,
-    };
-    let verdict = verification::verify(kind, &mut file).expect("reading memory works");
-    (verdict, file.read_bytes)
-}
-
-pub fn verdict(kind: ResumeKind, content: &[u8]) -> Verdict {
-    looked(kind, content).0
+/// Whether this is taken, whatever it holds.
+pub fn is_taken(kind: ResumeKind, content: &[u8]) -> bool {
+    look(kind, content).is_ok()
 }

@@ -2,66 +2,62 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Seek},
+    io::{self, Read},
     path::Path,
     sync::Arc,
 };
 
 use tokio::{
-    sync::Semaphore,
+    sync::Mutex,
     task::{JoinError, spawn_blocking},
 };
 
-use super::{doc, docx, kind::ResumeKind, other_kinds, pdf, verdict::Verdict};
+use super::{Look, ResumeError, doc, docx, kind::ResumeKind, pdf};
 
 /// The place where résumés wait for their turn.
+#[derive(Default)]
 pub struct Verification {
-    turns: Arc<Semaphore>,
+    /// The file that is looked at. Kept: threads that take turns would each keep as much.
+    content: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Verification {
-    pub fn new() -> Self {
-        Self {
-            turns: Arc::new(Semaphore::new(1)),
-        }
-    }
-
     /// Waits for its turn and looks whether the file is of this kind.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
-    pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Verdict> {
-        let turns = Arc::clone(&self.turns);
-        let turn = turns.acquire_owned().await.map_err(io::Error::other)?;
+    pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Look> {
+        // Owned by the work: a visitor who goes away ends the waiting, and the turn only with it.
+        let mut content = Arc::clone(&self.content).lock_owned().await;
         let file = file.to_owned();
         let work = spawn_blocking(move || {
-            // Owned by the work: a visitor who goes away ends the waiting, and the turn only with it.
-            let _turn = turn;
-            verify(kind, &mut File::open(file)?)
+            content.clear();
+            File::open(file)?.read_to_end(&mut content)?;
+            Ok(look(kind, &content))
         });
-        work.await.unwrap_or_else(refused)
+        work.await.unwrap_or_else(|error| refused(kind, error))
     }
 }
 
 /// A file that a parser fails over is the visitor's, not our outage.
-fn refused(error: JoinError) -> io::Result<Verdict> {
+fn refused(kind: ResumeKind, error: JoinError) -> io::Result<Look> {
     if !error.is_panic() {
         return Err(io::Error::other(error));
     }
     tracing::error!("a résumé was refused: its parser panicked");
-    Ok(Verdict::Differs)
+    Ok(Err(ResumeError::Content(kind)))
 }
 
-/// Whether the file's content is of this kind, and of no other at the same time.
-pub(super) fn verify(kind: ResumeKind, file: &mut (impl Read + Seek)) -> io::Result<Verdict> {
-    let verdict = match kind {
-        ResumeKind::Pdf => pdf::verify(file),
-        ResumeKind::Doc => doc::verify(file),
-        ResumeKind::Docx => docx::verify(file),
-    }?;
-    if verdict == Verdict::Agrees && other_kinds::has_mark(kind, file)? {
-        return Ok(Verdict::Differs);
+/// Looks whether this is of this kind.
+///
+/// # Errors
+///
+/// If it is anything else, is protected, or would take more to look at than a résumé.
+pub(super) fn look(kind: ResumeKind, content: &[u8]) -> Look {
+    match kind {
+        ResumeKind::Pdf => pdf::look(content),
+        ResumeKind::Doc => doc::look(content),
+        ResumeKind::Docx => docx::look(content),
     }
-    Ok(verdict)
 }

@@ -139,6 +139,17 @@ async fn a_docx_is_taken() -> anyhow::Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn what_of_a_resume_can_do_something_by_itself_is_in_its_event() -> anyhow::Result<()> {
+    let mut running = running().await?;
+    let script = b"%PDF-1.7\n1 0 obj\n<< /S /JavaScript >>\nendobj\nstartxref\n0\n%%EOF\n";
+    running.apply(application_with("cv.pdf", script)).await?;
+    let events = running.nats.events().await?;
+    let active = &events[0]["data"]["resume"]["activeContent"];
+    assert_eq!(active.to_string(), "[\"javascript\"]");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn crowded_archives_are_refused_soon_and_in_the_memory_of_honest_files() -> anyhow::Result<()> {
     let (running, careers, _logs) = site().await?;

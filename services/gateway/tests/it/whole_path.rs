@@ -274,6 +274,25 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
     Ok(())
 }
 
+#[tokio::test]
+async fn recruiters_are_told_what_a_resume_can_do_by_itself() -> anyhow::Result<()> {
+    let site = site().await?;
+    let script = b"%PDF-1.7\n1 0 obj\n<< /S /JavaScript /JS (app.alert(1)) >>\nendobj\nstartxref\n0\n%%EOF\n";
+    let answer = site.apply(script.to_vec()).await?;
+    assert_eq!(answer.status(), StatusCode::OK, "{}", answer.text().await?);
+    let application = first_mail_to(&site, RECRUITERS).await?;
+    let warning = "The file contains JavaScript: open with care.";
+    for body in ["text", "html"] {
+        assert!(
+            application[body]
+                .as_str()
+                .is_some_and(|body| body.contains(warning)),
+            "{application}"
+        );
+    }
+    Ok(())
+}
+
 /// Takes what is sent to it as clamd does, and finds a virus in what holds these words.
 async fn scan_for(virus: &'static str, clamd: TcpListener) -> anyhow::Result<()> {
     loop {

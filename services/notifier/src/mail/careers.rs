@@ -4,7 +4,7 @@
 use minijinja::{Value, context};
 use site_events::{
     Channel, Event,
-    event::{CareersApplied, StoredResume},
+    event::{ActiveContent, CareersApplied, StoredResume},
 };
 use time::OffsetDateTime;
 
@@ -105,6 +105,17 @@ fn described(resume: &StoredResume) -> Value {
         size => wording::size(resume.size_bytes),
         sha256 => resume.sha256.as_str(),
         is_clean => resume.scan.is_clean(),
+        active_content => resume.active_content.iter().copied().map(named).collect::<Vec<_>>(),
+    }
+}
+
+fn named(content: ActiveContent) -> &'static str {
+    match content {
+        ActiveContent::Macros => "macros",
+        ActiveContent::ExternalTemplate => "an external template or object",
+        ActiveContent::JavaScript => "JavaScript",
+        ActiveContent::Launch => "a command that starts a program",
+        ActiveContent::EmbeddedFile => "an embedded file",
     }
 }
 
@@ -128,6 +139,7 @@ mod tests {
                 size_bytes: 5,
                 sha256: "00".into(),
                 scan,
+                active_content: Vec::new(),
             };
             assert_eq!(
                 described(&resume).get_attr("is_clean")?,

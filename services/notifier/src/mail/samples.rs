@@ -6,8 +6,8 @@ use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData, IssueId, Sending,
     event::{
-        Audience, CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterIssueRequested,
-        NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
+        ActiveContent, Audience, CareersApplied, ContactReceived, NewsletterConfirmed,
+        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, Scan, StoredResume,
     },
 };
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -227,6 +227,7 @@ fn resume() -> StoredResume {
         content_type: "application/pdf".to_owned(),
         size_bytes: 184_320,
         scan: Scan::Clean,
+        active_content: vec![ActiveContent::JavaScript, ActiveContent::EmbeddedFile],
         sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned(),
     }
 }

@@ -459,6 +459,7 @@ pub async fn application_with(s3: &S3, file_name: &str, resume: &[u8]) -> anyhow
             size_bytes: resume.len() as u64,
             sha256: "0f".repeat(32),
             scan: Scan::NotScanned,
+            active_content: Vec::new(),
         }),
         ..application(APPLICANT)?
     })

@@ -136,6 +136,7 @@ impl Parts {
                 size_bytes: RESUME.len() as u64,
                 sha256: String::new(),
                 scan: Scan::default(),
+                active_content: Vec::new(),
             }),
             attribution: None,
         };

@@ -91,6 +91,7 @@ async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
         size_bytes: 8,
         sha256: String::new(),
         scan: Scan::Clean,
+        active_content: Vec::new(),
     })
 }
 

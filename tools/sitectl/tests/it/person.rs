@@ -288,6 +288,7 @@ fn applied(somebody: &Somebody, resume: &ResumeKey) -> anyhow::Result<CareersApp
             size_bytes: 8,
             sha256: String::new(),
             scan: Scan::NotScanned,
+            active_content: Vec::new(),
         }),
         attribution: None,
     })

@@ -65,6 +65,7 @@ impl Site {
                 size_bytes: 8,
                 sha256: String::new(),
                 scan: Scan::NotScanned,
+                active_content: Vec::new(),
             }),
             attribution: None,
         };
