@@ -29,7 +29,7 @@ pub enum Limit {
     UploadsPerAddress,
     /// Uploads of all at once.
     Uploads,
-    /// How far a body may be behind the least rate.
+    /// How slowly a body may come, the more so while others wait for what it holds.
     Pace,
     /// Bytes of bodies at once.
     Bodies,

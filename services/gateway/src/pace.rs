@@ -110,11 +110,6 @@ impl Pace {
         }
     }
 
-    /// What has been read of it.
-    pub fn received(&self) -> &Received {
-        &self.received
-    }
-
     /// Waits for what arrives.
     ///
     /// # Errors
@@ -135,11 +130,6 @@ impl Pace {
                 return Ok(arrived);
             }
         }
-    }
-
-    /// How long so many bytes may take.
-    pub fn time_of(&self, bytes: u64) -> Duration {
-        self.rate.time_of(bytes)
     }
 
     fn waited(&mut self, time: Duration) {

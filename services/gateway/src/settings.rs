@@ -74,7 +74,7 @@ pub struct Settings {
     /// Uploads that are read at the same time of one address; more of it wait
     #[arg(long, env = "UPLOADS_PER_ADDRESS", default_value = "2")]
     pub uploads_per_address: NonZeroUsize,
-    /// Bytes a second that an upload must arrive with; it may be 15 s behind, and less while others wait
+    /// Bytes a second that an upload must arrive with while others wait, and as many more for each 5 s that it takes
     #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
     pub upload_least_rate: NonZeroU32,
     /// Seconds an upload may take from its first byte to its answer

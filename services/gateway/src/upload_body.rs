@@ -1,29 +1,93 @@
-//! The body of an upload: counted as it arrives, a piece at a time, and begun before it has a place.
+//! The body of an upload: counted as it arrives, and given to its parser a piece at a time.
 
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
+use tokio::{sync::Notify, time::Instant};
 
-use crate::{
-    api_error::ApiError,
-    pace::{Pace, Received},
-};
+/// How an upload comes. Only the time counts in which its visitor is waited for, not a slow service's.
+#[derive(Debug, Default)]
+pub struct Progress {
+    counted: Mutex<Counted>,
+    begun: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    bytes: u64,
+    waited: Duration,
+    waits_since: Option<Instant>,
+    is_whole: bool,
+}
+
+impl Progress {
+    /// Waits until something arrives.
+    pub async fn begun(&self) {
+        self.begun.notified().await;
+    }
+
+    /// How much has arrived.
+    pub fn bytes(&self) -> u64 {
+        self.counted().bytes
+    }
+
+    /// Whether all has arrived.
+    pub fn is_whole(&self) -> bool {
+        self.counted().is_whole
+    }
+
+    /// How long its visitor was waited for.
+    pub fn waited(&self) -> Duration {
+        let counted = self.counted();
+        counted.waited
+            + counted
+                .waits_since
+                .map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Bytes a second.
+    pub fn rate(&self) -> f64 {
+        self.bytes() as f64 / self.waited().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// The visitor is waited for.
+    pub(crate) fn waits(&self) {
+        self.counted().waits_since.get_or_insert_with(Instant::now);
+    }
+
+    /// So much came.
+    pub(crate) fn came(&self, bytes: usize) {
+        let mut counted = self.counted();
+        let since = counted.waits_since.take();
+        counted.waited += since.map_or(Duration::ZERO, |since| since.elapsed());
+        counted.bytes += bytes as u64;
+        self.begun.notify_one();
+    }
+
+    /// All has arrived.
+    pub fn end(&self) {
+        self.counted().is_whole = true;
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Body of an upload.
 pub struct UploadBody {
     body: Body,
-    received: Received,
-    /// What was read of it beforehand, in one piece: a list of pieces would take many times as much where each is a byte.
-    beginning: Vec<u8>,
+    progress: Arc<Progress>,
     demand: Demand,
 }
 
@@ -53,74 +117,38 @@ impl Demand {
     }
 }
 
-/// What arrives of an upload, by the pace that it must have.
+/// What arrives of an upload.
 pub struct Arrivals {
-    pace: Pace,
+    progress: Arc<Progress>,
     demand: Demand,
 }
 
 impl Arrivals {
-    /// Of this body.
-    pub fn new(body: &UploadBody, pace: Pace) -> Self {
-        let demand = body.demand.clone();
-        Self { pace, demand }
-    }
-
-    /// What has been read of it.
-    pub fn received(&self) -> &Received {
-        self.pace.received()
+    /// How much has been read of it.
+    pub fn bytes(&self) -> u64 {
+        self.progress.bytes()
     }
 
     /// What the parser of the body makes of it.
-    ///
-    /// # Errors
-    ///
-    /// If the body does not come at its pace.
-    pub async fn parse<T>(&mut self, parsing: impl Future<Output = T>) -> Result<T, ApiError> {
-        self.pace.arriving(self.demand.feed(parsing)).await
+    pub async fn parse<T>(&self, parsing: impl Future<Output = T>) -> T {
+        self.demand.feed(parsing).await
     }
 }
 
 impl UploadBody {
-    /// This body; none of it is read.
-    pub fn new(body: Body) -> Self {
-        Self {
-            body,
-            received: Received::default(),
-            beginning: Vec::new(),
-            demand: Demand::default(),
-        }
-    }
-
-    /// What counts its bytes.
-    pub fn received(&self) -> Received {
-        self.received.clone()
-    }
-
-    /// Reads its beginning, at least so many bytes unless it has fewer.
-    ///
-    /// # Errors
-    ///
-    /// If it does not go on.
-    pub async fn begin(&mut self, bytes: u64) -> Result<(), axum::Error> {
-        while self.received.bytes() < bytes && self.read_on().await?.is_some() {}
-        Ok(())
-    }
-
-    /// Reads one piece more beforehand, and says how many bytes that were; none at its end.
-    ///
-    /// # Errors
-    ///
-    /// If it does not go on.
-    pub async fn read_on(&mut self) -> Result<Option<usize>, axum::Error> {
-        let Some(frame) = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await else {
-            return Ok(None);
+    /// This body, of which none is read, and what arrives of it.
+    pub fn new(body: Body, progress: Arc<Progress>) -> (Self, Arrivals) {
+        let demand = Demand::default();
+        let arrivals = Arrivals {
+            progress: Arc::clone(&progress),
+            demand: demand.clone(),
         };
-        let frame = frame?;
-        let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
-        self.received.add(bytes.len());
-        self.beginning.extend_from_slice(bytes);
-        Ok(Some(bytes.len()))
+        let body = Self {
+            body,
+            progress,
+            demand,
+        };
+        (body, arrivals)
     }
 }
 
@@ -137,16 +165,13 @@ impl HttpBody for UploadBody {
         if !self.demand.0.load(Ordering::Relaxed) {
             return Poll::Pending;
         }
-        let frame = if self.beginning.is_empty() {
-            let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-            if let Some(bytes) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
-                self.received.add(bytes.len());
-            }
-            frame
-        } else {
-            let beginning = std::mem::take(&mut self.beginning);
-            Some(Ok(Frame::data(beginning.into())))
-        };
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if polled.is_pending() {
+            self.progress.waits();
+        }
+        let frame = ready!(polled);
+        let bytes = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+        self.progress.came(bytes.map_or(0, Bytes::len));
         self.demand.0.store(false, Ordering::Relaxed);
         Poll::Ready(frame)
     }
@@ -156,48 +181,44 @@ impl HttpBody for UploadBody {
 mod tests {
     use futures_util::{FutureExt, stream};
     use http_body_util::BodyExt;
+    use tokio::time::sleep;
 
     use super::*;
 
-    fn body_of(pieces: usize) -> UploadBody {
-        let pieces = (0..pieces).map(|n| Ok::<_, axum::Error>(vec![u8::try_from(n).unwrap_or(0); 100]));
-        UploadBody::new(Body::from_stream(stream::iter(pieces)))
-    }
-
-    #[tokio::test]
-    async fn what_was_read_beforehand_comes_first_and_is_counted_once() {
-        let mut body = body_of(10);
-        body.begin(250).await.expect("it goes on");
-        let received = body.received();
-        assert_eq!(received.bytes(), 300);
-        let demand = body.demand.clone();
-        let whole = demand.feed(body.collect()).await.expect("it goes on").to_bytes();
-        assert_eq!((whole.len(), received.bytes()), (1000, 1000));
-        assert!(whole.chunks(100).zip(0..).all(|(piece, n)| piece == [n; 100]));
-    }
-
-    #[tokio::test]
-    async fn a_body_that_is_shorter_than_its_beginning_ends() {
-        let mut body = body_of(2);
-        body.begin(1000).await.expect("it goes on");
-        let demand = body.demand.clone();
-        let whole = demand.feed(body.collect()).await.expect("it goes on");
-        assert_eq!(whole.to_bytes().len(), 200);
+    fn body_of(pieces: usize) -> (UploadBody, Arrivals) {
+        let pieces = (0..pieces).map(|_| Ok::<_, axum::Error>(vec![0; 100]));
+        UploadBody::new(Body::from_stream(stream::iter(pieces)), Arc::default())
     }
 
     #[tokio::test]
     async fn who_asks_for_more_without_need_gets_none() {
-        let mut body = body_of(3);
-        let demand = body.demand.clone();
+        let (mut body, arrivals) = body_of(3);
         for _ in 0..3 {
             assert!(body.frame().now_or_never().is_none());
-            assert!(demand.feed(body.frame()).now_or_never().flatten().is_some());
+            assert!(arrivals.parse(body.frame()).now_or_never().flatten().is_some());
         }
         assert!(
-            demand
-                .feed(body.frame())
+            arrivals
+                .parse(body.frame())
                 .now_or_never()
                 .is_some_and(|end| end.is_none())
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_nothing_is_read_does_not_count() {
+        const SECOND: Duration = Duration::from_secs(1);
+        let pieces = stream::unfold(0, |sent| async move {
+            sleep(SECOND).await;
+            (sent < 3).then_some((Ok::<_, axum::Error>(vec![0; 1000]), sent + 1))
+        });
+        let (mut body, arrivals) = UploadBody::new(Body::from_stream(pieces), Arc::default());
+        let progress = Arc::clone(&arrivals.progress);
+        while let Some(piece) = arrivals.parse(body.frame()).await {
+            piece.expect("a piece");
+            // A service that takes its time.
+            sleep(60 * SECOND).await;
+        }
+        assert_eq!((progress.bytes(), progress.waited()), (3000, 4 * SECOND));
     }
 }

@@ -1,17 +1,14 @@
 //! `POST /api/career-application`: the multipart body goes on to the careers service
 //! part by part, as it arrives. Nothing of it is held whole.
 
-use std::{convert::Infallible, future::pending, net::IpAddr};
-
 use axum::{
     Extension,
-    body::{Body, Bytes, HttpBody},
+    body::{Body, Bytes},
     extract::{FromRequest, Multipart, Request, State},
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
 use site_service::drain::Drain;
-use tokio::time::sleep;
 use tonic::{Code, Status};
 use utoipa::ToSchema;
 
@@ -27,17 +24,11 @@ use crate::{
     app::AppState,
     content_type,
     forwarding::{call, not_repeatable},
-    pace::Pace,
+    limits::Limit,
     stopping::{RECEIVING_ENDS, stopping},
     upload_body::{Arrivals, UploadBody},
-    uploads::{Place, Uploads},
+    uploads::Place,
 };
-
-/// How much of a large upload must be there before it gets in line for a place: so whoever sends next to nothing is in nobody's way.
-const BEGINNING_BYTES: u64 = 64 * 1024;
-/// How much is read of an upload that has no place yet, but for what comes in one piece: of most, all. At the usual least rate that
-/// is enough for the longest wait.
-pub const MAX_BEGINNING_BYTES: u64 = 5 * BEGINNING_BYTES;
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
 #[derive(ToSchema)]
@@ -99,10 +90,14 @@ pub async fn apply(
 ) -> Result<Response, ApiError> {
     let drain = Drain::of(request.extensions());
     let uploads = &app.uploads;
-    let (form, arrivals, _place) = tokio::select! {
-        begun = begin(uploads, address, request) => begun?,
+    if !content_type::is(request.headers(), "multipart/form-data") {
+        return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+    }
+    let place = tokio::select! {
+        place = uploads.place(address) => place?,
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
+    let (form, arrivals) = multipart(request, &place).await?;
     let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
     let (parts, unsent) = UnsentParts::channel();
     let apply = |time| {
@@ -119,19 +114,26 @@ pub async fn apply(
             })
         }
     };
-    let applied = app
-        .services
-        .careers
-        .repeated(deadline.left(uploads.timeout), apply);
+    let progress = place.progress();
+    // The service is asked once there is something to send.
+    let applied = async {
+        progress.begun().await;
+        let time = deadline.left(uploads.timeout);
+        app.services.careers.repeated(time, apply).await
+    };
     tokio::pin!(applied);
     tokio::select! {
-        forwarded = parts::forward(form, arrivals, submission, parts) => match forwarded? {
-            Forwarded::Application => applied.await?,
-            // Without the commit the service keeps nothing.
-            Forwarded::Spam => return Ok(spam(Accepted::YES)),
-        },
+        forwarded = parts::forward(form, arrivals, submission, parts) => {
+            progress.end();
+            match forwarded? {
+                Forwarded::Application => applied.await?,
+                // Without the commit the service keeps nothing.
+                Forwarded::Spam => return Ok(spam(Accepted::YES)),
+            }
+        }
         // The service refused what it had so far.
         refused = &mut applied => refused.map_err(refused_early)?,
+        () = place.lost() => return Err(Limit::Pace.exceeded()),
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
     Ok(Accepted::YES.into_response())
@@ -146,50 +148,11 @@ fn refused_early(status: Status) -> ApiError {
     }
 }
 
-/// The form once its beginning is there and it has a place, and how the rest of it comes.
-async fn begin(
-    uploads: &Uploads,
-    address: IpAddr,
-    request: Request,
-) -> Result<(Multipart, Arrivals, Place<'_>), ApiError> {
-    if !content_type::is(request.headers(), "multipart/form-data") {
-        return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-    }
-    let told = request.body().size_hint().upper();
-    let is_small = told.is_some_and(|bytes| bytes <= MAX_BEGINNING_BYTES);
+/// The form, and what arrives of it.
+async fn multipart(request: Request, place: &Place<'_>) -> Result<(Multipart, Arrivals), ApiError> {
     let (parts, body) = request.into_parts();
-    let mut body = UploadBody::new(body);
-    let mut pace = uploads.pace(body.received());
-    let turn = uploads.turn(address).await?;
-    let beginning = if is_small {
-        MAX_BEGINNING_BYTES
-    } else {
-        BEGINNING_BYTES
-    };
-    let begun = pace.arriving(body.begin(beginning)).await?;
-    begun.map_err(broken_off)?;
-    let place = tokio::select! {
-        place = turn.place(is_small) => place?,
-        Err(gone) = goes_on(&mut body, &mut pace) => return Err(gone),
-    };
-    let arrivals = Arrivals::new(&body, pace);
+    let (body, arrivals) = UploadBody::new(body, place.progress());
     let request = Request::from_parts(parts, Body::new(body));
     let form = Multipart::from_request(request, &()).await;
-    let form = form.map_err(broken_off)?;
-    Ok((form, arrivals, place))
-}
-
-/// Reads on as slowly as the upload may come: whoever sends nothing holds up nobody in line, either.
-async fn goes_on(body: &mut UploadBody, pace: &mut Pace) -> Result<Infallible, ApiError> {
-    while body.received().bytes() < MAX_BEGINNING_BYTES {
-        let Some(bytes) = pace.arriving(body.read_on()).await?.map_err(broken_off)? else {
-            break;
-        };
-        sleep(pace.time_of(bytes as u64)).await;
-    }
-    pending().await
-}
-
-fn broken_off<E>(_: E) -> ApiError {
-    ApiError::of(StatusCode::BAD_REQUEST)
+    Ok((form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?, arrivals))
 }

@@ -14,7 +14,7 @@ use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStar
 use tokio::sync::mpsc;
 
 use super::{HONEYPOT, Submission, json, part_text};
-use crate::{api_error::ApiError, pace::Received, submission_key::SubmissionKey, upload_body::Arrivals};
+use crate::{api_error::ApiError, submission_key::SubmissionKey, upload_body::Arrivals};
 
 /// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
 /// all until then.
@@ -39,29 +39,29 @@ pub enum Forwarded {
 ///
 /// # Errors
 ///
-/// If the form cannot be read, a part of it is too large, or it does not arrive at its pace.
+/// If the form cannot be read, or a part of it is too large.
 pub async fn forward(
     mut form: Multipart,
-    mut arrivals: Arrivals,
+    arrivals: Arrivals,
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
     let mut key = submission.key("career-application");
-    while let Some(mut part) = next_part(&mut form, &mut arrivals).await? {
+    while let Some(mut part) = next_part(&mut form, &arrivals).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
-            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &mut arrivals).await?.as_bytes())?),
-            HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
+            RESUME => forward_resume(&mut part, &arrivals, &mut key, &to).await?,
+            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &arrivals).await?.as_bytes())?),
+            HONEYPOT => spam |= !text(&mut part, &arrivals).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let value = text(&mut part, &mut arrivals).await?;
+                    let value = text(&mut part, &arrivals).await?;
                     key.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
-                None => while chunk(&mut part, &mut arrivals).await?.is_some() {},
+                None => while chunk(&mut part, &arrivals).await?.is_some() {},
             },
         }
     }
@@ -81,7 +81,7 @@ pub async fn forward(
 /// A browser sends a part without name and content where no file was chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
-    arrivals: &mut Arrivals,
+    arrivals: &Arrivals,
     key: &mut SubmissionKey,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
@@ -107,7 +107,7 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String, ApiError> {
+async fn text(part: &mut FormPart<'_>, arrivals: &Arrivals) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
     while let Some(more) = chunk(part, arrivals).await? {
         if bytes.len() + more.len() > FIELD_BYTES {
@@ -119,9 +119,9 @@ async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String
 }
 
 /// The next bytes of a part. The parser ends some parts by a piece without any, which is none.
-async fn chunk(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<Option<Bytes>, ApiError> {
+async fn chunk(part: &mut FormPart<'_>, arrivals: &Arrivals) -> Result<Option<Bytes>, ApiError> {
     loop {
-        let chunk = arrivals.parse(part.chunk()).await?.map_err(unreadable)?;
+        let chunk = arrivals.parse(part.chunk()).await.map_err(unreadable)?;
         if chunk.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
             return Ok(chunk);
         }
@@ -130,20 +130,19 @@ async fn chunk(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<Optio
 
 async fn next_part<'a>(
     form: &'a mut Multipart,
-    arrivals: &mut Arrivals,
+    arrivals: &Arrivals,
 ) -> Result<Option<FormPart<'a>>, ApiError> {
-    let received = arrivals.received().clone();
-    let head = within(PART_HEAD_BYTES, &received, form.next_field());
-    arrivals.parse(head).await??.map_err(unreadable)
+    let head = within(PART_HEAD_BYTES, arrivals, form.next_field());
+    arrivals.parse(head).await?.map_err(unreadable)
 }
 
 /// What is read, unless more than so many bytes are received for it.
-async fn within<T>(bytes: u64, received: &Received, read: impl Future<Output = T>) -> Result<T, ApiError> {
-    let most = received.bytes() + bytes;
+async fn within<T>(bytes: u64, arrivals: &Arrivals, read: impl Future<Output = T>) -> Result<T, ApiError> {
+    let most = arrivals.bytes() + bytes;
     let mut read = pin!(read);
     poll_fn(|context| match read.as_mut().poll(context) {
         Poll::Ready(read) => Poll::Ready(Ok(read)),
-        Poll::Pending if received.bytes() > most => Poll::Ready(Err(ApiError::of(StatusCode::BAD_REQUEST))),
+        Poll::Pending if arrivals.bytes() > most => Poll::Ready(Err(ApiError::of(StatusCode::BAD_REQUEST))),
         Poll::Pending => Poll::Pending,
     })
     .await
@@ -173,7 +172,7 @@ fn field_name(name: &str) -> Option<FieldName> {
 
 #[cfg(test)]
 pub mod tests {
-    use std::{iter, num::NonZeroU32};
+    use std::{iter, sync::Arc};
 
     use axum::{
         body::Body,
@@ -183,21 +182,17 @@ pub mod tests {
     use http::header;
 
     use super::*;
-    use crate::{
-        pace::{LeastRate, Pace, Waiting},
-        upload_body::UploadBody,
-    };
+    use crate::upload_body::{Progress, UploadBody};
 
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
 
     /// What a body is sent on as.
     pub async fn forward_body(
-        body: UploadBody,
+        body: Body,
+        progress: Arc<Progress>,
         to: mpsc::Sender<ApplyRequest>,
     ) -> Result<Forwarded, ApiError> {
-        let rate = LeastRate(NonZeroU32::MIN);
-        let pace = Pace::new(rate, body.received(), Waiting::default());
-        let arrivals = Arrivals::new(&body, pace);
+        let (body, arrivals) = UploadBody::new(body, progress);
         let mut request = Request::new(Body::new(body));
         let content_type = header::HeaderValue::from_static("multipart/form-data; boundary=x");
         request.headers_mut().insert(header::CONTENT_TYPE, content_type);
@@ -212,7 +207,7 @@ pub mod tests {
         let body = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"\"\r\n\
                     Content-Type: application/octet-stream\r\n\r\n\r\n--x--\r\n";
         let (to, mut from) = mpsc::channel(4);
-        let forwarded = forward_body(UploadBody::new(Body::from(body)), to).await;
+        let forwarded = forward_body(Body::from(body), Arc::default(), to).await;
         assert!(matches!(forwarded, Ok(Forwarded::Application)));
         let first = from.recv().await.and_then(|request| request.part);
         assert!(matches!(first, Some(Part::Commit(_))), "{first:?}");
@@ -222,11 +217,11 @@ pub mod tests {
     async fn a_part_whose_head_does_not_end_or_begin_is_given_up_before_much_of_it_is_held() {
         for first in [&b"--x\r\n"[..], b"x"] {
             let pieces = iter::once(first).chain(iter::repeat_n(PIECE, 100));
-            let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
-            let received = body.received();
+            let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
+            let received = Arc::new(Progress::default());
             let (to, _from) = mpsc::channel(1);
 
-            let forwarded = forward_body(body, to).await;
+            let forwarded = forward_body(body, Arc::clone(&received), to).await;
             let refused = forwarded.map(drop).expect_err("no part begins");
             assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
             assert!(received.bytes() < 2 * PART_HEAD_BYTES, "{}", received.bytes());
@@ -241,8 +236,8 @@ pub mod tests {
         let beginning = fields + file;
         let pieces = std::iter::once(Bytes::from(beginning.clone()));
         let pieces = pieces.chain(std::iter::repeat_n(Bytes::from_static(PIECE), 1000));
-        let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
-        let received = body.received();
+        let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
+        let received = Arc::new(Progress::default());
         let (to, mut from) = mpsc::channel(1);
         let receiving = async {
             for _ in 0..FIELDS {
@@ -252,7 +247,7 @@ pub mod tests {
         };
         let received = tokio::select! {
             received = receiving => received,
-            _ = forward_body(body, to) => panic!("its fields are not received yet"),
+            _ = forward_body(body, Arc::clone(&received), to) => panic!("its fields are not received yet"),
         };
         let behind = received as usize - beginning.len();
         assert!(behind <= 2 * PIECE.len(), "{behind} bytes are held");

@@ -1,5 +1,7 @@
 //! How an upload is forwarded under test: from a body in pieces to what the careers service gets.
 
+use std::sync::Arc;
+
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use site_proto::careers::v1::{ApplyRequest, Commit, apply_request::Part};
@@ -11,7 +13,6 @@ use tokio::{
 use crate::{
     api::parts::{self, tests::forward_body},
     api_error::ApiError,
-    upload_body::UploadBody,
 };
 
 /// The gateway's limits.
@@ -50,7 +51,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let piece_bytes = piece_bytes.max(body.len() / MOST_PIECES);
     let pieces = (0..body.len()).step_by(piece_bytes);
     let pieces = pieces.map(move |from| body.slice(from..body.len().min(from + piece_bytes)));
-    let body = UploadBody::new(Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>))));
+    let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
     let (to, mut from) = mpsc::channel::<ApplyRequest>(4);
     let receiving = async {
         let mut sent = Vec::new();
@@ -59,7 +60,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
         }
         sent
     };
-    let (outcome, sent) = tokio::join!(forward_body(body, to), receiving);
+    let (outcome, sent) = tokio::join!(forward_body(body, Arc::default(), to), receiving);
     Upload { sent, outcome }
 }
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, select_all};
 use site_proto::careers::v1::{
     ApplyRequest, ApplyResponse, apply_request,
     careers_service_server::{CareersService, CareersServiceServer},
@@ -18,7 +18,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::JoinHandle,
-    time::{interval, sleep, timeout},
+    time::{Instant, interval, timeout},
 };
 use tonic::{
     Status, Streaming,
@@ -29,7 +29,11 @@ use crate::without_services::Gateway;
 
 /// Until an honest application must be taken, on a machine that is busy. The slow uploads beside it last for minutes.
 const SOON: Duration = Duration::from_secs(60);
-/// What the beginning of an upload is, and some: more gets in line for a place.
+/// The same where the attack is all that can hold it up.
+const AT_ONCE: Duration = Duration::from_secs(10);
+/// How many are read at once unless a setting says otherwise.
+const PLACES: usize = 10;
+/// What is sent of an upload that stops then.
 const BEGINNING_BYTES: usize = 80 * 1024;
 const LARGE_BYTES: usize = 3_000_000;
 const SMALL_BYTES: usize = 300_000;
@@ -117,10 +121,21 @@ impl Site {
 
     /// As many slow uploads from each of so many addresses, of which this much was sent.
     async fn attack(&self, addresses: u8, from_each: usize, bytes: usize) -> anyhow::Result<Vec<Upload>> {
+        let addresses = (0..addresses).map(|host| format!("203.0.113.{host}"));
+        self.attack_from(addresses, from_each, bytes).await
+    }
+
+    /// The same from these addresses.
+    async fn attack_from(
+        &self,
+        addresses: impl IntoIterator<Item = String>,
+        from_each: usize,
+        bytes: usize,
+    ) -> anyhow::Result<Vec<Upload>> {
         let mut slow = Vec::new();
-        for address in 0..addresses {
+        for address in addresses {
             for _ in 0..from_each {
-                let mut upload = self.upload(&format!("203.0.113.{address}"), LARGE_BYTES).await?;
+                let mut upload = self.upload(&address, LARGE_BYTES).await?;
                 upload.send(bytes).await?;
                 slow.push(upload);
             }
@@ -194,8 +209,7 @@ async fn one_address_has_two_places_however_much_it_sends_and_a_neighbour_is_tak
 async fn uploads_that_hardly_begin_are_in_nobodys_way() -> anyhow::Result<()> {
     let site = Site::start(&[]).await?;
     let _slow = site.attack(50, 2, 100).await?;
-    sleep(Duration::from_millis(500)).await;
-    site.with_places(0).await?;
+    site.with_places(PLACES).await?;
     ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await
 }
 
@@ -203,14 +217,12 @@ async fn uploads_that_hardly_begin_are_in_nobodys_way() -> anyhow::Result<()> {
 async fn uploads_that_stop_are_told_so_and_make_room_for_a_visitor_soon() -> anyhow::Result<()> {
     let site = Site::start(&[]).await?;
     let slow = site.attack(10, 4, BEGINNING_BYTES).await?;
-    site.with_places(8).await?;
+    site.with_places(PLACES).await?;
     ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await?;
-    let answers = join_all(slow.into_iter().take(2).map(Upload::answer)).await;
-    for answer in answers {
-        let answer = answer?;
-        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
-        assert!(answer.contains("This arrived too slowly"), "{answer}");
-    }
+    let answers = slow.into_iter().map(|upload| Box::pin(upload.answer()));
+    let answer = select_all(answers).await.0?;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("This arrived too slowly"), "{answer}");
     Ok(())
 }
 
@@ -218,23 +230,53 @@ async fn uploads_that_stop_are_told_so_and_make_room_for_a_visitor_soon() -> any
 async fn uploads_that_stop_in_line_hold_up_nobody_behind_them() -> anyhow::Result<()> {
     let site = Site::start(&[]).await?;
     let _slow = site.attack(50, 4, BEGINNING_BYTES).await?;
-    site.with_places(8).await?;
+    site.with_places(PLACES).await?;
     ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await
 }
 
 #[tokio::test]
-async fn uploads_that_come_at_the_least_rate_hold_up_no_whole_one_and_no_other_for_long() -> anyhow::Result<()>
+async fn uploads_that_come_steadily_but_slowly_hold_up_no_other_visitor() -> anyhow::Result<()> {
+    for network in ["203.0.113.{}", "203.0.{}.1", "2001:db8:1:{}::1", "2001:db8:{}::1"] {
+        let site = Site::start(&[]).await?;
+        let addresses = (0..5).map(|address| network.replace("{}", &address.to_string()));
+        let slow = site.attack_from(addresses, 2, BEGINNING_BYTES).await?;
+        site.with_places(PLACES).await?;
+        let attack = slow
+            .into_iter()
+            .map(|mut upload| async move { upload.send_slowly(40_000).await });
+        let attack = tokio::spawn(join_all(attack));
+        let begun = Instant::now();
+        ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await?;
+        ensure_taken(&site, "203.0.113.9", LARGE_BYTES).await?;
+        assert!(begun.elapsed() < AT_ONCE, "{network}: {:?}", begun.elapsed());
+        attack.abort();
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_upload_that_nobody_waits_for_may_be_slow() -> anyhow::Result<()> {
+    const RATE: usize = SMALL_BYTES / 20;
+    let site = Site::start(&["--upload-least-rate", "1000000"]).await?;
+    let mut lone = site.upload("198.51.100.1", SMALL_BYTES).await?;
+    lone.send_slowly(RATE).await?;
+    let answer = lone.answer().await?;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_slow_visitor_keeps_a_place_while_a_network_that_holds_more_waits_for_another() -> anyhow::Result<()>
 {
-    let site = Site::start(&[]).await?;
-    let slow = site.attack(5, 2, BEGINNING_BYTES).await?;
-    site.with_places(8).await?;
-    let attack = slow
-        .into_iter()
-        .map(|mut upload| async move { upload.send_slowly(9_000).await });
-    let attack = tokio::spawn(join_all(attack));
-    ensure_taken(&site, "198.51.100.1", SMALL_BYTES).await?;
-    ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await?;
-    attack.abort();
+    const RATE: usize = SMALL_BYTES / 8;
+    let site = Site::start(&["--uploads-at-once", "4", "--upload-least-rate", "1000000"]).await?;
+    let mut lone = site.upload("198.51.100.1", SMALL_BYTES).await?;
+    lone.send(1000).await?;
+    site.with_places(1).await?;
+    let attack = site.attack(20, 1, BEGINNING_BYTES);
+    let (_, _slow) = tokio::try_join!(lone.send_slowly(RATE), attack)?;
+    let answer = lone.answer().await?;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     Ok(())
 }
 
@@ -265,7 +307,7 @@ async fn a_slow_line_that_sends_what_it_must_keeps_its_turn_while_many_wait() ->
 async fn a_small_application_finds_room_beside_large_ones() -> anyhow::Result<()> {
     let site = Site::start(&["--uploads-at-once", "4"]).await?;
     let _slow = site.attack(10, 1, BEGINNING_BYTES).await?;
-    site.with_places(3).await?;
+    site.with_places(4).await?;
     ensure_taken(&site, "198.51.100.1", SMALL_BYTES).await
 }
 
