@@ -2,9 +2,9 @@
 
 use anyhow::{Context as _, ensure};
 use futures_util::TryStreamExt as _;
-use issues::{Figures, IssueProgress, Issues, Ledger, PassedOver, store::ISSUE_KEY_PREFIX};
+use issues::{Figures, IssueProgress, Issues, Ledger, store::ISSUE_KEY_PREFIX};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use site_broker::{ISSUES_BUCKET, StreamReader};
 use site_events::{IssueId, SENDINGS_STREAM, subjects};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -32,37 +32,18 @@ const HEADINGS: [&str; 12] = [
     "SUBJECT",
 ];
 
-/// What is told of an issue. The list and the document have the same words for it.
+/// What is told of an issue.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Row {
+    #[serde(flatten)]
     progress: IssueProgress,
+    #[serde(flatten)]
     figures: Figures,
     /// How many mails wait in the stream, those in the notifiers' hands included.
     waiting: u64,
     /// How many of those are in somebody's hands.
     in_hand: usize,
-}
-
-/// An issue in JSON.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Document<'a> {
-    name: &'a str,
-    subject: &'a str,
-    state: &'static str,
-    #[serde(with = "time::serde::rfc3339")]
-    requested: OffsetDateTime,
-    handed_out: u64,
-    /// When the last was handed out.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        with = "time::serde::rfc3339::option"
-    )]
-    handed_out_at: Option<OffsetDateTime>,
-    waiting: u64,
-    in_hand: usize,
-    #[serde(flatten)]
-    figures: Figures,
-    passed_over: PassedOver,
 }
 
 /// Says how far an issue is, or in a table how far each is.
@@ -110,7 +91,10 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
     lines.push(format!(
         "Mails of the newsletter today (UTC): {today}. Domains that take none at present: {slow}."
     ));
-    let issues: Vec<Document<'_>> = rows.iter().map(Row::document).collect();
+    let issues = rows
+        .iter()
+        .map(Row::document)
+        .collect::<anyhow::Result<Vec<Value>>>()?;
     let document = json!({ "issues": issues, "mailsToday": today, "slowDomains": slow });
     print_output(common.json, &document, lines)
 }
@@ -142,20 +126,12 @@ impl Row {
         }
     }
 
-    fn document(&self) -> Document<'_> {
-        let progress = &self.progress;
-        Document {
-            name: &progress.name,
-            subject: &progress.subject,
-            state: self.state(),
-            requested: progress.requested,
-            handed_out: progress.queued,
-            handed_out_at: progress.handed_out,
-            waiting: self.waiting,
-            in_hand: self.in_hand,
-            figures: self.figures,
-            passed_over: progress.passed_over,
-        }
+    fn document(&self) -> anyhow::Result<Value> {
+        let mut document = serde_json::to_value(self)?;
+        document["state"] = self.state().into();
+        document["handedOutAt"] = document["handedOut"].take();
+        document["handedOut"] = self.progress.queued.into();
+        Ok(document)
     }
 
     /// What stands under each of [`HEADINGS`].
