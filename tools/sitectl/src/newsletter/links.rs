@@ -9,7 +9,7 @@ use url::{Host, Url};
 /// Where the blog has its pictures, seen from a post.
 const PICTURES: &str = "../src/pictures";
 /// Ends of names that no reader finds.
-const PRIVATE_ENDS: [&str; 3] = [".localhost", ".local", ".internal"];
+const PRIVATE_ENDS: [&str; 4] = [".invalid", ".localhost", ".local", ".internal"];
 
 /// How the links of one issue are written.
 pub struct SiteLinks {
@@ -63,11 +63,6 @@ impl SiteLinks {
         self.post.clone().map(|post| self.with_campaign(post).to_string())
     }
 
-    /// The page of the blog.
-    pub fn post(&self) -> Option<&Url> {
-        self.post.as_ref()
-    }
-
     /// A link as it stands in the mail. One to a heading stays in the mail where that is nowhere on the web.
     ///
     /// # Errors
@@ -86,27 +81,22 @@ impl SiteLinks {
     ///
     /// If that is nowhere, with the reason.
     pub fn target(&self, written: &str) -> Result<Url, &'static str> {
-        if written.trim().is_empty() {
+        if written.is_empty() {
             return Err("it has no address");
         }
-        if written.starts_with("www.") {
-            return Err("it has no https:// before it");
-        }
         let page = self.post.as_ref().unwrap_or(&self.site);
-        let is_mail_address = written.contains('@') && !written.contains([':', '/']);
-        let link = if is_mail_address {
+        let link = if written.contains('@') && !written.contains([':', '/']) {
             Url::parse(&format!("mailto:{written}"))
         } else {
             page.join(written)
         };
-        let Ok(link) = link else {
-            return Err("it is no address");
-        };
+        let link = link.map_err(|_| "it is no address")?;
         match link.scheme() {
-            "mailto" if !link.path().contains('@') => Err("it has no address"),
             "mailto" | "tel" => Ok(link),
-            "http" | "https" if self.is_ours(&link) => Ok(link),
-            "http" | "https" if self.is_out_of_reach(&link) => Err("no reader reaches that machine"),
+            "http" | "https" if written.starts_with("www.") => Err("it has no https:// before it"),
+            "http" | "https" if !self.is_ours(&link) && self.is_out_of_reach(&link) => {
+                Err("no reader reaches that machine")
+            }
             "http" | "https" => Ok(link),
             _ => Err("no mail program follows it"),
         }
@@ -118,8 +108,7 @@ impl SiteLinks {
     ///
     /// If it lies with somebody else, who would hear of each reader.
     pub fn picture(&self, written: &str) -> anyhow::Result<Picture> {
-        let is_name = !written.is_empty() && !written.contains([':', '/']);
-        if let Some(pictures) = self.pictures.as_ref().filter(|_| is_name) {
+        if let Some(pictures) = self.pictures.as_ref().filter(|_| !written.contains([':', '/'])) {
             let is_there = pictures.join(written).is_file();
             return Ok(if is_there {
                 Picture::Words
@@ -127,7 +116,7 @@ impl SiteLinks {
                 Picture::Missing
             });
         }
-        let Some(picture) = self.target(written).ok() else {
+        let Ok(picture) = self.target(written) else {
             return Ok(Picture::Missing);
         };
         ensure!(
@@ -138,7 +127,7 @@ impl SiteLinks {
     }
 
     /// Whether it is an address of the site.
-    pub fn is_ours(&self, link: &Url) -> bool {
+    fn is_ours(&self, link: &Url) -> bool {
         link.origin() == self.site.origin()
     }
 
@@ -152,35 +141,16 @@ impl SiteLinks {
         link
     }
 
-    /// Whether nobody else reaches its host. A site that is tried on one machine may link to that.
+    /// Whether no reader reaches its host. A site that is tried on one machine may link to that.
     fn is_out_of_reach(&self, link: &Url) -> bool {
         match link.host() {
-            Some(Host::Domain("localhost")) => !is_local(&self.site),
-            Some(Host::Domain(name)) => {
-                !name.contains('.')
-                    || name.ends_with(".invalid")
-                    || PRIVATE_ENDS.iter().any(|end| name.ends_with(end))
+            Some(Host::Domain(name)) if name != "localhost" => {
+                !name.contains('.') || PRIVATE_ENDS.iter().any(|end| name.ends_with(end))
             }
-            Some(Host::Ipv4(_) | Host::Ipv6(_)) => !is_local(&self.site) && is_private(link),
-            None => true,
+            Some(Host::Ipv4(address)) if !address.is_loopback() => address.is_private(),
+            Some(Host::Ipv6(address)) if !address.is_loopback() => false,
+            _ => self.site.scheme() == "https",
         }
-    }
-}
-
-/// Whether it leads to the machine that it is followed on.
-pub fn is_local(link: &Url) -> bool {
-    match link.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
-fn is_private(link: &Url) -> bool {
-    match link.host() {
-        Some(Host::Ipv4(address)) => address.is_private() || address.is_link_local() || is_local(link),
-        _ => is_local(link),
     }
 }
 
@@ -249,7 +219,6 @@ mod tests {
             "http://192.168.1.7/",
             "http://wiki.internal/",
             "www.example.org/x",
-            "mailto:",
         ] {
             assert!(site.target(dead).is_err(), "{dead}");
         }

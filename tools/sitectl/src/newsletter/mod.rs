@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use site_events::event::Audience;
 use visitor::{EmailAddress, PersonKeySettings, links as visitor_links};
 
-use self::post::{Faults, Post};
+use self::post::Post;
 use crate::common_args::{CommonArgs, ModeArgs};
 
 /// What `--yes` is for in `send`.
@@ -133,12 +133,7 @@ impl PostArgs {
 
     async fn read(&self, audience: Audience) -> anyhow::Result<Post> {
         let post = Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)?;
-        let faults = if self.force {
-            Faults::Forced
-        } else {
-            Faults::Refused
-        };
-        post.look(&self.post, faults).await
+        post.look(&self.post, self.force).await
     }
 }
 

@@ -45,15 +45,6 @@ pub struct Post {
     found: Findings,
 }
 
-/// Whether an issue goes on with what is wrong in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Faults {
-    /// It is refused.
-    Refused,
-    /// They are told as remarks.
-    Forced,
-}
-
 impl Post {
     /// Reads a file: a post of the blog, which is read on the web, too, or any other.
     ///
@@ -69,39 +60,37 @@ impl Post {
             .with_context(|| cannot_be_sent(file))
     }
 
-    /// Looks whether what it links to and shows is there.
+    /// Looks whether what it links to and shows is there. What is wrong is told as a remark where it goes on by force.
     ///
     /// # Errors
     ///
     /// If something is wrong that its readers would see, and that is not forced; or nothing can be asked for.
-    pub async fn look(mut self, file: &Path, faults: Faults) -> anyhow::Result<Self> {
+    pub async fn look(mut self, file: &Path, by_force: bool) -> anyhow::Result<Self> {
         let Findings {
             faults: mut wrong,
             targets,
         } = std::mem::take(&mut self.found);
-        let learned = reachability::look(targets).await?;
-        wrong.extend(learned.faults);
+        let (missing, unknown) = reachability::look(targets).await?;
+        wrong.extend(missing);
         wrong.sort();
-        if !learned.unknown.is_empty() {
-            let unknown = learned.unknown.iter().map(Url::as_str).collect::<Vec<_>>();
+        let wrong: Vec<String> = wrong.iter().map(Fault::to_string).collect();
+        if !(wrong.is_empty() || by_force) {
+            return Err(anyhow!(
+                "{}. Mend that, or repeat it with --force.",
+                wrong.join("; ")
+            ))
+            .with_context(|| cannot_be_sent(file));
+        }
+        if !unknown.is_empty() {
+            let unknown: Vec<&str> = unknown.iter().map(Url::as_str).collect();
+            let unknown = unknown.join(", ");
             self.remarks.push(format!(
-                "Not checked, because there was no clear answer: {}.",
-                unknown.join(", ")
+                "Not checked, because there was no clear answer: {unknown}."
             ));
         }
-        let wrong: Vec<String> = wrong.iter().map(Fault::to_string).collect();
-        match faults {
-            Faults::Refused if !wrong.is_empty() => {
-                let wrong = wrong.join("; ");
-                Err(anyhow!("{wrong}. Mend that, or repeat it with --force."))
-                    .with_context(|| cannot_be_sent(file))
-            }
-            Faults::Refused | Faults::Forced => {
-                self.remarks
-                    .extend(wrong.iter().map(|wrong| format!("Wrong: {wrong}.")));
-                Ok(self)
-            }
-        }
+        let wrong = wrong.iter().map(|wrong| format!("Wrong: {wrong}."));
+        self.remarks.extend(wrong);
+        Ok(self)
     }
 
     fn parse(
@@ -129,9 +118,14 @@ impl Post {
         let article = Article::parse(body);
         let first_line = 1 + source[..source.len() - body.len()].matches('\n').count();
         let mut found = faults::look(body, first_line, &article, &links)?;
-        found.faults.extend(faults::look_at_words("its title", &title));
         let excerpt = front.excerpt.as_deref().unwrap_or_default();
-        found.faults.extend(faults::look_at_words("its excerpt", excerpt));
+        for (place, words) in [("title", title.as_str()), ("excerpt", excerpt)] {
+            let wrong = faults::placeholders(words)?.into_iter().map(|what| Fault {
+                line: None,
+                what: format!("its {place}: {what}"),
+            });
+            found.faults.extend(wrong);
+        }
         let text = plain_text::render(&article, &links)?;
         let html = html::render(&article, &links)?;
         let preview = front.excerpt.unwrap_or_else(|| first_words(&text));
@@ -275,8 +269,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_by_the_line_of_the_file() -> anyhow::Result<()> {
-        let source =
-            "---\nid: issue\ntitle: For {{ name }}[^1]\nexcerpt: Of ${city}\n---\n\nHello *|NAME|*.\n";
+        let source = "---\nid: issue\ntitle: For {{ name }}\nexcerpt: Of ${city}\n---\n\nHello *|NAME|*.\n";
         let mut faults = parse(source, None)?.found.faults;
         faults.sort();
         let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
@@ -284,7 +277,6 @@ mod tests {
             faults,
             [
                 "its excerpt: nobody fills in the placeholder ${city}",
-                "its title: no footnote can stand there",
                 "its title: nobody fills in the placeholder {{ name }}",
                 "line 7: nobody fills in the placeholder *|NAME|*",
             ]
