@@ -10,6 +10,8 @@ use super::{
 
 /// The longest line.
 const WIDTH: usize = 72;
+/// The narrowest column of a table: most words and numbers fit.
+const MIN_COLUMN: usize = 12;
 
 /// The plain text of an article.
 ///
@@ -39,7 +41,8 @@ pub fn render(article: &Article<'_>, links: &SiteLinks) -> anyhow::Result<String
     }
     let mut html = String::new();
     push_html(&mut html, writer.events.into_iter());
-    let text = html2text::config::plain_no_decorate().string_from_read(html.as_bytes(), WIDTH);
+    let text = html2text::config::plain_no_decorate().min_wrap_width(MIN_COLUMN);
+    let text = text.string_from_read(html.as_bytes(), WIDTH);
     let mut text = text.context("its plain text cannot be written")?;
     for (place, link) in writer.places {
         text = text.replace(&place, &link);
