@@ -85,7 +85,7 @@ async fn forward_resume(
     key: &mut SubmissionKey,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
-    let file_name = part.file_name().unwrap_or_default();
+    let file_name = decoded_file_name(part.file_name().unwrap_or_default());
     let kept_from = file_name.ceil_char_boundary(file_name.len().saturating_sub(FILE_NAME_BYTES));
     let file_name = file_name[kept_from..].to_owned();
     let first = chunk(part, arrivals).await?;
@@ -100,6 +100,15 @@ async fn forward_resume(
         next = chunk(part, arrivals).await?;
     }
     Ok(())
+}
+
+/// Browsers encode a quotation mark and line breaks in a file's name, and nothing else (HTML Standard, "multipart/form-data encoding
+/// algorithm").
+fn decoded_file_name(encoded: &str) -> String {
+    encoded
+        .replace("%22", "\"")
+        .replace("%0D", "\r")
+        .replace("%0A", "\n")
 }
 
 /// Where the receiver is gone, the service has refused and its answer is what counts.
@@ -211,6 +220,29 @@ pub mod tests {
         assert!(matches!(forwarded, Ok(Forwarded::Application)));
         let first = from.recv().await.and_then(|request| request.part);
         assert!(matches!(first, Some(Part::Commit(_))), "{first:?}");
+    }
+
+    #[tokio::test]
+    async fn a_file_is_called_what_its_owner_calls_it() {
+        for (sent, called) in [
+            ("%22The%22 Rao.pdf", "\"The\" Rao.pdf"),
+            ("\\\"The\\\" Rao.pdf", "\"The\" Rao.pdf"),
+            ("one%0D%0Atwo%0A.pdf", "one\r\ntwo\n.pdf"),
+            ("100%25 %C3%A9 %.pdf", "100%25 %C3%A9 %.pdf"),
+            ("Résumé 简历.pdf", "Résumé 简历.pdf"),
+        ] {
+            let body = format!(
+                "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"{sent}\"\r\n\r\n%PDF-\r\n--x--\r\n"
+            );
+            let (to, mut from) = mpsc::channel(4);
+            let forwarded = forward_body(UploadBody::new(Body::from(body)), to).await;
+            assert!(matches!(forwarded, Ok(Forwarded::Application)));
+            let first = from.recv().await.and_then(|request| request.part);
+            let expected = ResumeStart {
+                file_name: called.to_owned(),
+            };
+            assert_eq!(first, Some(Part::ResumeStart(expected)));
+        }
     }
 
     #[tokio::test]

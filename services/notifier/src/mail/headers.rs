@@ -1,15 +1,16 @@
 //! Headers whose reader sees what their writer wrote. A visitor's name may look like an encoded word (RFC 2047), which mail
 //! programs decode wherever they meet one: `=?utf-8?B?Q0VP?=` would be shown as `CEO`. It is encoded once more.
 
-use std::fmt::Write as _;
+use std::{error::Error, fmt::Write as _};
 
-use email_encoding::headers::{rfc2047, writer::EmailWriter};
+use email_encoding::headers::{rfc2047, rfc2231, writer::EmailWriter};
 use lettre::message::{
     Mailbox, Mailboxes,
-    header::{Header as _, HeaderName, HeaderValue, ReplyTo},
+    header::{ContentType, Header, HeaderName, HeaderValue, ReplyTo},
 };
+use resumes::safe_file_name;
 
-use super::wording;
+use super::{error::MailError, wording};
 
 /// How an encoded word begins.
 const ENCODED: &str = "=?";
@@ -38,10 +39,63 @@ pub fn reply_to(mailbox: Mailbox) -> HeaderValue {
     }
 }
 
-/// A file's name on a single line. Whatever looks like an encoded word is broken: parameters hold none (RFC 2047, 5),
-/// and are decoded all the same.
-pub fn file_name(name: &str) -> String {
-    wording::one_line(name).replace(ENCODED, "=_")
+/// The name of an attached file, as its headers say it.
+pub struct AttachmentName {
+    /// The parameter `filename`, folded behind the kind of disposition (RFC 2231).
+    encoded: String,
+    /// The same in plain ASCII, for mail programs that do not know that encoding.
+    fallback: Option<String>,
+}
+
+impl AttachmentName {
+    /// The name on a single line. Whatever looks like an encoded word is broken: parameters hold none (RFC 2047, 5), and are
+    /// decoded all the same.
+    pub fn new(raw: &str) -> Self {
+        let name = wording::one_line(raw).replace(ENCODED, "=_");
+        let mut encoded = "attachment;".to_owned();
+        let written = Disposition::name().len() + ": ".len() + encoded.len();
+        let mut writer = EmailWriter::new(&mut encoded, written, 1, false);
+        rfc2231::encode("filename", &name, &mut writer).expect("a string takes whatever is written");
+        drop(writer);
+        let fallback = encoded.contains("filename*").then(|| safe_file_name(&name));
+        Self { encoded, fallback }
+    }
+
+    /// `Content-Disposition` (RFC 2183). Libraries that know both parameters take the first or the encoded one.
+    pub fn disposition(&self) -> Disposition {
+        let fallback = self.fallback.as_ref();
+        let fallback = fallback.map(|name| format!(";\r\n filename=\"{name}\""));
+        Disposition(format!("{}{}", self.encoded, fallback.unwrap_or_default()))
+    }
+
+    /// `Content-Type`; some old mail programs look for the name there alone.
+    ///
+    /// # Errors
+    ///
+    /// If the media type is none.
+    pub fn content_type(&self, media_type: &str) -> Result<ContentType, MailError> {
+        let fallback = self.fallback.as_ref();
+        let named = fallback.map(|name| format!("{media_type}; name=\"{name}\""));
+        ContentType::parse(named.as_deref().unwrap_or(media_type)).map_err(|_| MailError::Attachment)
+    }
+}
+
+/// `Content-Disposition` of a file, encoded.
+#[derive(Clone)]
+pub struct Disposition(String);
+
+impl Header for Disposition {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Content-Disposition")
+    }
+
+    fn parse(encoded: &str) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Ok(Self(encoded.to_owned()))
+    }
+
+    fn display(&self) -> HeaderValue {
+        HeaderValue::dangerous_new_pre_encoded(Self::name(), self.0.clone(), self.0.clone())
+    }
 }
 
 /// The value as encoded words, folded behind the header's name.
@@ -105,6 +159,26 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_name_that_old_mail_programs_cannot_read_has_another_beside_it() {
+        let headers = |name: &str| {
+            let name = AttachmentName::new(name);
+            let content_type = name.content_type("application/pdf").expect("a media type");
+            written(content_type.display()) + &written(name.disposition().display())
+        };
+        assert_eq!(
+            headers("Résumé Zoë.pdf"),
+            "Content-Type: application/pdf; name=\"R_sum__Zo_.pdf\"\r\n\
+             Content-Disposition: attachment;\r\n filename*0*=utf-8''R%C3%A9sum%C3%A9%20Zo%C3%AB.pdf;\r\n \
+             filename=\"R_sum__Zo_.pdf\"\r\n"
+        );
+        assert_eq!(
+            headers("Asha \"A\" Rao.pdf"),
+            "Content-Type: application/pdf\r\n\
+             Content-Disposition: attachment; filename=\"Asha \\\"A\\\" Rao.pdf\"\r\n"
+        );
+    }
+
     proptest! {
         #[test]
         fn no_header_holds_an_encoded_word_of_a_visitor(name in spoofs()) {
@@ -114,8 +188,10 @@ mod tests {
             let address = "asha@example.com".parse().expect("an address");
             let answered = written(reply_to(Mailbox::new(Some(line), address)));
             prop_assert!(!has_word_of_the_visitor(&answered), "{answered}");
-            prop_assert!(!file_name(&name).contains(ENCODED));
-            for header in [subject, answered] {
+            let file = AttachmentName::new(&name);
+            let disposition = written(file.disposition().display());
+            prop_assert!(!disposition.contains(ENCODED), "{disposition}");
+            for header in [subject, answered, disposition] {
                 prop_assert!(header.is_ascii());
                 // RFC 5322, 2.1.1
                 prop_assert!(header.lines().all(|line| line.len() <= 998), "{header}");

@@ -2,7 +2,7 @@
 
 use lettre::{
     Message,
-    message::{Attachment, Mailbox, MultiPart, SinglePart, header::ContentType},
+    message::{Mailbox, MultiPart, SinglePart},
 };
 use mail_templates::{Kind, Rendered};
 use minijinja::Value;
@@ -10,7 +10,12 @@ use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{context::MailContext, error::MailError, headers, wording};
+use super::{
+    context::MailContext,
+    error::MailError,
+    headers::{self, AttachmentName},
+    wording,
+};
 
 /// The namespace under which mails get the boundaries of their parts.
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
@@ -135,8 +140,11 @@ impl Mail {
 }
 
 fn attached(file: File) -> Result<SinglePart, MailError> {
-    let content_type = ContentType::parse(&file.content_type).map_err(|_| MailError::Attachment)?;
-    Ok(Attachment::new(headers::file_name(&file.name)).body(file.content, content_type))
+    let name = AttachmentName::new(&file.name);
+    Ok(SinglePart::builder()
+        .header(name.disposition())
+        .header(name.content_type(&file.content_type)?)
+        .body(file.content))
 }
 
 /// Among whom a mail is talked about. All mails of one person and one conversation refer to the same first mail,

@@ -227,6 +227,13 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
     assert_eq!(attachment["fileName"], "Résumé Zoë.pdf", "{attachment}");
     assert_eq!(attachment["contentType"], "application/pdf");
     assert_eq!(attachment["length"], RESUME.len());
+    let source = scene.inbox.source(&mail)?;
+    for plain in [" name=\"R_sum__Zo_.pdf\"", " filename=\"R_sum__Zo_.pdf\""] {
+        assert!(
+            source.contains(plain),
+            "no \"{plain}\" for old mail programs in:\n{source}"
+        );
+    }
     for said in ["no earlier application", "It is attached, too.", "not scanned"] {
         assert!(text.contains(said), "no \"{said}\" in:\n{text}");
     }
