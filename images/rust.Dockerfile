@@ -52,6 +52,7 @@ COPY .cargo .cargo
 RUN cargo chef cook --release --locked --recipe-path /recipe.json --workspace --features site-service/jemalloc \
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web
 COPY Cargo.toml Cargo.lock brand.json ./
+COPY frontends/careers/src/positions.json frontends/careers/src/
 COPY crates crates
 COPY services services
 COPY tools tools

@@ -6,22 +6,22 @@ import { FORM } from './in-page-application.tsx';
 import { openOn } from './open-positions.ts';
 import { Points } from './points.tsx';
 import type { Position } from './positions.ts';
-import { departments, TERMS } from './positions.ts';
+import { TERMS } from './positions.ts';
 import { useToday } from './use-today.ts';
 
-type Filter = Position['department'] | 'All';
+const ALL = 'All';
 
 /** The open positions, by department. */
 export function PositionList({ onApply }: { onApply: (position: Position) => void }) {
-  const [filter, setFilter] = useState<Filter>('All');
+  const [filter, setFilter] = useState(ALL);
   const today = useToday();
   const open = openOn(today);
-  const shown = open.filter(({ department }) => filter === 'All' || department === filter);
-  const filled = departments.filter(name => open.some(({ department }) => department === name));
+  const shown = open.filter(({ department }) => filter === ALL || department === filter);
+  const departments = new Set(open.map(({ department }) => department));
   return (
     <div data-day={today}>
       <div className="flex flex-wrap gap-2 noscript:hidden">
-        {(['All', ...filled] as const).map(department => (
+        {[ALL, ...departments].map(department => (
           <Button
             key={department}
             variant={department === filter ? 'selected' : 'secondary'}

@@ -12,6 +12,8 @@ use super::{
     context::MailContext,
     error::MailError,
     message::{File, Mail},
+    name::PlainName,
+    positions,
     recruiter_extras::{EarlierApplication, RecruiterExtras},
     visitor::{answer_to, origin, ours, visitor},
     wording,
@@ -56,20 +58,21 @@ pub async fn application(
 }
 
 /// To the applicant; like every mail to an address that anyone may have typed, without
-/// the text that came with it.
+/// the text that came with it, of which a file's name is a part.
 ///
 /// # Errors
 ///
 /// If no mail can go to the applicant's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Mail, MailError> {
     let from = &event.data;
+    let name = PlainName::parse(&from.name);
     let values = context! {
-        name => wording::repeatable(&from.name),
-        position => wording::repeatable(&from.position),
-        resume => from.resume.as_ref().map(described),
+        name => name.as_ref().map(PlainName::as_str),
+        position => positions::title(&from.position),
+        resume => from.resume.as_ref().map(stored),
         sent => wording::time(event.time),
     };
-    let to = visitor(Some(&from.name), &from.email)?;
+    let to = visitor(name, &from.email)?;
     Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.careers)),
         ..Mail::about(event, Channel::ApplicationAcknowledgement, to, values)
@@ -102,9 +105,16 @@ fn described_earlier(earlier: &EarlierApplication) -> Value {
 fn described(resume: &StoredResume) -> Value {
     context! {
         file_name => resume.file_name.as_str(),
+        is_clean => resume.scan.is_clean(),
+        ..stored(resume)
+    }
+}
+
+/// What is known of the file itself, whatever it is called.
+fn stored(resume: &StoredResume) -> Value {
+    context! {
         size => wording::size(resume.size_bytes),
         sha256 => resume.sha256.as_str(),
-        is_clean => resume.scan.is_clean(),
         active_content => resume.active_content.iter().copied().map(named).collect::<Vec<_>>(),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     context::MailContext,
     error::MailError,
     message::Mail,
+    name::PlainName,
     visitor::{answer_to, origin, ours, visitor},
     wording,
 };
@@ -48,11 +49,12 @@ pub fn synthetic_lead(context: &MailContext, event: &Event<ContactReceived>) -> 
 /// If no mail can go to the visitor's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
+    let name = PlainName::parse(&from.name);
     let values = context! {
-        name => wording::repeatable(&from.name),
+        name => name.as_ref().map(PlainName::as_str),
         sent => wording::time(event.time),
     };
-    let to = visitor(Some(&from.name), &from.email)?;
+    let to = visitor(name, &from.email)?;
     Ok(Mail {
         reply_to: Some(ours(context, &context.brand.emails.sales)),
         ..Mail::about(event, Channel::ContactAcknowledgement, to, values)

@@ -113,6 +113,7 @@ async fn careers_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
     let application = event(applied("Asha Rao", Some(resume())));
     let hard = event(CareersApplied {
         phone: None,
+        position: "Anything with cameras".to_owned(),
         experience: None,
         attribution: None,
         ..applied("Zoë Müller-Ångström of https://casino.example", None)

@@ -7,7 +7,7 @@ use site_broker::Delivery;
 use site_events::Attribution;
 use visitor::EmailAddress;
 
-use super::{context::MailContext, error::MailError, wording};
+use super::{context::MailContext, error::MailError, name::PlainName, wording};
 
 /// What each event that a visitor gets a mail for says of them.
 #[derive(Deserialize)]
@@ -30,15 +30,14 @@ pub fn visitor_address(delivery: &Delivery) -> Result<EmailAddress, MailError> {
     Ok(event.data.email)
 }
 
-/// The visitor as a recipient, by name where the name is fit to be repeated.
+/// The visitor as a recipient, by name where it is plainly one.
 ///
 /// # Errors
 ///
 /// If the library that writes mails does not take the address.
-pub fn visitor(name: Option<&str>, email: &EmailAddress) -> Result<Mailbox, MailError> {
+pub fn visitor(name: Option<PlainName>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
-    let name = name.and_then(wording::repeatable).map(wording::one_line);
-    Ok(Mailbox::new(name, address))
+    Ok(Mailbox::new(name.map(String::from), address))
 }
 
 /// The visitor as the one to answer, by the address that the mail shows, too.
@@ -93,7 +92,7 @@ mod tests {
             let Ok(email) = EmailAddress::parse(&raw) else {
                 return Ok(());
             };
-            let to = visitor(Some(&name), &email);
+            let to = visitor(PlainName::parse(&name), &email);
             prop_assert!(to.is_ok(), "{raw} is no address");
             let to = to.expect("it is one");
             prop_assert_eq!(to.to_string().parse::<Mailbox>().map(|read| read.email), Ok(to.email.clone()));

@@ -1,4 +1,4 @@
-//! How times, sizes and names are put into words.
+//! How times, sizes and lines are put into words.
 
 use time::{
     OffsetDateTime, UtcOffset, format_description::StaticFormatDescription, macros::format_description,
@@ -9,9 +9,6 @@ const TIME: StaticFormatDescription =
     format_description!("[day padding:none] [month repr:long] [year], [hour]:[minute] UTC");
 
 const DAY: StaticFormatDescription = format_description!("[day padding:none] [month repr:long] [year]");
-
-/// The longest name or position that is repeated to whoever typed it.
-const MAX_REPEATED_CHARACTERS: usize = 80;
 
 /// A time as in "20 November 2026, 12:00 UTC".
 pub fn time(time: OffsetDateTime) -> String {
@@ -40,19 +37,6 @@ pub fn size(bytes: u64) -> String {
         KILO..999_950 => format!("{}.{} kB", tenths(KILO) / 10, tenths(KILO) % 10),
         _ => format!("{}.{} MB", tenths(MEGA) / 10, tenths(MEGA) % 10),
     }
-}
-
-/// The text, where it is one that may be sent to an address that anyone can type into
-/// a form. Nobody shall be able to have us send an advertisement or a link to a
-/// stranger in the place of a name.
-pub fn repeatable(text: &str) -> Option<&str> {
-    let like_a_link = |text: &str| {
-        text.contains(['/', '\\', ':', '@', '<', '>', '#', '%', '='])
-            || text
-                .split_whitespace()
-                .any(|word| word.trim_end_matches(['.', ',']).contains('.'))
-    };
-    (text.chars().count() <= MAX_REPEATED_CHARACTERS && !like_a_link(text)).then_some(text)
 }
 
 /// The text on a single line, fit for a header: no control or invisible characters, no runs of
@@ -102,31 +86,6 @@ mod tests {
             time(datetime!(2026-11-20 01:30 +05:30)),
             "19 November 2026, 20:00 UTC"
         );
-    }
-
-    #[test]
-    fn ordinary_names_are_repeated_in_every_script() {
-        for name in [
-            "Asha Rao",
-            "J. R. D. Tata",
-            "ஆஷா ராவ்",
-            "Full Stack Intern",
-            "O'Neil, Jr.",
-        ] {
-            assert_eq!(repeatable(name), Some(name));
-        }
-    }
-
-    #[test]
-    fn an_advertisement_is_not_repeated() {
-        for name in [
-            "Win now at casino.example",
-            "https://example.com",
-            "write to me@example.com",
-            &"x".repeat(81),
-        ] {
-            assert_eq!(repeatable(name), None);
-        }
     }
 
     proptest! {

@@ -237,6 +237,15 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
     for said in ["no earlier application", "It is attached, too.", "not scanned"] {
         assert!(text.contains(said), "no \"{said}\" in:\n{text}");
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_applicant_hears_which_position_they_applied_for() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let scene = scene(&s3.flags()).await?;
+    let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
+    let event = scene.site.publish(VISITOR, applied).await?;
 
     let acknowledgement = scene.mail(VISITOR).await?;
     ensure_it_tells_its_event(&acknowledgement, event, Channel::ApplicationAcknowledgement);
@@ -245,7 +254,18 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
         "careers@oculant.example"
     );
     assert_eq!(header(&acknowledgement, "auto-submitted"), Some("auto-generated"));
-    assert!(!acknowledgement.to_string().contains("I would like to."));
+    assert_eq!(
+        acknowledgement["subject"],
+        "We have your application: Backend Intern"
+    );
+    let text = acknowledgement["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("Hello Zoë Müller,"), "{text}");
+    for typed in ["I would like to.", "Résumé Zoë"] {
+        assert!(
+            !acknowledgement.to_string().contains(typed),
+            "it repeats \"{typed}\""
+        );
+    }
     Ok(())
 }
 

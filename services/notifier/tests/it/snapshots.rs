@@ -91,25 +91,6 @@ async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn nobody_can_have_us_send_their_words_to_a_stranger() -> anyhow::Result<()> {
-    let context = context(&[])?;
-    for (name, mail) in samples::mails(&context).await? {
-        if !name.contains("acknowledgement") {
-            continue;
-        }
-        let words = mail.rendered(&context)?;
-        let sent = String::from_utf8(mail.into_message(&context, samples::TIME)?.formatted())?;
-        for typed in ["casino.example", "eleven shops", "Raspberry Pi", "alert(1)"] {
-            let found = [&words.subject, &words.text, &words.html, &sent]
-                .iter()
-                .any(|part| part.contains(typed));
-            assert!(!found, "{name} repeats \"{typed}\"");
-        }
-    }
-    Ok(())
-}
-
-#[tokio::test]
 async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> anyhow::Result<()> {
     let ours = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../brand.json"))?;
     let folder = tempfile::tempdir()?;

@@ -4,18 +4,38 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
-use site_events::event::{CareersApplied, ContactReceived};
+use site_events::{
+    Attribution,
+    event::{CareersApplied, ContactReceived, NewsletterRequested},
+};
 use testkit::{MailServer, Nats, S3, ScriptedReply, external_program};
 use visitor::{EmailAddress, invisible::is_invisible};
 
 use crate::{
     mails::applied_with_resume,
-    running::{RECRUITERS, Running, SALES, SOON, Site},
+    running::{RECRUITERS, Running, SALES, SOON, Site, request},
 };
 
 const VISITOR: &str = "zoe@example.org";
 /// A name that reads `CEO` where it is decoded.
 const SPOOF: &str = "=?utf-8?B?Q0VP?=";
+/// What may be typed into the field of a name, each with a word that stands nowhere else.
+const NO_NAMES: [&str; 14] = [
+    "quokka.example",
+    "quokka\u{2024}example",
+    "quokka\u{3002}example",
+    "quokka\u{ff0e}example",
+    "quokka\u{fe52}example",
+    "quokka\u{ff61}example",
+    "quokka/example",
+    "me@quokka",
+    "quokka +91 98400 00000",
+    "quokka \u{660}\u{661}\u{662}\u{663}",
+    "q\u{200b}uokka",
+    "a quokka wants to meet you",
+    "quokka the quokka that is too long to be one",
+    "<b>quokka</b>",
+];
 /// It turns round what follows.
 const OVERRIDE: char = '\u{202e}';
 
@@ -85,7 +105,7 @@ async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_writ
         name: "Zoë Müller".to_owned(),
         position: format!("{OVERRIDE}{SPOOF}"),
         cover_letter: "Résumé:      none was sent".to_owned(),
-        ..applied_with_resume(&s3, &format!("{SPOOF}{OVERRIDE}fdp.pdf")).await?
+        ..applied_with_resume(&s3, &format!("{SPOOF}{OVERRIDE}fdp é.pdf")).await?
     };
     Site::on(&nats).await?.publish(VISITOR, applied).await?;
 
@@ -94,9 +114,56 @@ async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_writ
     assert_eq!(in_the_inbox["subject"], mail["subject"]);
     assert_eq!(mail["reply_to"], json!([["Zoë Müller", VISITOR]]));
     assert_eq!(mail["auto_submitted"], "auto-generated");
-    let name = "=_utf-8?B?Q0VP?=fdp.pdf";
+    let name = "=_utf-8?B?Q0VP?=fdp é.pdf";
     assert_eq!(mail["attachments"], json!([name]));
     assert_eq!(in_the_inbox["attachments"][0]["fileName"], name);
     assert_eq!(lines_with(&mail["text"], "Résumé:"), 1, "{}", mail["text"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn mails_to_visitors_hold_no_words_that_anybody_typed_with_their_address() -> anyhow::Result<()> {
+    let s3 = S3::start().await?;
+    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
+    let _notifier = Running::start(&nats, inbox.port, &s3.flags()).await?;
+    let site = Site::on(&nats).await?;
+    let attribution = Some(Attribution {
+        page: Some("/quokka".to_owned()),
+        utm_campaign: Some("quokka".to_owned()),
+        ..Attribution::default()
+    });
+    let mut strangers = vec!["sign-up@example.org".to_owned()];
+    let signed_up = NewsletterRequested {
+        attribution: attribution.clone(),
+        ..request(&strangers[0])?
+    };
+    site.publish(&strangers[0], signed_up).await?;
+    for (number, name) in NO_NAMES.into_iter().enumerate() {
+        let [writer, applicant] = ["writer", "applicant"].map(|who| format!("{who}{number}@example.org"));
+        let message = ContactReceived {
+            name: name.to_owned(),
+            email: EmailAddress::parse(&writer)?,
+            message: "The quokka of quokka.example".to_owned(),
+            attribution: attribution.clone(),
+        };
+        site.publish(&writer, message).await?;
+        let applied = CareersApplied {
+            name: name.to_owned(),
+            email: EmailAddress::parse(&applicant)?,
+            phone: Some("quokka".to_owned()),
+            position: format!("Backend Intern, {name}"),
+            experience: Some("quokka".to_owned()),
+            cover_letter: "The quokka of quokka.example".to_owned(),
+            attribution: attribution.clone(),
+            ..applied_with_resume(&s3, "quokka.example pays you.pdf").await?
+        };
+        site.publish(&applicant, applied).await?;
+        strangers.extend([writer, applicant]);
+    }
+    for stranger in &strangers {
+        let mails = inbox.mails_to(stranger, 1, SOON).await?;
+        let mail = mails[0].to_string().replace('\u{200b}', "");
+        assert!(!mail.contains("quokka"), "to {stranger}: {mail}");
+    }
     Ok(())
 }
