@@ -1,11 +1,11 @@
 //! A bucket of files of any size, by the same client: where `sitectl` keeps backups.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use aws_sdk_s3::{
     Client,
-    config::timeout::TimeoutConfig,
-    error::SdkError,
+    config::{http::HttpResponse, timeout::TimeoutConfig},
+    error::{ProvideErrorMetadata, SdkError},
     primitives::{ByteStream, DateTime},
     types::{CompletedMultipartUpload, CompletedPart},
 };
@@ -68,7 +68,7 @@ impl Bucket {
         let mut pages = listing.into_paginator().send();
         let mut files = Vec::new();
         while let Some(page) = pages.next().await {
-            let page = page.map_err(|error| ResumeStoreError::new("list the bucket", error))?;
+            let page = page.map_err(|error| failed("list the bucket", &error))?;
             files.extend(
                 page.contents
                     .unwrap_or_default()
@@ -95,7 +95,7 @@ impl Bucket {
         match get.send().await {
             Ok(object) => Ok(Some(object.body.into_async_read())),
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => Ok(None),
-            Err(error) => Err(ResumeStoreError::new("give the file", error)),
+            Err(error) => Err(failed("give the file", &error)),
         }
     }
 
@@ -119,8 +119,16 @@ impl Bucket {
         let deleted = delete.send().await;
         deleted
             .map(drop)
-            .map_err(|error| ResumeStoreError::new("remove the file", error))
+            .map_err(|error| failed("remove the file", &error))
     }
+}
+
+/// A call failed.
+fn failed<E>(action: &'static str, error: &SdkError<E, HttpResponse>) -> ResumeStoreError
+where
+    E: Error + ProvideErrorMetadata + 'static,
+{
+    ResumeStoreError::of_settings("BACKUP_S3", action, error)
 }
 
 fn point_in_time(stored: DateTime) -> Option<OffsetDateTime> {
@@ -174,16 +182,14 @@ impl Upload {
         let Some(LargeUpload { id, parts }) = large else {
             let put = client.put_object().bucket(name).key(key).body(part.into());
             let put = put.send().await;
-            return put
-                .map(drop)
-                .map_err(|error| ResumeStoreError::new("take the file", error));
+            return put.map(drop).map_err(|error| failed("take the file", &error));
         };
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
         let complete = client.complete_multipart_upload().bucket(name).key(key);
         let completed = complete.upload_id(id).multipart_upload(parts).send().await;
         completed
             .map(drop)
-            .map_err(|error| ResumeStoreError::new("put the file's parts together", error))
+            .map_err(|error| failed("put the file's parts together", &error))
     }
 
     async fn send_part(&mut self) -> Result<(), ResumeStoreError> {
@@ -193,7 +199,7 @@ impl Upload {
             large => {
                 let create = client.create_multipart_upload().bucket(name).key(&self.key);
                 let created = create.send().await;
-                let created = created.map_err(|error| ResumeStoreError::new("begin a large file", error))?;
+                let created = created.map_err(|error| failed("begin a large file", &error))?;
                 large.insert(LargeUpload {
                     id: created.upload_id.unwrap_or_default(),
                     parts: Vec::new(),
@@ -205,7 +211,7 @@ impl Upload {
         let upload = client.upload_part().bucket(name).key(&self.key);
         let upload = upload.upload_id(&large.id).part_number(number);
         let uploaded = upload.body(ByteStream::from(content)).send().await;
-        let uploaded = uploaded.map_err(|error| ResumeStoreError::new("take a part of the file", error))?;
+        let uploaded = uploaded.map_err(|error| failed("take a part of the file", &error))?;
         let part = CompletedPart::builder().part_number(number);
         large.parts.push(part.set_e_tag(uploaded.e_tag).build());
         Ok(())

@@ -10,6 +10,7 @@ mod key;
 mod objects;
 mod presigned_url;
 mod public_access;
+mod store_error;
 mod upload_records;
 
 use std::{
@@ -24,7 +25,7 @@ use aws_sdk_s3::{
         BehaviorVersion, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
         retry::RetryConfig, timeout::TimeoutConfig,
     },
-    error::{DisplayErrorContext, SdkError},
+    error::SdkError,
     operation::list_objects_v2::ListObjectsV2Error,
     primitives::ByteStream,
 };
@@ -44,6 +45,7 @@ pub use endpoint::endpoint;
 pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
 pub use objects::{Keys, Object, ObjectInfo};
+pub use store_error::ResumeStoreError;
 pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
 /// How long the store may take over one operation, with all its attempts; the careers service's grace period counts on it.
@@ -84,30 +86,6 @@ impl S3Settings {
     }
 }
 
-/// What the store could not do. The text is for logs; it holds keys, never content.
-#[derive(Debug, thiserror::Error)]
-#[error("the store could not {action}: {reason}")]
-pub struct ResumeStoreError {
-    action: &'static str,
-    reason: String,
-    is_away: bool,
-}
-
-impl ResumeStoreError {
-    fn new(action: &'static str, error: impl std::error::Error) -> Self {
-        Self {
-            action,
-            reason: DisplayErrorContext(error).to_string(),
-            is_away: false,
-        }
-    }
-
-    /// Whether the store itself is away (not reached, not answering, 5xx), where that was looked at: for what it gives.
-    pub fn is_away(&self) -> bool {
-        self.is_away
-    }
-}
-
 /// The bucket.
 #[derive(Clone)]
 pub struct ResumeStore {
@@ -145,7 +123,7 @@ impl ResumeStore {
     pub async fn check(&self) -> Result<(), ResumeStoreError> {
         let head = self.client.head_bucket().bucket(&self.bucket).send().await;
         head.map(drop)
-            .map_err(|error| ResumeStoreError::new("find the bucket", error))
+            .map_err(|error| ResumeStoreError::new("find the bucket", &error))
     }
 
     /// Creates the bucket where it is missing.
@@ -161,7 +139,7 @@ impl ResumeStore {
         match created {
             Ok(_) => Ok(()),
             Err(SdkError::ServiceError(e)) if e.err().is_bucket_already_owned_by_you() => Ok(()),
-            Err(error) => Err(ResumeStoreError::new("create the bucket", error)),
+            Err(error) => Err(ResumeStoreError::new("create the bucket", &error)),
         }
     }
 
@@ -214,7 +192,7 @@ impl ResumeStore {
     ) -> Result<(), ResumeStoreError> {
         let body = ByteStream::from_path(file)
             .await
-            .map_err(|error| ResumeStoreError::new("read the spooled résumé", error))?;
+            .map_err(|error| ResumeStoreError::of_ours("read the spooled résumé", &error))?;
         let put = self
             .client
             .put_object()
@@ -225,7 +203,7 @@ impl ResumeStore {
             .send()
             .await;
         put.map(drop)
-            .map_err(|error| ResumeStoreError::new("take the résumé", error))
+            .map_err(|error| ResumeStoreError::new("take the résumé", &error))
     }
 
     /// Removes a résumé; removing what is not there is a success.
@@ -243,7 +221,7 @@ impl ResumeStore {
             .await;
         deleted
             .map(drop)
-            .map_err(|error| ResumeStoreError::new("remove the résumé", error))
+            .map_err(|error| ResumeStoreError::new("remove the résumé", &error))
     }
 
     /// The keys of one person's résumés.
@@ -261,7 +239,7 @@ impl ResumeStore {
             .send();
         let mut keys = Vec::new();
         while let Some(page) = pages.next().await {
-            let page = page.map_err(|error| ResumeStoreError::new("list a person's résumés", error))?;
+            let page = page.map_err(|error| ResumeStoreError::new("list a person's résumés", &error))?;
             let listed = page.contents.unwrap_or_default().into_iter();
             keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::known));
         }
@@ -284,18 +262,12 @@ impl ResumeStore {
             .span("GetObject")
             .instrument(getting)
             .await
-            .map_err(|error| ResumeStoreError {
-                is_away: is_away(&error),
-                ..ResumeStoreError::new("give the résumé", error)
-            })?;
+            .map_err(|error| ResumeStoreError::new("give the résumé", &error))?;
         // Room for all of it at once, and no second copy.
         let length = object.content_length.unwrap_or_default();
         let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         while let Some(piece) = object.body.next().await {
-            let piece = piece.map_err(|error| ResumeStoreError {
-                is_away: true,
-                ..ResumeStoreError::new("give the résumé", error)
-            })?;
+            let piece = piece.map_err(|error| ResumeStoreError::cut_off("give the résumé", &error))?;
             content.extend_from_slice(&piece);
         }
         Ok(content)
@@ -305,15 +277,6 @@ impl ResumeStore {
         let listing = self.client.list_objects_v2().bucket(&self.bucket).max_keys(1);
         let mut objects = listing.send().await?.contents.unwrap_or_default();
         Ok(objects.pop().and_then(|object| object.key))
-    }
-}
-
-/// Whether a call failed because the store is away: it said 5xx, or nothing that could be understood.
-fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
-    match error {
-        SdkError::ServiceError(answer) => answer.raw().status().is_server_error(),
-        SdkError::ConstructionFailure(_) => false,
-        _ => true,
     }
 }
 

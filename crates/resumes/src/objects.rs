@@ -42,7 +42,7 @@ impl Object {
     /// If the connection ends before the content does.
     pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ResumeStoreError> {
         let piece = self.content.try_next().await;
-        piece.map_err(|error| ResumeStoreError::new("give the object", error))
+        piece.map_err(|error| ResumeStoreError::cut_off("give the object", &error))
     }
 }
 
@@ -61,7 +61,7 @@ impl Keys {
         let Some(page) = self.pages.next().await else {
             return Ok(None);
         };
-        let page = page.map_err(|error| ResumeStoreError::new("list the bucket", error))?;
+        let page = page.map_err(|error| ResumeStoreError::new("list the bucket", &error))?;
         let objects = page.contents.unwrap_or_default().into_iter();
         Ok(Some(objects.filter_map(|object| object.key).collect()))
     }
@@ -86,7 +86,7 @@ impl ResumeStore {
         let object = match get.send().await {
             Ok(object) => object,
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => return Ok(None),
-            Err(error) => return Err(ResumeStoreError::new("give the object", error)),
+            Err(error) => return Err(ResumeStoreError::new("give the object", &error)),
         };
         let info = ObjectInfo {
             key: key.to_owned(),
@@ -118,7 +118,7 @@ impl ResumeStore {
             .send();
         put.await
             .map(drop)
-            .map_err(|error| ResumeStoreError::new("take the object", error))
+            .map_err(|error| ResumeStoreError::new("take the object", &error))
     }
 
     /// Whether the bucket holds no object; a missing one holds none.
@@ -130,7 +130,7 @@ impl ResumeStore {
         match self.first_key().await {
             Ok(key) => Ok(key.is_none()),
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_bucket() => Ok(true),
-            Err(error) => Err(ResumeStoreError::new("list the bucket", error)),
+            Err(error) => Err(ResumeStoreError::new("list the bucket", &error)),
         }
     }
 }

@@ -20,8 +20,8 @@ impl ResumeStore {
         file_name: &str,
         lifetime: Duration,
     ) -> Result<String, ResumeStoreError> {
-        let wrong = |error| ResumeStoreError::new("sign a link", error);
-        let presigning = PresigningConfig::expires_in(lifetime).map_err(wrong)?;
+        let presigning = PresigningConfig::expires_in(lifetime)
+            .map_err(|error| ResumeStoreError::of_ours("sign a link", &error))?;
         let signed = self
             .client
             .get_object()
@@ -32,7 +32,7 @@ impl ResumeStore {
             .await;
         signed
             .map(|request| request.uri().to_owned())
-            .map_err(|error| ResumeStoreError::new("sign a link", error))
+            .map_err(|error| ResumeStoreError::new("sign a link", &error))
     }
 }
 

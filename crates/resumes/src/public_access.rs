@@ -1,6 +1,10 @@
 //! Public access: whether the bucket is open to requests without credentials.
 
-use aws_sdk_s3::{Client, config::http::HttpResponse, error::SdkError};
+use aws_sdk_s3::{
+    Client,
+    config::http::HttpResponse,
+    error::{ProvideErrorMetadata, SdkError},
+};
 
 use crate::{ResumeStore, ResumeStoreError, S3Settings, config};
 
@@ -17,7 +21,7 @@ impl ResumeStore {
             return Ok(true);
         }
         let ours = Self::new(settings).first_key().await;
-        let Some(key) = ours.map_err(|error| ResumeStoreError::new("list the bucket", error))? else {
+        let Some(key) = ours.map_err(|error| ResumeStoreError::new("list the bucket", &error))? else {
             return Ok(false);
         };
         let head = anybody.client.head_object().bucket(&anybody.bucket).key(key);
@@ -30,12 +34,12 @@ fn forbidden_as_none<T, E>(
     answer: Result<T, SdkError<E, HttpResponse>>,
 ) -> Result<Option<T>, ResumeStoreError>
 where
-    E: std::error::Error + 'static,
+    E: std::error::Error + ProvideErrorMetadata + 'static,
 {
     match answer {
         Ok(got) => Ok(Some(got)),
         Err(error) if error.raw_response().is_some_and(is_refusal) => Ok(None),
-        Err(error) => Err(ResumeStoreError::new("say whether it is public", error)),
+        Err(error) => Err(ResumeStoreError::new("say whether it is public", &error)),
     }
 }
 

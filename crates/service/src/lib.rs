@@ -6,6 +6,7 @@ mod allocator;
 mod core_dumps;
 pub mod detached_calls;
 pub mod drain;
+mod error_line;
 pub mod grpc;
 pub mod grpc_middleware;
 pub mod health;
@@ -26,6 +27,7 @@ pub mod telemetry;
 pub mod tls;
 pub mod trace;
 
+pub use error_line::error_line;
 pub use request_id::RequestId;
 
 /// The HTTP header in which a check's form carries its mark.

@@ -1,15 +1,17 @@
 //! The connection to the broker.
 
-use std::{future::ready, path::PathBuf, sync::Arc, time::Duration};
+use std::{error::Error as _, future::ready, path::PathBuf, sync::Arc, time::Duration};
 
 use async_nats::{
-    Client, ConnectOptions, ReconnectToServer,
+    Client,
+    ConnectErrorKind::{Authentication, AuthorizationViolation, Dns, ServerParse},
+    ConnectOptions, ReconnectToServer,
     connection::State,
     jetstream::{self, context::ContextBuilder},
 };
 use clap::Args;
 
-use crate::{nats_login::Attempts, settings::Secret, tls::CaFile};
+use crate::{error_line, nats_login::Attempts, settings::Secret, tls::CaFile};
 
 /// Older servers silently drop settings that the streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
@@ -55,13 +57,11 @@ pub struct NatsSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// Nobody answered in time, or the login was refused.
-    #[error(
-        "NATS at {url} cannot be used (settings NATS_URL, NATS_USER, NATS_PASSWORD, NATS_CA_FILE): {reason}"
-    )]
+    #[error("NATS at {url} cannot be used: {reason}")]
     Unusable {
         /// The address from the settings.
         url: String,
-        /// What the client library said last.
+        /// What was wrong last, and the setting to look at.
         reason: String,
     },
     /// The server is too old.
@@ -104,7 +104,7 @@ pub async fn connect_within(
         match options(settings, service).connect(servers.as_slice()).await {
             Ok(client) => break client,
             Err(error) if is_final(&error) || started.elapsed() > timeout => {
-                return Err(unusable(error.to_string()));
+                return Err(unusable(reason(&error, settings.nats_ca_file.is_some())));
             }
             Err(error) => {
                 tracing::warn!(error = %error, "NATS is not there yet; trying again");
@@ -139,8 +139,25 @@ pub async fn is_connected_soon(client: &Client) -> bool {
     true
 }
 
+/// What is wrong, and where to look.
+fn reason(error: &async_nats::ConnectError, has_ca_file: bool) -> String {
+    // By itself the library says the kind, and then the cause in much the same words.
+    let cause = error.source().map(error_line);
+    let cause = cause.unwrap_or_else(|| error.to_string());
+    match error.kind() {
+        Authentication | AuthorizationViolation => {
+            "it refuses the login; see NATS_USER and NATS_PASSWORD".to_owned()
+        }
+        ServerParse | Dns => format!("{cause}; see NATS_URL"),
+        // Whatever is wrong with a certificate is an error of the connection's.
+        _ if has_ca_file || cause.contains("certificate") => {
+            format!("{cause}; see that it runs, NATS_URL and NATS_CA_FILE")
+        }
+        _ => format!("{cause}; see that it runs, and NATS_URL"),
+    }
+}
+
 fn is_final(error: &async_nats::ConnectError) -> bool {
-    use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation, ServerParse};
     matches!(
         error.kind(),
         Authentication | AuthorizationViolation | ServerParse

@@ -8,7 +8,7 @@ use tokio::{runtime::Builder, task::spawn_blocking};
 
 use crate::{
     drain::{self, CancellationToken},
-    settings,
+    error_line, settings,
     telemetry::{self, TelemetrySettings},
 };
 
@@ -20,21 +20,33 @@ const BLOCKING_THREADS: usize = 8;
 const SOCKETS_AT_A_TIME: usize = 16;
 
 /// Runs a service on one thread, which is all that a pod is given, and on which answers that are ready together leave together
-/// (docs/decisions/0031-services-run-on-one-thread.md).
-///
-/// # Errors
-///
-/// If the service cannot start, or ends unasked, with the sentence for the log.
+/// (docs/decisions/0031-services-run-on-one-thread.md). One that cannot start, or ends unasked, says why in a line on stderr.
 pub fn run<S: Parser, T>(
     name: &'static str,
     telemetry: impl FnOnce(&S) -> TelemetrySettings,
     build: impl AsyncFnOnce(S) -> anyhow::Result<T>,
     serve: impl AsyncFnOnce(T, CancellationToken) -> anyhow::Result<()>,
-) -> anyhow::Result<ExitCode> {
+) -> ExitCode {
     let settings: S = match settings::read() {
         Ok(settings) => settings,
-        Err(exit) => return Ok(exit.report()),
+        Err(exit) => return exit.report(),
     };
+    match run_with(settings, name, telemetry, build, serve) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", error_line(error.as_ref()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_with<S, T>(
+    settings: S,
+    name: &'static str,
+    telemetry: impl FnOnce(&S) -> TelemetrySettings,
+    build: impl AsyncFnOnce(S) -> anyhow::Result<T>,
+    serve: impl AsyncFnOnce(T, CancellationToken) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let mut runtime = Builder::new_current_thread();
     runtime
         .enable_all()
@@ -51,6 +63,6 @@ pub fn run<S: Parser, T>(
         let served = served.await;
         // What is sent last is sent by this thread.
         spawn_blocking(move || drop(telemetry)).await?;
-        served.map(|()| ExitCode::SUCCESS)
+        served
     })
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use gateway::{Service, Settings};
 use site_service::program;
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
     let telemetry = |settings: &Settings| settings.telemetry.clone();
     let serve = async |service: Service, stop| {
         service.run(stop).await;

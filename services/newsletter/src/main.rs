@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use newsletter::{Service, Settings};
 use site_service::program;
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
     let telemetry = |settings: &Settings| settings.telemetry.clone();
     program::run("newsletter", telemetry, Service::build, Service::run)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use site_service::settings;
+use site_service::{error_line, settings};
 use sitectl::Cli;
 
 #[tokio::main]
@@ -15,7 +15,7 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if sitectl::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{}", sitectl::printable(&format!("{error:#}")));
+            eprintln!("{}", sitectl::printable(&error_line(error.as_ref())));
             ExitCode::FAILURE
         }
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use issues::store::ISSUE_KEY_PREFIX;
@@ -148,9 +147,7 @@ impl PersonalDataStores {
         found
             .uploads
             .extend(self.uploads.search(&format!("{id}.*")).await?);
-        let keys = self.resumes.keys_of_person(id).await;
-        let keys = keys.context("S3 cannot be used (settings S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID)")?;
-        found.resumes.extend(keys);
+        found.resumes.extend(self.resumes.keys_of_person(id).await?);
         Ok(())
     }
 

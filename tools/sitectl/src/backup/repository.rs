@@ -46,12 +46,8 @@ impl Repository {
     /// If the store does not list it.
     pub async fn open(bucket: Bucket) -> anyhow::Result<Self> {
         let listed = bucket.list("").await;
-        let listed = listed.with_context(|| {
-            format!(
-                "the bucket of backups {} cannot be used (settings BACKUP_S3_…)",
-                bucket.name()
-            )
-        })?;
+        let listed =
+            listed.with_context(|| format!("the bucket of backups {} cannot be used", bucket.name()))?;
         let files = listed.into_iter().map(|file| (file.key.clone(), file)).collect();
         Ok(Self { bucket, files })
     }

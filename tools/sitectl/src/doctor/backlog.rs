@@ -4,6 +4,7 @@ use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
 use site_broker::{Desired, Endpoint, ProvisionSettings};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
+use site_service::error_line;
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::finding::{Finding, RUN_SETUP};
@@ -65,7 +66,7 @@ async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
     match oldest(site, info).await {
         Ok(Some(oldest)) => judge(&what, waiting, OffsetDateTime::now_utc() - oldest),
         Ok(None) => Finding::ok(what, "nothing any more"),
-        Err(error) => Finding::wrong(what, format!("{error:#}"), "look at the broker's log"),
+        Err(error) => Finding::wrong(what, error_line(error.as_ref()), "look at the broker's log"),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use site_service::error_line;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
@@ -37,7 +38,7 @@ pub async fn examine(host: Option<&str>, port: u16) -> Finding {
     });
     match asked {
         Ok(says) => Finding::ok(what, says),
-        Err(error) => Finding::wrong(what, format!("{error:#}"), "see SMTP_HOST and SMTP_PORT"),
+        Err(error) => Finding::wrong(what, error_line(error.as_ref()), "see SMTP_HOST and SMTP_PORT"),
     }
 }
 

@@ -1,0 +1,132 @@
+//! What the store could not do, in a line that names the setting to look at.
+
+use std::error::Error;
+
+use aws_sdk_s3::{
+    config::http::HttpResponse,
+    error::{ProvideErrorMetadata, SdkError},
+};
+use site_service::error_line;
+
+/// What the store could not do. The text is for logs and operators; it holds keys, never content.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}{}", .advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default())]
+pub struct ResumeStoreError {
+    problem: String,
+    advice: Option<String>,
+    is_away: bool,
+}
+
+impl ResumeStoreError {
+    /// A call to the bucket of résumés failed.
+    pub(crate) fn new<E>(action: &'static str, error: &SdkError<E, HttpResponse>) -> Self
+    where
+        E: Error + ProvideErrorMetadata + 'static,
+    {
+        Self::of_settings("S3", action, error)
+    }
+
+    /// A call to a bucket that the settings which begin so describe failed.
+    pub(crate) fn of_settings<E>(
+        settings: &str,
+        action: &'static str,
+        error: &SdkError<E, HttpResponse>,
+    ) -> Self
+    where
+        E: Error + ProvideErrorMetadata + 'static,
+    {
+        let (reason, advice) = reason(settings, error);
+        Self {
+            advice,
+            is_away: is_away(error),
+            ..Self::failed(action, &reason)
+        }
+    }
+
+    /// The store began to answer and did not end.
+    pub(crate) fn cut_off(action: &'static str, error: &(dyn Error + 'static)) -> Self {
+        Self {
+            is_away: true,
+            ..Self::of_ours(action, error)
+        }
+    }
+
+    /// It failed on our side, before the store was asked.
+    pub(crate) fn of_ours(action: &'static str, error: &(dyn Error + 'static)) -> Self {
+        Self::failed(action, &error_line(error))
+    }
+
+    fn failed(action: &'static str, reason: &str) -> Self {
+        Self {
+            problem: format!("the store could not {action}: {reason}"),
+            advice: None,
+            is_away: false,
+        }
+    }
+
+    /// What it could not do, without what to do about it.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    /// What to do about it, with the settings to look at, where they may be to blame.
+    pub fn advice(&self) -> Option<&str> {
+        self.advice.as_deref()
+    }
+
+    /// Whether the store itself is away: not reached, not answering, or 5xx.
+    pub fn is_away(&self) -> bool {
+        self.is_away
+    }
+}
+
+/// Whether a call failed because the store is away: it said 5xx, or nothing that could be understood.
+fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
+    match error {
+        SdkError::ServiceError(answer) => answer.raw().status().is_server_error(),
+        SdkError::ConstructionFailure(_) => false,
+        _ => true,
+    }
+}
+
+/// What is wrong, and what to do about it.
+fn reason<E>(settings: &str, error: &SdkError<E, HttpResponse>) -> (String, Option<String>)
+where
+    E: Error + ProvideErrorMetadata + 'static,
+{
+    let cause = error.source().map(error_line).unwrap_or_default();
+    let see_endpoint = format!("see {settings}_ENDPOINT");
+    match error {
+        SdkError::ServiceError(answer) => {
+            let status = answer.raw().status().as_u16();
+            let said = [error.code(), error.message()].into_iter().flatten();
+            let said: String = said.map(|said| format!(" {said}")).collect();
+            let reason = format!("it answered {status}{}", said.trim_end_matches('.'));
+            (reason, advice(settings, status, error.code()))
+        }
+        SdkError::DispatchFailure(_) if cause.contains("certificate") => {
+            let reason = format!("it is not reached: {cause}");
+            (reason, Some(format!("{see_endpoint} and {settings}_CA_FILE")))
+        }
+        SdkError::DispatchFailure(_) => (format!("it is not reached: {cause}"), Some(see_endpoint)),
+        SdkError::TimeoutError(_) => ("it did not answer in time".to_owned(), Some(see_endpoint)),
+        SdkError::ResponseError(_) => (format!("its answer makes no sense: {cause}"), Some(see_endpoint)),
+        _ => (cause, None),
+    }
+}
+
+/// What to do about an answer, where a setting may be to blame. The answer to HEAD has no code.
+fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
+    Some(match (status, code) {
+        (_, Some("RequestTimeTooSkewed")) => "set this machine's clock".to_owned(),
+        (401 | 403, _) => {
+            format!("see {settings}_ACCESS_KEY_ID and {settings}_SECRET_ACCESS_KEY, and what that key may do")
+        }
+        (301 | 307, _) | (400, None | Some("AuthorizationHeaderMalformed")) => {
+            format!("see {settings}_REGION")
+        }
+        (_, Some("NoSuchBucket" | "NotFound")) => format!("see {settings}_BUCKET"),
+        (500.., _) => "look at the store's log".to_owned(),
+        _ => return None,
+    })
+}

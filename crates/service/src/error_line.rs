@@ -1,0 +1,46 @@
+//! An error with its causes in one line, for a person who typed a command or reads a log.
+
+use std::error::Error;
+
+/// The error and its causes, each said once: many libraries repeat a cause in the words of the error that it caused.
+pub fn error_line(error: &(dyn Error + 'static)) -> String {
+    let mut line = String::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let said = error.to_string();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.is_empty() {
+            line = said;
+        } else if !line.contains(&said) {
+            line = format!("{}: {said}", line.trim_end_matches(['.', ':']));
+        }
+        next = error.source();
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::{Context as _, anyhow};
+    use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+
+    use super::*;
+
+    fn line(error: &anyhow::Error) -> String {
+        error_line(error.as_ref())
+    }
+
+    #[test]
+    fn each_cause_is_said_once_and_in_one_line() {
+        let said_by_the_broker = PublishError::with_source(PublishErrorKind::Other, "no responders");
+        let error = Err::<(), _>(said_by_the_broker).context("the event is not stored");
+        let error = error.expect_err("it failed");
+        assert_eq!(
+            line(&error),
+            "the event is not stored: publish failed: no responders"
+        );
+        let lines = anyhow!("it ended:\n  line one\n\n  line two").context("The job failed.");
+        assert_eq!(line(&lines), "The job failed: it ended: line one line two");
+        assert_eq!(line(&anyhow!("nothing more")), "nothing more");
+    }
+}
