@@ -7,7 +7,6 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { Picture } from '@site/kit/picture.tsx';
 import { useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
-import { useRef } from 'react';
 import type { Filter, Listing } from './listing.ts';
 import { filters, listingOf, pathOf, resultSummary } from './listing.ts';
 import { PostNotFound } from './not-found.tsx';
@@ -83,8 +82,7 @@ function wordsOf({ filter, page }: Listing) {
 }
 
 function Articles({ listing }: { listing: Listing }) {
-  const field = useRef<HTMLInputElement>(null);
-  const { words, text, type } = useSearchQuery(field);
+  const { field, words, text, type } = useSearchQuery();
   return (
     <Section title="Latest Articles" id={ARTICLES}>
       <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">

@@ -1,6 +1,6 @@
 import { useSearchParams } from '@site/kit/router.ts';
 import { useBrowserValue } from '@site/kit/use-hydrated.ts';
-import type { ChangeEvent, RefObject } from 'react';
+import type { ChangeEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
 /** Parameter of the list's address: the words that are searched for. */
@@ -12,7 +12,8 @@ const PAUSE_MS = 200;
  * The words that are searched for, and those that the field holds, which are a moment ahead. What was typed before the page was
  * hydrated stands in the field already.
  */
-export function useSearchQuery(field: RefObject<HTMLInputElement | null>) {
+export function useSearchQuery() {
+  const field = useRef<HTMLInputElement>(null);
   const [parameters, setParameters] = useSearchParams();
   const asked = useBrowserValue(() => parameters.get(QUERY) ?? '', '');
   const [typed, setTyped] = useState<string>();
@@ -38,5 +39,5 @@ export function useSearchQuery(field: RefObject<HTMLInputElement | null>) {
   }
 
   const type = ({ currentTarget }: ChangeEvent<HTMLInputElement>) => search(currentTarget.value);
-  return { words: asked.trim(), text: typed ?? asked, type };
+  return { field, words: asked.trim(), text: typed ?? asked, type };
 }

@@ -17,5 +17,7 @@ interface Modules extends Record<Exposed, Required<PartModule>> {
 /** The one place where the shell meets its remotes. `remote-modules.server.ts` is its server-side counterpart. */
 export async function loadExposed(module: Exposed): Promise<PartModule | null> {
   const { loadRemote } = await import(/* webpackChunkName: "federation" */ './federation.ts');
-  return loadRemote<Modules[Exposed]>(module);
+  const loaded = await loadRemote<Modules[Exposed]>(module);
+  // One whose evaluation failed is handed out half evaluated when it is asked for again: its constants are missing.
+  return loaded?.version === undefined ? null : loaded;
 }
