@@ -235,7 +235,7 @@ pub mod tests {
                 "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"{sent}\"\r\n\r\n%PDF-\r\n--x--\r\n"
             );
             let (to, mut from) = mpsc::channel(4);
-            let forwarded = forward_body(UploadBody::new(Body::from(body)), to).await;
+            let forwarded = forward_body(Body::from(body), Arc::default(), to).await;
             assert!(matches!(forwarded, Ok(Forwarded::Application)));
             let first = from.recv().await.and_then(|request| request.part);
             let expected = ResumeStart {
