@@ -98,7 +98,7 @@ async fn missing_of(services: Arc<Services>) -> Vec<&'static str> {
 
 async fn is_serving(service: &Remote) -> bool {
     let checked = service.repeated(HEALTH_CHECK_TIMEOUT, |_| {
-        let mut client = service.client(HealthClient::with_origin);
+        let mut client = service.client(HealthClient::new);
         async move { client.check(HealthCheckRequest::default()).await }
     });
     let checked = checked.await;

@@ -5,7 +5,9 @@
 use std::{
     collections::BTreeSet,
     convert::Infallible,
+    error::Error,
     io,
+    iter::successors,
     net::SocketAddr,
     pin::Pin,
     sync::{
@@ -28,19 +30,25 @@ use tokio::{
     time::{Sleep, sleep, timeout},
 };
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{body::Body, transport::Uri};
+use tonic::{
+    ConnectError,
+    body::Body,
+    transport::{self, Channel, Endpoint, Uri},
+};
 use tower::{
-    BoxError, Service,
+    BoxError, Service, ServiceExt,
     balance::p2c::Balance,
     discover::Change,
     load::{CompleteOnResponse, PendingRequests},
 };
 
-use super::pod::{Answer, Pod};
-
 /// How long it may take until there is a pod to ask, and until one that is asked has a connection: a call that got no further is
 /// made again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often a connection is asked whether the other side is still there, also while nothing is sent: a node that was lost
+/// ends no connection, and a call has five seconds. One that stands still for less than two keeps its calls.
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often the service's name is looked up.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
 /// How soon after a failure.
@@ -51,7 +59,7 @@ const CHANGES: usize = 64;
 const REST: Duration = Duration::from_millis(500);
 
 type Pods = Balance<ReceiverStream<PodChange>, Request<Body>>;
-type PodChange = Result<Change<SocketAddr, PendingRequests<Resting, CompleteOnResponse>>, Infallible>;
+type PodChange = Result<Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>, Infallible>;
 
 /// A service's pods: of two that are picked at random, the one with fewer calls under way is asked.
 #[derive(Clone)]
@@ -64,30 +72,36 @@ impl Balanced {
     ///
     /// If the address and TLS do not go together: why.
     pub fn new(uri: &Uri, tls: Option<&ClientTls>) -> anyhow::Result<Self> {
-        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
         let host: Arc<str> = uri.host().unwrap_or_default().trim_matches(['[', ']']).into();
         let port = uri.port_u16().unwrap_or(80);
-        Ok(Self::over(uri.to_string(), connector, move || {
+        Self::over(uri, tls, move || {
             let host = Arc::clone(&host);
             async move { Ok(lookup_host((&*host, port)).await?.collect()) }
-        }))
+        })
     }
 
-    /// The pods that this finds for a service, by its name in log lines.
-    fn over<F>(name: String, connector: Connector, lookup: impl Fn() -> F + Send + 'static) -> Self
+    /// The pods that this finds for the service at this address.
+    fn over<F>(
+        uri: &Uri,
+        tls: Option<&ClientTls>,
+        lookup: impl Fn() -> F + Send + 'static,
+    ) -> anyhow::Result<Self>
     where
         F: Future<Output = io::Result<BTreeSet<SocketAddr>>> + Send + 'static,
     {
+        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
         let (sender, receiver) = channel(CHANGES);
-        tokio::spawn(watch(name, connector, lookup, sender));
-        Self(Arc::new(Mutex::new(Balance::new(ReceiverStream::new(receiver)))))
+        tokio::spawn(watch(uri.clone(), connector, lookup, sender));
+        Ok(Self(Arc::new(Mutex::new(Balance::new(ReceiverStream::new(
+            receiver,
+        ))))))
     }
 }
 
 impl Service<Request<Body>> for Balanced {
-    type Response = Response<Answer>;
+    type Response = Response<Body>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Answer>, BoxError>>;
+    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
@@ -107,7 +121,7 @@ impl Service<Request<Body>> for Balanced {
 }
 
 /// Says which pods came and went, for as long as somebody listens. What is known stays where a lookup fails.
-async fn watch<F>(name: String, connector: Connector, lookup: impl Fn() -> F, changes: Sender<PodChange>)
+async fn watch<F>(service: Uri, connector: Connector, lookup: impl Fn() -> F, changes: Sender<PodChange>)
 where
     F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
 {
@@ -118,8 +132,11 @@ where
                 let gone = known.difference(&found).copied().map(Change::Remove);
                 let new = found.difference(&known);
                 let new = new.filter_map(|address| {
-                    let pod = Pod::new(*address, connector.clone())?;
-                    Some(Change::Insert(*address, Resting::new(pod)))
+                    let pod = Pod::new(*address, &service, connector.clone())?;
+                    Some(Change::Insert(
+                        *address,
+                        PendingRequests::new(pod, CompleteOnResponse::default()),
+                    ))
                 });
                 for change in gone.chain(new) {
                     let _nobody_listens = changes.send(Ok(change)).await;
@@ -131,7 +148,7 @@ where
                 if !has_failed {
                     let error = found.err().map(|error| error.to_string());
                     tracing::warn!(
-                        service = name,
+                        service = %service,
                         error,
                         "a service's name was not found; trying again"
                     );
@@ -147,28 +164,34 @@ where
     }
 }
 
-/// A pod that is passed over for a while where it was not reached.
-struct Resting {
-    pod: Arc<Pod>,
+/// A pod, which is passed over for a while where it was not reached.
+struct Pod {
+    channel: Channel,
     has_failed: Arc<AtomicBool>,
     rest: Option<Pin<Box<Sleep>>>,
 }
 
-impl Resting {
-    fn new(pod: Pod) -> PendingRequests<Self, CompleteOnResponse> {
-        let pod = Self {
-            pod: Arc::new(pod),
+impl Pod {
+    /// The service's pod at this address. None where it is none that a request can name: one of a single network card.
+    fn new(address: SocketAddr, service: &Uri, connector: Connector) -> Option<Self> {
+        let endpoint = Endpoint::from_shared(format!("{}://{address}", connector.scheme())).ok()?;
+        let endpoint = endpoint
+            .origin(service.clone())
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .keep_alive_while_idle(true);
+        Some(Self {
+            channel: Channel::new(connector, endpoint),
             has_failed: Arc::default(),
             rest: None,
-        };
-        PendingRequests::new(pod, CompleteOnResponse::default())
+        })
     }
 }
 
-impl Service<Request<Body>> for Resting {
-    type Response = Response<Answer>;
+impl Service<Request<Body>> for Pod {
+    type Response = Response<Body>;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Answer>, BoxError>>;
+    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
 
     /// Ready, unless it has just failed.
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
@@ -183,15 +206,28 @@ impl Service<Request<Body>> for Resting {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (pod, has_failed) = (Arc::clone(&self.pod), Arc::clone(&self.has_failed));
+        let (channel, has_failed) = (self.channel.clone(), Arc::clone(&self.has_failed));
         Box::pin(async move {
-            let answered = pod.call(request).await;
+            let answered = channel.oneshot(request).await;
             if answered.is_err() {
                 has_failed.store(true, Ordering::Relaxed);
             }
-            answered
+            answered.map_err(|error| match was_sent(&error) {
+                true => error.into(),
+                false => ConnectError(error.into()).into(),
+            })
         })
     }
+}
+
+/// Whether the pod may have got something of the call. hyper says of one that its connection ended before: it was cancelled.
+fn was_sent(error: &transport::Error) -> bool {
+    let mut causes = successors(error.source(), |&cause| cause.source());
+    !causes.any(|cause| {
+        cause
+            .downcast_ref::<hyper::Error>()
+            .is_some_and(hyper::Error::is_canceled)
+    })
 }
 
 #[cfg(test)]
@@ -260,7 +296,7 @@ mod tests {
         let asking = (0..8).map(|_| async {
             while Instant::now() < until {
                 let answer = service.repeated(FORM_CALL_TIMEOUT, |limit| {
-                    let mut client = service.client(HealthClient::with_origin);
+                    let mut client = service.client(HealthClient::new);
                     let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
                     async move { client.check(asked).await }
                 });
@@ -294,10 +330,7 @@ mod tests {
         let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last), None));
         let (first, second, third) = (first?, second?, third?);
         let looked_up = Arc::clone(&known);
-        let pods = Balanced::over("contact".to_owned(), in_clear(), move || {
-            std::future::ready(Ok(looked_up.lock().expect("nobody panics with it").clone()))
-        });
-        let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
+        let service = in_clear(move || Ok(looked_up.lock().expect("nobody panics with it").clone()));
         assert!(share(&service, &[&first, &second, &third]).await);
 
         let joined = Process::start(address(4), None)?;
@@ -324,8 +357,11 @@ mod tests {
         Ok(())
     }
 
-    fn in_clear() -> Connector {
-        Connector::new(&Uri::from_static("http://contact:50051"), None, CONNECT_TIMEOUT).expect("an address")
+    /// A service without TLS, whose pods this finds.
+    fn in_clear(found: impl Fn() -> io::Result<BTreeSet<SocketAddr>> + Send + 'static) -> Remote {
+        let uri = Uri::from_static("http://contact:50051");
+        let pods = Balanced::over(&uri, None, move || std::future::ready(found()));
+        Remote::over(pods.expect("an address"), &uri)
     }
 
     fn of_gateway(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
@@ -342,10 +378,9 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let process = Process::start(address, tls)?;
         let uri = Uri::from_static("https://contact:50051");
-        let connector = Connector::new(&uri, gateway.grpc_settings().client()?.as_ref(), CONNECT_TIMEOUT)?;
-        let pods = Balanced::over("contact".to_owned(), connector, move || {
+        let pods = Balanced::over(&uri, gateway.grpc_settings().client()?.as_ref(), move || {
             std::future::ready(Ok(BTreeSet::from([address])))
-        });
+        })?;
         let service = Remote::over(pods, &uri);
 
         // A task of its own, as it writes files: calls go on where the disk takes its time.
@@ -373,12 +408,11 @@ mod tests {
 
         // Each has the new authority's certificate by now, or the other, which trusts that one alone, would not answer.
         let stranger = MountedCertificate::new(of_gateway(&former)?, &new)?;
-        let connector = Connector::new(&uri, stranger.grpc_settings().client()?.as_ref(), CONNECT_TIMEOUT)?;
-        let pods = Balanced::over("contact".to_owned(), connector, move || {
+        let pods = Balanced::over(&uri, stranger.grpc_settings().client()?.as_ref(), move || {
             std::future::ready(Ok(BTreeSet::from([address])))
-        });
+        })?;
         let refused = Remote::over(pods, &uri);
-        let mut client = refused.client(HealthClient::with_origin);
+        let mut client = refused.client(HealthClient::new);
         let asked = client.check(HealthCheckRequest::default()).await;
         assert!(
             asked.is_err(),
@@ -390,15 +424,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_to_a_service_whose_name_nobody_finds_is_made_again_and_fails_before_its_time_is_over() {
-        let pods = Balanced::over("contact".to_owned(), in_clear(), || {
-            std::future::ready(Err(io::Error::from(io::ErrorKind::NotFound)))
-        });
-        let service = Remote::over(pods, &Uri::from_static("http://contact:50051"));
+        let service = in_clear(|| Err(io::Error::from(io::ErrorKind::NotFound)));
         let attempts = AtomicU32::new(0);
         let limit = Duration::from_secs(60);
         let called = service.repeated(limit, |limit| {
             attempts.fetch_add(1, Ordering::Relaxed);
-            let mut client = service.client(HealthClient::with_origin);
+            let mut client = service.client(HealthClient::new);
             let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
             async move { client.check(asked).await }
         });

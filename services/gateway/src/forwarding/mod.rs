@@ -2,7 +2,6 @@
 //! context.
 
 mod balanced;
-mod pod;
 
 use std::time::Duration;
 
@@ -50,22 +49,21 @@ pub struct Services {
 
 impl Services {
     pub fn contact(&self) -> ContactServiceClient<ServiceChannel> {
-        self.contact.client(ContactServiceClient::with_origin)
+        self.contact.client(ContactServiceClient::new)
     }
 
     pub fn newsletter(&self) -> NewsletterServiceClient<ServiceChannel> {
-        self.newsletter.client(NewsletterServiceClient::with_origin)
+        self.newsletter.client(NewsletterServiceClient::new)
     }
 
     pub fn careers(&self) -> CareersServiceClient<ServiceChannel> {
-        self.careers.client(CareersServiceClient::with_origin)
+        self.careers.client(CareersServiceClient::new)
     }
 }
 
 /// One service: its channel, and the budget of calls that are repeated to it. Another one's repetitions cost it nothing.
 pub struct Remote {
     channel: ServiceChannel,
-    uri: Uri,
     retry_budget: TpsBudget,
 }
 
@@ -82,14 +80,13 @@ impl Remote {
     fn over(pods: Balanced, uri: &Uri) -> Self {
         Self {
             channel: GrpcClientTracing::new(pods, uri.clone()),
-            uri: uri.clone(),
             retry_budget: TpsBudget::new(RETRY_BUDGET_WINDOW, RETRIES_PER_SECOND, RETRIES_PER_CALL),
         }
     }
 
     /// A client over its channel.
-    pub fn client<C>(&self, with_origin: fn(ServiceChannel, Uri) -> C) -> C {
-        with_origin(self.channel.clone(), self.uri.clone())
+    pub fn client<C>(&self, new: fn(ServiceChannel) -> C) -> C {
+        new(self.channel.clone())
     }
 
     /// Sends a message that came without a file, with what its request has left of its time; calls as [`Self::repeated`] does.
