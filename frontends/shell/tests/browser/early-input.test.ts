@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
+import { translatePage } from '../../../kit/testing/translate-page.ts';
 
 // What visitors do before the application has started they keep, whatever their browser's extensions did to the page.
 
@@ -27,21 +28,7 @@ const ALTERATIONS: Readonly<Record<string, () => void>> = {
   'puts a mark into the area of a front end': () => {
     document.querySelector('[data-area]')?.prepend(document.createElement('grammarly-mark'));
   },
-  'translates the page': () => {
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    const all: Node[] = [];
-    while (texts.nextNode()) {
-      all.push(texts.currentNode);
-    }
-    const isShown = ({ textContent, parentElement }: Node) =>
-      textContent?.trim() && !parentElement?.matches('script, style');
-    for (const text of all.filter(isShown)) {
-      const [outer, inner] = [document.createElement('font'), document.createElement('font')];
-      text.parentNode?.replaceChild(outer, text);
-      outer.append(inner);
-      inner.append(text);
-    }
-  },
+  'translates the page': translatePage,
   'changes a word': () => {
     const copyright = document.querySelector('[data-site] > footer p');
     copyright?.replaceChildren('(c) somebody');

@@ -1,6 +1,6 @@
-import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
+import { translatePage } from '../../../kit/testing/translate-page.ts';
 
 // Translators wrap each text of a page in elements of their own. What changes afterwards is shown all the same.
 
@@ -11,17 +11,17 @@ test('the résumé field of a translated page shows the file that was chosen las
   const picker = page.locator('input[type=file]');
   await picker.setInputFiles(file('first.pdf', 10));
   await expect(page.getByText('first.pdf')).toBeVisible();
-  await translate(page);
+  await page.evaluate(translatePage);
   await picker.setInputFiles(file('second.pdf', 200_000));
   await expect(page.getByText('second.pdf')).toBeVisible();
   await expect(page.getByText('(0.2 MiB)')).toBeVisible();
   await expect(page.getByText('first.pdf')).toHaveCount(0);
-  await translate(page);
+  await page.evaluate(translatePage);
   await page.getByRole('button', { name: 'Remove' }).click();
   await expect(page.getByText('second.pdf')).toHaveCount(0);
   await picker.setInputFiles({ ...file('third.txt', 10) });
   await expect(page.getByText('Choose a PDF, DOC or DOCX file')).toBeVisible();
-  await translate(page);
+  await page.evaluate(translatePage);
   await picker.setInputFiles(file('fourth.pdf', 0));
   await expect(page.getByText('The file is empty.')).toBeVisible();
 });
@@ -34,13 +34,13 @@ test('the search of a translated page shows the words that were searched for las
   const status = page.locator('main').getByRole('status').first();
   await field.fill('camera');
   await expect(status).toHaveText(/on “camera”$/);
-  await translate(page);
+  await page.evaluate(translatePage);
   await field.fill('xyzzy');
   await expect(status).toHaveText('No article has anything on “xyzzy”');
-  await translate(page);
+  await page.evaluate(translatePage);
   await field.fill('');
   await expect(status).toHaveText(/^\d+ articles/);
-  await translate(page);
+  await page.evaluate(translatePage);
   await page.getByRole('link', { name: 'Technology', exact: true }).click();
   await expect(status).toHaveText(/in Technology/);
 });
@@ -55,23 +55,23 @@ test('a form of a translated page says what is wrong now, and how much room is l
     return route.fulfill({ json: { success: false, error, fields: { name: error } } });
   });
   await page.goto(SAMPLES.contact);
-  await translate(page);
+  await page.evaluate(translatePage);
   await page.getByLabel('Full Name').fill('A');
   await page.getByLabel('Email Address').fill('asha@example.com');
   const message = page.getByLabel('Your Message');
   await message.fill('x'.repeat(9_500));
   await expect(page.getByText('500 characters left')).toBeVisible();
-  await translate(page);
+  await page.evaluate(translatePage);
   await message.fill('x'.repeat(9_700));
   await expect(page.getByText('300 characters left')).toBeVisible();
   const send = page.getByRole('button', { name: 'Send Message' });
   await send.click();
   await expect(page.getByRole('alert')).toHaveText('Say your name.');
-  await translate(page);
+  await page.evaluate(translatePage);
   await send.click();
   await expect(page.getByRole('alert')).toHaveText('Use a shorter name.');
   await expect(page.getByLabel('Full Name')).toHaveAccessibleDescription('Use a shorter name.');
-  await translate(page);
+  await page.evaluate(translatePage);
   await message.fill('Hello');
   await expect(page.getByText('characters left')).toHaveCount(0);
   expect(consoleMessages.splice(0)).toEqual(['Say your name.', 'Use a shorter name.']);
@@ -79,11 +79,11 @@ test('a form of a translated page says what is wrong now, and how much room is l
 
 test('the positions of a translated page are counted anew', async ({ page }) => {
   await page.goto(SAMPLES.careers);
-  await translate(page);
+  await page.evaluate(translatePage);
   const status = page.locator('main').getByRole('status').filter({ hasText: 'position' });
   await page.getByRole('button', { name: 'Marketing', exact: true }).click();
   await expect(status).toHaveText('1 position');
-  await translate(page);
+  await page.evaluate(translatePage);
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect(status).toHaveText(/^\d+ positions$/);
 });
@@ -91,23 +91,4 @@ test('the positions of a translated page are counted anew', async ({ page }) => 
 function file(name: string, size: number) {
   const buffer = Buffer.alloc(size, '%PDF-1.7\n');
   return { name, mimeType: 'application/pdf', buffer };
-}
-
-/** Wraps each text of the page in two elements, as Chrome's translator does. */
-function translate(page: Page) {
-  return page.evaluate(() => {
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    const all: Node[] = [];
-    while (texts.nextNode()) {
-      all.push(texts.currentNode);
-    }
-    const isShown = ({ textContent, parentElement }: Node) =>
-      textContent?.trim() && !parentElement?.matches('script, style');
-    for (const text of all.filter(isShown)) {
-      const [outer, inner] = [document.createElement('font'), document.createElement('font')];
-      text.parentNode?.replaceChild(outer, text);
-      outer.append(inner);
-      inner.append(text);
-    }
-  });
 }
