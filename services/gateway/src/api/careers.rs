@@ -141,7 +141,8 @@ pub async fn apply(
 
 /// What the visitor is told where the service did not wait for the rest. If that is because of the time, it is the visitor's.
 fn refused_early(status: Status) -> ApiError {
-    if status.code() == Code::DeadlineExceeded {
+    // tonic's channel calls a call cancelled whose deadline is over.
+    if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)
     } else {
         status.into()
