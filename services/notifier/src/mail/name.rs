@@ -13,6 +13,11 @@ const MAX_WORDS: usize = 4;
 const MAX_HYPHENS: usize = 3;
 /// East Asian scripts put no spaces between words, so that many characters are a sentence.
 const MAX_EAST_ASIAN_CHARACTERS: usize = 16;
+/// The most numerals of Chinese and Japanese: names have one or a few, telephone numbers more.
+const MAX_NUMERALS: usize = 5;
+const NUMERALS: &str = "零一二三四五六七八九十百千壹貳贰參叁肆伍陸陆柒捌玖拾幺两兩";
+/// Letters that look like a full stop.
+const DOTS: [char; 3] = ['\u{1427}', '\u{a78f}', '\u{4e36}'];
 /// No script puts more marks on one letter; a pile of them covers the lines around it.
 const MAX_MARKS_OF_A_LETTER: usize = 4;
 
@@ -54,6 +59,7 @@ impl PlainName {
             && count(|_| true) <= MAX_CHARACTERS
             && count(is_hyphen) <= MAX_HYPHENS
             && count(is_east_asian) <= MAX_EAST_ASIAN_CHARACTERS
+            && count(|c| NUMERALS.contains(c)) <= MAX_NUMERALS
             && words.iter().flat_map(|word| word.split(is_hyphen)).all(is_part);
         is_plain.then_some(Self(name))
     }
@@ -118,7 +124,7 @@ fn category(c: char) -> GeneralCategory {
 }
 
 fn is_letter(c: char) -> bool {
-    GeneralCategoryGroup::Letter.contains(category(c))
+    GeneralCategoryGroup::Letter.contains(category(c)) && !DOTS.contains(&c)
 }
 
 /// A mark that is seen: a filler or a variation selector is not.
@@ -191,6 +197,7 @@ mod tests {
         "王小明",
         "歐陽娜娜",
         "佐々木 三郎",
+        "五十嵐 三千代",
         "山田\u{3000}太郎",
         "サーバー クリストファー",
         "さくら",
@@ -234,6 +241,9 @@ mod tests {
         "casino\u{a4f8}example",
         "casino\u{a60e}example",
         "casino\u{1d16d}example",
+        "casino\u{a78f}example",
+        "casino \u{1427} example",
+        "casino \u{4e36} example",
         "casino \u{a4f8} example",
         "casino\u{30ce}example",
         "casino\u{3033}example",
@@ -285,6 +295,8 @@ mod tests {
         "\u{3007}",
         "\u{2460}",
         "\u{1d7d8}",
+        "一三八〇〇一三八〇〇〇",
+        "致电 四零零 八二零 八八二零",
         // what nobody sees
         "As\u{200b}ha",
         "As\u{200c}ha",
