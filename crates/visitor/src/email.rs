@@ -123,14 +123,30 @@ fn half_width(c: char) -> char {
     }
 }
 
-/// The one address in what was copied from a list of recipients (RFC 5322, 3.4), or in a link to it (RFC 6068, 2).
+/// What sentences and lists put around an address.
+const AROUND: [(char, char); 7] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('(', ')'),
+    ('[', ']'),
+    ('“', '”'),
+    ('‘', '’'),
+    ('«', '»'),
+];
+
+/// The one address in what was copied from a list of recipients (RFC 5322, 3.4), from a sentence, or from a link to it (RFC 6068, 2).
 fn pasted_address(entered: &str) -> Cow<'_, str> {
     const LINK: &str = "mailto:";
-    let entered = entered.trim_end_matches([',', ';', ' ']);
-    let in_brackets = entered
-        .split_once('<')
-        .and_then(|(_, address)| address.strip_suffix('>'));
-    let entered = in_brackets.unwrap_or(entered).trim();
+    let entered = entered.trim_end_matches([',', ';', '.', ' ']);
+    let around = AROUND
+        .iter()
+        .find_map(|(begin, end)| entered.strip_prefix(*begin)?.strip_suffix(*end));
+    let entered = around.unwrap_or(entered);
+    // Outlook writes square ones.
+    let in_brackets = [('<', '>'), ('[', ']')]
+        .iter()
+        .find_map(|(begin, end)| entered.strip_suffix(*end)?.split_once(*begin));
+    let entered = in_brackets.map_or(entered, |(_, address)| address).trim();
     match entered.get(..LINK.len()) {
         Some(scheme) if scheme.eq_ignore_ascii_case(LINK) => {
             let address = entered[LINK.len()..].split('?').next().unwrap_or_default();
@@ -255,6 +271,38 @@ mod tests {
         ] {
             assert!(EmailAddress::parse(none).is_err(), "{none:?} was taken");
         }
+    }
+
+    #[test]
+    fn an_address_is_found_where_a_sentence_has_it() {
+        for pasted in [
+            "asha@example.com.",
+            "Asha <asha@example.com>.",
+            "(asha@example.com)",
+            "'asha@example.com'",
+            "“asha@example.com”;",
+            "Asha Rao [mailto:asha@example.com]",
+            "Asha [Sales] <asha@example.com>",
+        ] {
+            let address = EmailAddress::parse(pasted);
+            assert_eq!(
+                address.as_ref().map(EmailAddress::as_str),
+                Ok("asha@example.com"),
+                "{pasted}"
+            );
+        }
+        for none in [
+            "[asha@example.com] [zoe@example.org]",
+            "asha@[127.0.0.1]",
+            "'asha'",
+        ] {
+            assert!(EmailAddress::parse(none).is_err(), "{none} was taken");
+        }
+        let quotes_of_its_own = EmailAddress::parse("'asha@example.com");
+        assert_eq!(
+            quotes_of_its_own.map(String::from),
+            Ok("'asha@example.com".to_owned())
+        );
     }
 
     #[test]

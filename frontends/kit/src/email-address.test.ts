@@ -25,6 +25,11 @@ test.each([
   '< asha@example.com >',
   'asha@example.com <asha@example.com>',
   'asha@example.com,',
+  '(asha@example.com)',
+  "'asha@example.com'",
+  '“asha@example.com”;',
+  'Asha Rao [mailto:asha@example.com]',
+  'Asha [Sales] <asha@example.com>',
   'mailto:asha@example.com',
   'MAILTO:asha@example.com?subject=Two%20cameras',
   'mailto:%61sha%40example.com',
@@ -55,6 +60,7 @@ test.each([
   ['user@пример.example', 'user@xn--e1afmkfd.example'],
   ['user@例え。テスト', 'user@xn--r8jz45g.xn--zckzah'],
   ['user@MÜLLER.example', 'user@xn--mller-kva.example'],
+  ['user@company.example.', 'user@company.example'],
 ])('the domain of %s is %s to mail', (address, sent) => {
   expect(withAsciiDomain(address)).toBe(sent);
   expect(addressErrorOf(address)).toBeUndefined();

@@ -28,7 +28,9 @@ const JOINERS = /[\u200c\u200d]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
 /** What lists of recipients have behind an address, and around it. */
 const LIST_END = /[\s,;]+$/;
-const NAMED = /^[^<>]*<([^<>]+)>$/;
+const NAMED = /^[^<>]*<([^<>]+)>$|^[^[\]]*\[([^[\]]+)\]$/;
+/** What sentences have around an address. */
+const QUOTED = /^(?:"(.+)"|'(.+)'|\((.+)\)|“(.+)”|‘(.+)’|«(.+)»)$/;
 const LINK = /^mailto:([^?]*)/i;
 
 /** What a browser takes as an address and no mail can go to. */
@@ -45,7 +47,7 @@ export function addressIn(text: string): string {
     .replace(FULL_WIDTH, character => String.fromCharCode(character.charCodeAt(0) - 0xfee0))
     .trim()
     .replace(LIST_END, '');
-  const address = NAMED.exec(visible)?.[1]?.trim() ?? visible;
+  const address = inside(NAMED, inside(QUOTED, visible));
   const link = LINK.exec(address)?.[1];
   const bare = link === undefined ? address : decoded(link);
   const withoutJoiners = bare.replace(JOINERS, '');
@@ -53,8 +55,12 @@ export function addressIn(text: string): string {
   return found.includes('@') ? found : text;
 }
 
-/** The address with its domain as mail is sent to it (UTS 46), for browsers that take no other. */
-export function withAsciiDomain(address: string): string {
+/**
+ * The address with its domain as mail is sent to it (UTS 46), for browsers that take no other, and without the full stop of a
+ * sentence that it ended.
+ */
+export function withAsciiDomain(entered: string): string {
+  const address = entered.replace(/\.$/, '');
   const [localPart, domain] = parts(address);
   const url = `http://${domain}`;
   return !isAscii(domain) && !/[\s/\\?#:]/.test(domain) && URL.canParse(url)
@@ -141,6 +147,12 @@ function parts(address: string): [localPart: string, domain: string] {
 
 function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
+}
+
+/** What an expression finds within a text; the text where it finds nothing. */
+function inside(expression: RegExp, text: string): string {
+  const found = expression.exec(text)?.slice(1).find(Boolean);
+  return found?.trim() ?? text;
 }
 
 /** Links have some characters in another form (RFC 3986, 2.1). */
