@@ -18,9 +18,11 @@ pub fn write_in_lower_case(headers: &mut HeaderMap) {
     let Some(told) = headers.get_mut(header::CONTENT_TYPE) else {
         return;
     };
-    let mut lower = told.as_bytes().to_vec();
-    let end = lower.iter().position(|byte| *byte == b';').unwrap_or(lower.len());
-    lower[..end].make_ascii_lowercase();
+    let told_bytes = told.as_bytes();
+    let end = told_bytes.iter().position(|byte| *byte == b';');
+    let (media_type, parameters) = told_bytes.split_at(end.unwrap_or(told_bytes.len()));
+    // Some write a space before the parameters, too (RFC 9110, 5.6.6).
+    let lower = [&media_type.trim_ascii().to_ascii_lowercase(), parameters].concat();
     if let Ok(lower) = HeaderValue::from_bytes(&lower) {
         *told = lower;
     }

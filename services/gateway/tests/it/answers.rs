@@ -218,7 +218,7 @@ async fn a_media_type_has_no_case() -> anyhow::Result<()> {
         ),
         (
             "/api/career-application",
-            "multipart/form-data;BOUNDARY=\"X\"",
+            "multipart/form-data ; BOUNDARY=\"X\"",
             PARTS,
         ),
         ("/api/remote-failure", "Application/Reports+JSON", "[]"),
