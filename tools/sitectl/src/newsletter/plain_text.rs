@@ -12,6 +12,8 @@ use super::{
 const WIDTH: usize = 72;
 /// The narrowest column of a table: most words and numbers fit.
 const MIN_COLUMN: usize = 12;
+/// The most by which a list or a quote is indented.
+const INDENT: usize = 4;
 
 /// The plain text of an article.
 ///
@@ -25,6 +27,8 @@ pub fn render(article: &Article<'_>, links: &SiteLinks) -> anyhow::Result<String
         events: Vec::new(),
         link: None,
         places: Vec::new(),
+        indents: 0,
+        is_table: false,
     };
     for (event, _) in &article.body {
         writer.event(event);
@@ -59,10 +63,20 @@ struct Writer<'a> {
     link: Option<String>,
     /// What stands in the place of each link until the lines are broken: nobody could follow a part of one.
     places: Vec<(String, String)>,
+    /// How many lists and quotes are open.
+    indents: usize,
+    is_table: bool,
 }
 
 impl<'a> Writer<'a> {
     fn event(&mut self, event: &Event<'a>) {
+        match event {
+            Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => self.indents += 1,
+            Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_)) => self.indents -= 1,
+            Event::Start(Tag::Table(_)) => self.is_table = true,
+            Event::End(TagEnd::Table) => self.is_table = false,
+            _ => {}
+        }
         let event = match event {
             Event::Start(Tag::Heading { .. }) => Event::Start(Tag::Paragraph),
             Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Paragraph),
@@ -74,8 +88,11 @@ impl<'a> Writer<'a> {
             }
             Event::End(TagEnd::Link) => {
                 let Some(link) = self.link.take() else { return };
-                let number = format!("\u{e000}{}", self.places.len());
-                let place = format!("{number:\u{e000}<width$}", width = link.len().min(WIDTH - 2));
+                let number = format!("\u{e000}{}\u{e000}", self.places.len());
+                // As wide as the link is, so that a line ends before it; but what is wider than its line or column would be broken.
+                let room = (WIDTH - 2).saturating_sub(INDENT * self.indents);
+                let width = if self.is_table { 0 } else { link.len().min(room) };
+                let place = format!("{number:\u{e000}<width$}");
                 let words = format!(" ({place})");
                 self.places.push((place, link));
                 Event::Text(words.into())
@@ -137,6 +154,19 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("(https://example.org/b)"), "{text}");
+        for around in [
+            "- {}\n",
+            "1. a\n   - b\n     - c {}\n",
+            "> {}, said\n",
+            "> - {}.\n",
+            "a[^1]\n\n[^1]: {}.\n",
+            "| a | b | c |\n|---|---|---|\n| {} | x | 1 |\n| some more words, and {} | {}, {} | 2 |\n",
+        ] {
+            let text = rendered(&around.replace("{}", &format!("[a](https://example.org/{longer})")))?;
+            let links = text.matches(&format!("(https://example.org/{longer})")).count();
+            assert_eq!(links, around.matches("{}").count(), "{text}");
+            assert!(!text.contains('\u{e000}'), "{text}");
+        }
         Ok(())
     }
 
