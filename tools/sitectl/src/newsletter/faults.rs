@@ -14,8 +14,8 @@ use super::{
 };
 
 /// How tools for newsletters write where a reader's name is to stand: `{{ name }}`, `{% if %}`, `<%= name %>`, `*|NAME|*` (which
-/// Markdown reads as emphasis), `${name}`, `%NAME%` and `{name}`.
-const PLACEHOLDER: &str = r"\{\{[^{}\n]*[A-Za-z][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{[A-Za-z][^}\n]*\}|\B%[A-Z_]{2,}%\B|(?:^|[\s(])\{[A-Za-z][A-Za-z0-9_.]+\}";
+/// Markdown reads as emphasis), `${name}`, `{$name}`, `%NAME%`, `%%Name%%` and `%recipient.name%`, `[[name]]`, `[First Name]` and `{name}`.
+const PLACEHOLDER: &str = r#"\{\{[^{}\n]*[^{}\s][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{\s*[A-Za-z][^}\n]*\}|\{[$!][A-Za-z][^}\n]*\}|\B%[A-Za-z_][A-Za-z_.]+%\B|\[\[[A-Za-z][A-Za-z0-9_. ]*\]\]|(?i:\[(?:(?:first|last|full|f|l)[ _-]?)?name(?:,[^\]\n]*)?\])|(?:^|[\s(,"“'‘])\{[A-Za-z][A-Za-z0-9_.]+\}"#;
 /// A footnote that was not found, and stands there as it is written.
 const FOOTNOTE: &str = r"\[\^[^\]\s]+\]";
 
@@ -117,7 +117,7 @@ pub fn placeholders(words: &str) -> anyhow::Result<Vec<String>> {
     let found = placeholder.find_iter(words).map(|found| {
         let found = found
             .as_str()
-            .trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+            .trim_start_matches(|c: char| c.is_whitespace() || "(,\"“'‘".contains(c));
         let emphasis = if found.starts_with('|') { "*" } else { "" };
         format!("nobody fills in the placeholder {emphasis}{found}{emphasis}")
     });
@@ -157,6 +157,16 @@ mod tests {
             ("Hello <%= name %>\n", "<%= name %>"),
             ("Hello {first_name},\n", "{first_name}"),
             ("Hello %FIRSTNAME%,\n", "%FIRSTNAME%"),
+            ("Hello %recipient.name%,\n", "%recipient.name%"),
+            ("Hello %%FirstName%%,\n", "%FirstName%"),
+            ("Hello {$name}, ${ 1 }\n", "{$name}"),
+            ("Hello ${ name }\n", "${ name }"),
+            ("Hello [[name]]\n", "[[name]]"),
+            ("Hello [First Name],\n", "[First Name]"),
+            ("Hello [firstname,fallback=there]\n", "[firstname,fallback=there]"),
+            ("Hello {{ имя }}\n", "{{ имя }}"),
+            ("Hello,{name}!\n", "placeholder {name}"),
+            ("[a](mailto:)\n", "it has no address"),
             ("[a](https://example.org/?to={{email}})\n", "{{email}}"),
             ("![Of {{ name }}](/x.png)\n", "{{ name }}"),
             ("One[^1].\n", "line 1: the footnote [^1] has no text"),
@@ -184,6 +194,7 @@ mod tests {
             "100 %% and 5 %% of {x}, {a, b} and {}; {{}} and ${100}.\n",
             "From 5% to 10%, 5%/10%, 12%net%; /blog/{id}, x^{ab} and [[PDF]](/contact).\n",
             "As \\[a](b c) and a list[0] (of 3), [![a](/x.png)](/contact), [b](</a b>).\n",
+            "A list[names], [name](/contact), [their name] and [[1]]; `[[name]]` and C:\\\\%20%20x.\n",
             "See [all](https://example.org/%EF%BB%BF%E2%80%99).\n",
             "## One thing\n\n[up](#one-thing)[^n] and [notes](#references)\n\n[^n]: A note.\n",
             "[a][b], [c][], <https://example.org/>, <me@example.org>\n\n[b]: /contact\n[c]: tel:+911234567\n",

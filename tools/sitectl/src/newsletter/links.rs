@@ -92,6 +92,7 @@ impl SiteLinks {
         };
         let link = link.map_err(|_| "it is no address")?;
         match link.scheme() {
+            "mailto" | "tel" if link.path().is_empty() => Err("it has no address"),
             "mailto" | "tel" => Ok(link),
             "http" | "https" if written.starts_with("www.") => Err("it has no https:// before it"),
             "http" | "https" if !self.is_ours(&link) && self.is_out_of_reach(&link) => {
