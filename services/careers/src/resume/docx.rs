@@ -7,10 +7,10 @@ use quick_xml::{
     Reader, XmlVersion,
     events::{BytesStart, Event},
 };
-use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
+use rawzip::{CompressionMethod, ZipArchiveEntryWayfinder, ZipLocator, ZipSliceArchive};
 use site_events::event::ActiveContent::{self, EmbeddedFile, ExternalTemplate, Macros};
 
-use super::{Look, ResumeError, doc, kind::ResumeKind, without_white_space_before};
+use super::{Look, MAX_BYTES, ResumeError, doc, kind::ResumeKind, without_white_space_before};
 
 /// The most entries of an archive that are looked at. Office writes some twenty, and one for each picture.
 pub(super) const MAX_ENTRIES: usize = 4096;
@@ -49,7 +49,8 @@ pub fn look(content: &[u8]) -> Look {
         });
     }
     let content = without_white_space_before(content);
-    let archive = ZipArchive::from_slice(content).map_err(|_| NO_DOCUMENT)?;
+    let locator = ZipLocator::new().max_search_space(MAX_BYTES);
+    let archive = locator.locate_in_slice(content).map_err(|_| NO_DOCUMENT)?;
     let directory_bytes = archive.eocd_offset().saturating_sub(archive.directory_offset());
     if archive.entries_hint() > MAX_ENTRIES as u64 || directory_bytes > MAX_DIRECTORY_BYTES {
         return Err(ResumeError::Crowded);
@@ -154,7 +155,7 @@ impl Package {
     }
 }
 
-/// An attribute without case; nothing where there is none.
+/// An attribute without case, or white space around it; nothing where there is none.
 fn attribute(line: &BytesStart<'_>, name: &str) -> String {
     let found = line.try_get_attribute(name).ok().flatten();
     let value = found.and_then(|found| {
@@ -163,7 +164,7 @@ fn attribute(line: &BytesStart<'_>, name: &str) -> String {
             .ok()
             .map(Cow::into_owned)
     });
-    value.unwrap_or_default().to_ascii_lowercase()
+    value.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 fn meaning_of_relationship(line: &BytesStart<'_>) -> Option<ActiveContent> {

@@ -23,7 +23,9 @@ pub fn look(content: &[u8]) -> Look {
         return Err(ResumeError::Content(ResumeKind::Pdf));
     }
     let slashes = memchr_iter(b'/', content);
-    Ok(slashes.filter_map(|at| meaning(&content[at + 1..])).collect())
+    Ok(slashes
+        .filter_map(|at| meaning(&content[..at], &content[at + 1..]))
+        .collect())
 }
 
 /// Text before the header is what printers' drivers and servers leave there.
@@ -45,22 +47,52 @@ fn has_trailer(content: &[u8]) -> bool {
     end.is_some_and(|end| memmem::rfind(&content[..end], b"startxref").is_some())
 }
 
-/// What the name that stands here has a reader do. Names in packed objects are not seen.
-fn meaning(object: &[u8]) -> Option<ActiveContent> {
+/// What the name that stands between these has a reader do. Names in packed objects are not seen, and none is what a text has behind a
+/// slash, as `HTML/JavaScript`: it is neither the value of its key nor a key with a value of its kind.
+fn meaning(before: &[u8], object: &[u8]) -> Option<ActiveContent> {
     let is_regular = |byte: &u8| byte.is_ascii_graphic() && !b"()<>[]{}/%".contains(byte);
     let object = &object[..object.len().min(MAX_NAME_BYTES)];
     let end = object.iter().position(|byte| !is_regular(byte))?;
     let (name, behind) = object.split_at(end);
-    // Two letters are in packed data by chance; with what must come behind them hardly ever.
-    let has_value = || matches!(behind.trim_ascii_start().first(), Some(b'(' | b'<' | b'0'..=b'9'));
+    let behind = behind.trim_ascii_start();
+    let has_dictionary = || behind.starts_with(b"<<") || is_reference(behind);
+    let has_script = || behind.starts_with(b"(") || is_hexadecimal(behind) || is_reference(behind);
+    let is_of = |key: &[u8]| {
+        let before = before[before.len().saturating_sub(MAX_NAME_BYTES)..].trim_ascii_end();
+        let slash = before.iter().rposition(|byte| *byte == b'/');
+        slash.is_some_and(|slash| unescaped(&before[slash + 1..]) == key)
+    };
     match &unescaped(name)[..] {
-        b"JavaScript" => Some(ActiveContent::JavaScript),
-        b"JS" if has_value() => Some(ActiveContent::JavaScript),
-        b"EmbeddedFile" | b"EmbeddedFiles" | b"FileAttachment" => Some(ActiveContent::EmbeddedFile),
-        b"EF" if has_value() => Some(ActiveContent::EmbeddedFile),
-        b"Launch" => Some(ActiveContent::Launch),
+        b"JavaScript" if is_of(b"S") || has_dictionary() => Some(ActiveContent::JavaScript),
+        b"JS" if has_script() => Some(ActiveContent::JavaScript),
+        b"EmbeddedFiles" | b"EF" if has_dictionary() => Some(ActiveContent::EmbeddedFile),
+        b"EmbeddedFile" if is_of(b"Type") => Some(ActiveContent::EmbeddedFile),
+        b"FileAttachment" if is_of(b"Subtype") => Some(ActiveContent::EmbeddedFile),
+        b"Launch" if is_of(b"S") => Some(ActiveContent::Launch),
         _ => None,
     }
+}
+
+/// Whether this begins with a reference to an object (7.3.10).
+fn is_reference(object: &[u8]) -> bool {
+    let mut words = object
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
+    let mut is_number = || {
+        words
+            .next()
+            .is_some_and(|word| word.iter().all(u8::is_ascii_digit))
+    };
+    is_number() && is_number() && words.next().is_some_and(|word| word.starts_with(b"R"))
+}
+
+/// Whether this begins with a text in hexadecimal digits (7.3.4.3), and not with an end of XML.
+fn is_hexadecimal(object: &[u8]) -> bool {
+    let digits = object.strip_prefix(b"<").unwrap_or_default().trim_ascii_start();
+    matches!(
+        digits.first(),
+        Some(b'>' | b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
+    )
 }
 
 /// A name may have any of its characters as a number (7.3.5).

@@ -209,6 +209,7 @@ fn a_docx_is_taken_whatever_stands_behind_it() {
         &b"\r\n"[..],
         b"\0",
         &[0; 100_000],
+        &[b' '; 3_000_000],
         b"<html><body>Bye</body></html>",
     ] {
         ensure_harmless([("something behind", [&docx(), behind].concat())]);
@@ -409,10 +410,13 @@ fn what_a_pdf_does_by_itself_is_taken_and_named() {
         ("/OpenAction << /S /JavaScript /JS (app.alert(1)) >>", JavaScript),
         ("/OpenAction<</S/JavaScript/JS 7 0 R>>", JavaScript),
         ("/Names << /JavaScript 7 0 R >>", JavaScript),
+        ("/Names<</Dests 5 0 R/JavaScript<</Names[]>>>>", JavaScript),
+        ("/OpenAction<</JS<6170702E>/S/#4aavaScript>>", JavaScript),
         ("/S /J#61vaScr#69pt", JavaScript),
         ("/S /Rendition /JS (app.alert(1))", JavaScript),
         ("/Names << /EmbeddedFiles 7 0 R >>", EmbeddedFile),
         ("/Subtype /FileAttachment", EmbeddedFile),
+        ("/Type/EmbeddedFile/Length 9", EmbeddedFile),
         ("/Type /Filespec /EF << /F 7 0 R >>", EmbeddedFile),
         ("/S /Launch /F (cmd.exe)", Launch),
     ] {
@@ -426,6 +430,9 @@ fn what_a_pdf_does_by_itself_is_taken_and_named() {
 fn words_that_only_resemble_active_content_are_not_called_that() {
     for harmless in [
         "(I write JavaScript /JavaScripting and /JSON)",
+        "/Title (Frontend/JavaScript developer) /Keywords (HTML/CSS/JavaScript)",
+        "(HTML/JavaScript \\(5 years\\), TypeScript/JS 3 years, /JS \\(Node\\), /Launch of a product) Tj",
+        "<rdf:li>HTML/JavaScript</rdf:li><rdf:li>HTML/JS</rdf:li>",
         "/Title (EmbeddedFiles)",
         "/JSX /EFG /Launcher /JS/EF",
         "/FontDescriptor 5 0 R /JS\u{e9}",
