@@ -14,7 +14,7 @@ use opentelemetry::{
 use site_service::metrics;
 use tokio::time::Instant;
 
-use super::refusal::Refusal;
+use super::{limits::Priority, refusal::Refusal};
 
 /// The pause after the first refusal of our account; it doubles with each one that comes when it is over.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
@@ -98,11 +98,18 @@ impl Hold {
     }
 
     /// What to do about a refusal of this mail (its key tells it from others) to this domain.
-    pub fn refused(&self, refusal: Refusal, reason: &str, key: &str, domain: &str) -> Verdict {
+    pub fn refused(
+        &self,
+        refusal: Refusal,
+        reason: &str,
+        key: &str,
+        priority: Priority,
+        domain: &str,
+    ) -> Verdict {
         self.refusals.add(1, &[KeyValue::new("about", refusal.name())]);
         let (verdict, is_new) = {
             let mut state = self.state();
-            let verdict = state.refused(refusal, key, domain, Instant::now());
+            let verdict = state.refused(refusal, key, priority, domain, Instant::now());
             let is_new = matches!(verdict, Verdict::Hold(_)) && !state.is_held;
             state.is_held |= is_new;
             (verdict, is_new)
@@ -145,7 +152,14 @@ impl Drop for Hold {
 }
 
 impl State {
-    fn refused(&mut self, refusal: Refusal, key: &str, domain: &str, now: Instant) -> Verdict {
+    fn refused(
+        &mut self,
+        refusal: Refusal,
+        key: &str,
+        priority: Priority,
+        domain: &str,
+        now: Instant,
+    ) -> Verdict {
         let too_many = match refusal {
             Refusal::Account => return Verdict::Hold(self.next_pause(MAX_PAUSE, now)),
             Refusal::NoSuchAddress | Refusal::Recipient => RECIPIENTS_DOMAINS_IN_A_ROW,
@@ -165,7 +179,11 @@ impl State {
         }
         let (taken, times) = self.unconfirmed.entry(key.to_owned()).or_insert((self.taken, 0));
         *times += 1;
-        if self.taken > *taken || *times >= CONFIRMED_BY {
+        // A site where little happens has no row, and what says nothing may be the day's quota: a form's mail is tried until its time is
+        // over. An issue's ends, and can be repeated.
+        let is_patient = refusal == Refusal::Unknown && priority == Priority::First;
+        let is_confirmed = !is_patient && *times >= CONFIRMED_BY;
+        if self.taken > *taken || is_confirmed {
             self.unconfirmed.remove(key);
             return Verdict::Final;
         }
@@ -188,7 +206,7 @@ mod tests {
 
     fn refuse(hold: &Hold, refusal: Refusal, recipient: &str) -> Verdict {
         let domain = recipient.split('@').next_back().unwrap_or_default();
-        hold.refused(refusal, "no", recipient, domain)
+        hold.refused(refusal, "no", recipient, Priority::First, domain)
     }
 
     #[test]
@@ -246,11 +264,31 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_says_nothing_is_final_where_it_comes_again_and_again_for_one_domain() {
+    fn a_refusal_that_says_nothing_is_final_only_once_another_mail_is_taken() {
         let hold = Hold::new();
-        let verdicts: Vec<Verdict> = (0..3)
-            .map(|_| refuse(&hold, Refusal::Unknown, "a@a.example"))
-            .collect();
-        assert_eq!(verdicts, [Verdict::Again, Verdict::Again, Verdict::Final]);
+        for _ in 0..20 {
+            assert_eq!(refuse(&hold, Refusal::Unknown, "a@a.example"), Verdict::Again);
+            assert_eq!(refuse(&hold, Refusal::Unknown, "b@b.example"), Verdict::Again);
+        }
+        hold.taken();
+        assert_eq!(refuse(&hold, Refusal::Unknown, "a@a.example"), Verdict::Final);
+    }
+
+    #[test]
+    fn of_an_issue_such_a_refusal_is_final_where_it_comes_again_and_again_for_one_domain() {
+        let hold = Hold::new();
+        let issue = || {
+            hold.refused(
+                Refusal::Unknown,
+                "no",
+                "a.example.issue",
+                Priority::Bulk,
+                "a.example",
+            )
+        };
+        assert_eq!(
+            [issue(), issue(), issue()],
+            [Verdict::Again, Verdict::Again, Verdict::Final]
+        );
     }
 }

@@ -172,7 +172,9 @@ impl Smtp {
             };
             drop(message);
             if let Err(error) = self.hand_over(&mut call, &envelope, content).await {
-                return Err(self.smtp_error(call, key, &envelope, error).into());
+                return Err(self
+                    .smtp_error(call, key, limit.priority, &envelope, error)
+                    .into());
             }
             self.deferred_messages.clear();
             self.deferred_domains.clear();
@@ -289,6 +291,7 @@ impl Smtp {
         &self,
         mut call: Call<'_>,
         key: &str,
+        priority: Priority,
         envelope: &Envelope,
         error: HandOverError,
     ) -> SmtpError {
@@ -296,7 +299,7 @@ impl Smtp {
         let domain = envelope.to().first().map_or("", |address| address.domain());
         let (away, reason) = match error {
             HandOverError::Refused(refusal, reason) => {
-                return self.refused(call, key, domain, refusal, reason);
+                return self.refused(call, key, priority, domain, refusal, reason);
             }
             HandOverError::Deferred(reason) => {
                 if self.deferred_messages.count(key) == Cause::Own {
@@ -335,11 +338,12 @@ impl Smtp {
         &self,
         mut call: Call<'_>,
         key: &str,
+        priority: Priority,
         domain: &str,
         refusal: Refusal,
         reason: String,
     ) -> SmtpError {
-        let verdict = self.hold.refused(refusal, &reason, key, domain);
+        let verdict = self.hold.refused(refusal, &reason, key, priority, domain);
         if let Verdict::Hold(pause) = verdict {
             let retry_after = Some(pause);
             let pause = call.failed(Away::Failing { retry_after }, &reason);

@@ -50,7 +50,9 @@ static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
         r"client (host|was|does not|blocked)|low reputation of|reputation of the|\b(sending|your|source) ip\b|unauthori[sz]ed ip",
         r"\bip (address )?(you're|you are|\S+ is) ",
         r"\byour (\w+ )?account\b|(account|domain|outgoing mail|sending|tenant) .{0,40}(suspended|deactivated|paused|exceeded)",
-        r"(free|sandbox) (accounts?|subdomains?)",
+        r"(free|sandbox) (accounts?|subdomains?)|\bcan only (send|be used)|\bnot logged in\b|credits\b|unconfigured sending",
+        r"\b(e-?mail|mail|send) (quota|limits?) (is |was )?(exceeded|reached)|(maximum|max) .{0,20}(messages|e-?mails) (per|in)\b",
+        r"too much mail from|limit for sending|\bmail from (must|this (ip|host|domain))\b|\brelaying to\b.{0,20}denied|to send on behalf",
     ])
 });
 /// About the recipient, whatever else is said.
@@ -60,6 +62,7 @@ static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| {
         r"restricted recipient|resolver\.(rst|adr)\b|rejected: address (black|block)listed|suppression list",
         r"(mailbox|inbox) .{0,40}(full|exceed|over|quota|storage|inactive)|over ?quota",
         r"\breceiv(e|es|ing) (mail|limit|messages)|to (this|the) (recipient|group|mailbox)\b",
+        r"\bsend (e-?mails? |mail |messages )?to (this|the) (address|distribution|list)\b",
     ])
 });
 /// About this mail.
@@ -86,6 +89,7 @@ static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
 static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(sender|policy|message|full|quota|denied|blocked|listed|reputation|authentication|administrative)\b",
+        r"\b(limits?|exceeded|send|sending|from|authori[sz]ed)\b",
     ])
 });
 
@@ -133,7 +137,7 @@ impl Refusal {
     /// What this refusal for good is about, if not [our account](is_about_our_account). The words hold no address.
     pub fn of(code: u16, words: &str, stage: SmtpStage) -> Self {
         let words = own_words(words);
-        let status = enhanced_status(5, words).filter(|(_, detail)| *detail != 0);
+        let status = enhanced_status(5, words).filter(|status| *status == (7, 0) || status.1 != 0);
         let no_such_address = match stage {
             SmtpStage::Recipient => Self::NoSuchAddress,
             _ => Self::Recipient,
