@@ -1,5 +1,5 @@
 //! Who else holds a person's data: the endpoints of webhooks that were sent their events, as the delivery records say. Those expire; of
-//! an event that is older each endpoint may have been sent it that hears of such events.
+//! an event that is older each endpoint may have been sent it that hears of such events. So may one that answers with errors.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -51,29 +51,38 @@ pub async fn search(
     let recorded_since = OffsetDateTime::now_utc() - deliveries.stream().cached_info().config.max_age;
 
     let mut sent = BTreeMap::<&str, BTreeSet<&str>>::new();
+    let mut tried = sent.clone();
     for record in &found.deliveries {
         let key = deliveries.key_of(record).and_then(|key| key.split_once('.'));
         let endpoint = key.and_then(|(event, to)| Some((event, to.strip_prefix(Endpoint::CONSUMER_PREFIX)?)));
         // Names of endpoints have no underscore: what follows one says what came of failures.
-        if let Some((event, name)) = endpoint.filter(|(_, name)| !name.contains('_')) {
-            sent.entry(name).or_default().insert(event);
-        }
+        match endpoint.map(|(event, name)| (event, name.split_once('_'), name)) {
+            Some((event, Some((name, _)), _)) => tried.entry(name).or_default().insert(event),
+            Some((event, None, name)) => sent.entry(name).or_default().insert(event),
+            None => false,
+        };
     }
     let consumers: BTreeMap<&str, &Info> = consumers
         .iter()
         .filter_map(|info| Some((info.name.strip_prefix(Endpoint::CONSUMER_PREFIX)?, info)))
         .collect();
-    let names: BTreeSet<&str> = consumers.keys().chain(sent.keys()).copied().collect();
+    let names = consumers.keys().chain(sent.keys()).chain(tried.keys());
+    let names: BTreeSet<&str> = names.copied().collect();
     let holders = names.into_iter().map(|name| {
         let consumer = consumers.get(name);
         let hears_of = |kind: &str| consumer.is_some_and(|info| hears_of(info, kind));
         let is_on = states.get(name).is_none_or(|state| state.off.is_none());
         let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
-        let sent = sent.get(name);
+        let (sent, tried) = (sent.get(name), tried.get(name));
         let may_have_been_sent = found.events.iter().filter(|event| {
-            let is_recorded = broker::event_id(event)
-                .is_some_and(|id| sent.is_some_and(|sent| sent.contains(id.to_string().as_str())));
-            !is_recorded && time(event) < recorded_since && hears_of(subjects::without_person(&event.subject))
+            let id = broker::event_id(event).map(|id| id.to_string());
+            let is_in = |ids: Option<&BTreeSet<&str>>| {
+                ids.zip(id.as_deref()).is_some_and(|(ids, id)| ids.contains(id))
+            };
+            let is_old = time(event) < recorded_since;
+            let is_under_way = consumer.is_some_and(|info| is_under_way(info, event));
+            let fits = hears_of(subjects::without_person(&event.subject));
+            !is_in(sent) && (is_in(tried) || fits && (is_old || is_under_way))
         });
         Holder {
             endpoint: name.to_owned(),
@@ -103,6 +112,12 @@ fn time(event: &StreamMessage) -> OffsetDateTime {
         .as_str()
         .and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
     told.unwrap_or(event.time)
+}
+
+/// Whether an endpoint was sent an event, or is, and did not take it yet: it may have read it all the same.
+fn is_under_way(endpoint: &Info, event: &StreamMessage) -> bool {
+    let (taken, begun) = (&endpoint.ack_floor, &endpoint.delivered);
+    (taken.stream_sequence + 1..=begun.stream_sequence).contains(&event.sequence)
 }
 
 /// Whether an endpoint takes events of this kind, whoever they are about.
