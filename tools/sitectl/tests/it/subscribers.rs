@@ -250,7 +250,7 @@ async fn whoever_leaves_while_suppressed_has_left_and_gets_no_goodbye() -> anyho
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
-    for words in ["552 5.2.2 Mailbox full", "550 5.7.1 Not wanted here"] {
+    for words in ["552 5.2.2 Mailbox full", "554 5.7.1 Message rejected as spam"] {
         let mut site = Site::where_zoe_is_answered(words).await?;
         site.sign_up(ZOE).await?;
         site.until_acked().await?;
