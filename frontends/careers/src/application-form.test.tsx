@@ -406,3 +406,14 @@ test('a draft survives going away, but not the position that was applied for (se
   expect(typed('Cover Letter')).toBe('I count people for fun.');
   expect(typed('Position')).toBe('');
 });
+
+test('a position that nobody but the visitor has said is part of the draft, for forms that say none', () => {
+  const { unmount } = render(<Page position="" />);
+  write('Position', 'Anything with cameras');
+  unmount();
+  const other = render(<Page position="AI Intern" />);
+  expect(typed('Position')).toBe('AI Intern');
+  other.unmount();
+  render(<Page position="" />);
+  expect(typed('Position')).toBe('Anything with cameras');
+});

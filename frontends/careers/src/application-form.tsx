@@ -20,7 +20,7 @@ import { ResumeField } from './resume-field.tsx';
 /** The names of the fields that hold text. */
 export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
-/** Fields left out of the draft: the button that was pressed says the position. */
+/** Fields left out of the draft where the button that was pressed says the position. */
 const NOT_DRAFTED = ['position'];
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
@@ -106,13 +106,14 @@ function ApplicationFields({ position, fieldErrors }: ApplicationFieldsProps) {
 }
 
 function useApplicationSubmission({
+  position,
   resume,
   onResume,
   onSubmitted,
   onCancelled,
   fieldErrors: initial,
 }: ApplicationFormProps) {
-  const { form, save, discard } = useDraft('application', NOT_DRAFTED);
+  const { form, save, discard } = useDraft('application', position ? NOT_DRAFTED : undefined);
   const submission = useSubmission(initial);
   const { state, fieldErrors, failures } = submission;
   useFocusOnError(form, failures);
