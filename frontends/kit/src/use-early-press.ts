@@ -15,16 +15,24 @@ export function useEarlyPress(
   onClick: Press | undefined,
 ): Press {
   useEffect(() => {
-    // What sends a form works without React.
-    if (button.current?.dataset['pressed'] && button.current.type === 'button') {
-      pressed.push(button.current);
-      queueMicrotask(pressAgain);
+    if (button.current) {
+      pressIfUnheard(button.current);
     }
   }, [button]);
   return event => {
     delete event.currentTarget.dataset['pressed'];
     onClick?.(event);
   };
+}
+
+/** Presses a button again, once all are known, if one is marked. */
+export function pressIfUnheard(button: HTMLButtonElement): void {
+  // What sends a form or opens a menu works without React.
+  const needsReact = button.type === 'button' && !button.popoverTargetElement;
+  if (button.dataset['pressed'] && needsReact) {
+    pressed.push(button);
+    queueMicrotask(pressAgain);
+  }
 }
 
 /** In the order of the visitor, who may have chosen one thing and then another. */

@@ -1,3 +1,5 @@
+import { pressIfUnheard } from '@site/kit/use-early-press.ts';
+
 /** Elements that hold what a visitor has entered, opened or focused. */
 const HOLDERS = 'a[href], button, details, input[name], summary, textarea[name]';
 
@@ -98,6 +100,12 @@ function nameOf(element: HTMLElement): string | null {
 function carryOver({ from, to }: { from: HTMLElement; to: HTMLElement }): () => void {
   if (from instanceof HTMLDetailsElement && to instanceof HTMLDetailsElement) {
     to.open = from.open;
+  }
+  if (from instanceof HTMLButtonElement && to instanceof HTMLButtonElement) {
+    // The mark of `early-press.js`: of a press that nobody has heard.
+    const { pressed } = from.dataset;
+    Object.assign(to.dataset, pressed && { pressed });
+    return () => pressIfUnheard(to);
   }
   if (!(isField(from) && isField(to))) {
     return nothing;

@@ -30,6 +30,27 @@ test('the theme that is switched before the application is there changes once it
   await expect(page.locator('html')).not.toHaveClass('dark');
 });
 
+test('what is pressed early takes effect also where an extension changed the page, and React renders it anew', async ({
+  page,
+  pageErrors,
+}) => {
+  await page.emulateMedia({ colorScheme: 'light' });
+  const start = await openEarly(page, '/careers');
+  await page.evaluate(() =>
+    document.querySelector('#root')?.prepend(document.createElement('div')),
+  );
+  await page.getByRole('button', { name: 'Business', exact: true }).click();
+  await page.getByRole('button', { name: 'Media', exact: true }).click();
+  await page.getByRole('button', { name: 'Dark theme' }).click();
+  start();
+  await expect(page.locator('html')).toHaveClass('dark');
+  await expect(
+    page.getByRole('button', { name: 'Media', exact: true, pressed: true }),
+  ).toBeVisible();
+  await expect(page.locator('main details')).toHaveCount(1);
+  expect(pageErrors.splice(0).join()).toContain('#418');
+});
+
 for (const [when, files] of [
   ['the application', '**/*.js*'],
   ['the remote', '**/remotes/**/*.js*'],
