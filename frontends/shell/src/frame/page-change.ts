@@ -12,6 +12,8 @@ import { waitForElement } from './wait-for-element.ts';
 let rendered: string | undefined;
 /** Whether that page's heading is there. */
 let isComplete = true;
+/** Whether it came in the place of the one that was loaded. */
+let hasChanged = false;
 let isLoading = false;
 
 /** Loads the page whose change fails by an error that nobody catches; to be called before React starts. */
@@ -23,7 +25,20 @@ export function watchPageChanges(): void {
 
 /** Loads the page that is being changed, if one is. */
 export function loadChangedPage(): void {
-  if (isChanging() && !isLoading) {
+  if (isChanging()) {
+    load();
+  }
+}
+
+/** Loads the page that an error has left nothing of. By a failure to remove the page before, its heading may be there still. */
+export function loadLostPage(): void {
+  if (hasChanged || isChanging()) {
+    load();
+  }
+}
+
+function load() {
+  if (!isLoading) {
     isLoading = true;
     // Where the page before was scrolled to, the browser would scroll this one.
     window.scrollTo(0, 0);
@@ -42,6 +57,7 @@ export async function loadChangedPageIfServed(): Promise<void> {
 export function usePageChange(pathname: string, main: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     isComplete = rendered === undefined;
+    hasChanged ||= !isComplete;
     rendered = pathname;
     // Somebody has put other elements in the place of React's: nothing that it renders is seen.
     if (!main.current?.isConnected) {

@@ -4,7 +4,7 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useLocation } from '@site/kit/router.ts';
 import type { ReactNode } from 'react';
 import { Component } from 'react';
-import { loadChangedPage } from './page-change.ts';
+import { loadLostPage } from './page-change.ts';
 
 interface Boundary {
   /** Path of the page: an error does not outlive the page it is of. */
@@ -37,7 +37,7 @@ class ErrorBoundary extends Component<Boundary, BoundaryState> {
   }
 
   override componentDidCatch() {
-    loadChangedPage();
+    loadLostPage();
   }
 
   override render() {

@@ -130,6 +130,12 @@ const EXTENSIONS = {
   'has removed the data for search engines': () =>
     document.querySelector('script[type="application/ld+json"]')?.remove(),
   'has removed the page’s header': () => document.querySelector('main header')?.remove(),
+  'has wrapped what the page shows': () => {
+    const area = document.querySelector('main [data-area]');
+    area?.replaceWith(document.createElement('div'));
+    document.querySelector('main div')?.append(area ?? '');
+  },
+  'has emptied the page': () => document.querySelector('main')?.replaceChildren(),
   'has written the page anew': () => {
     const root = document.querySelector('#root');
     root?.replaceChildren(...Array.from(root.childNodes, node => node.cloneNode(true)));
