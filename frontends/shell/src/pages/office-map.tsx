@@ -18,7 +18,7 @@ export function OfficeMap() {
           className="h-104 w-full border border-line"
         />
       ) : (
-        <div className="grid h-104 place-items-center border border-line bg-sunk p-6 text-center noscript:hidden">
+        <div className="grid min-h-104 place-items-center border border-line bg-sunk p-6 text-center noscript:hidden">
           <div>
             <p className="mx-auto mb-5 max-w-lead text-ink-2">
               The map comes from OpenStreetMap, which then sees your network address.

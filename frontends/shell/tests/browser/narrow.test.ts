@@ -57,6 +57,10 @@ test('with the browser’s font at 200 % nothing is scrolled sideways on a phone
       await test.step(`${route}, ${width} pixels`, () => expectFits(page, width, 700));
     }
   }
+  // What grows beyond its place would be covered by what follows.
+  await page.setViewportSize({ width: 320, height: 700 });
+  await page.goto(stack.site + SAMPLES.contact);
+  await page.getByRole('button', { name: 'Show map' }).click({ trial: true });
   await browser.close();
 });
 
