@@ -149,7 +149,11 @@ fn pasted_address(entered: &str) -> Cow<'_, str> {
     let entered = in_brackets.map_or(entered, |(_, address)| address).trim();
     match entered.get(..LINK.len()) {
         Some(scheme) if scheme.eq_ignore_ascii_case(LINK) => {
-            let address = entered[LINK.len()..].split('?').next().unwrap_or_default();
+            let address = entered[LINK.len()..]
+                .trim_start_matches('/')
+                .split('?')
+                .next()
+                .unwrap_or_default();
             percent_decode_str(address).decode_utf8_lossy()
         }
         _ => Cow::Borrowed(entered),
@@ -245,6 +249,7 @@ mod tests {
             "asha@example.com,",
             "mailto:asha@example.com",
             "MAILTO:asha@example.com?subject=Two%20cameras",
+            "mailto://asha@example.com",
             "mailto:%61sha%40example.com",
             "Asha <mailto:asha@example.com>",
             "ａｓｈａ＠ｅｘａｍｐｌｅ．ｃｏｍ",

@@ -32,6 +32,7 @@ test.each([
   'Asha [Sales] <asha@example.com>',
   'mailto:asha@example.com',
   'MAILTO:asha@example.com?subject=Two%20cameras',
+  'mailto://asha@example.com',
   'mailto:%61sha%40example.com',
   'Asha <mailto:asha@example.com?subject=x>',
   'ａｓｈａ＠ｅｘａｍｐｌｅ．ｃｏｍ',

@@ -31,7 +31,7 @@ const LIST_END = /[\s,;]+$/;
 const NAMED = /^[^<>]*<([^<>]+)>$|^[^[\]]*\[([^[\]]+)\]$/;
 /** What sentences have around an address. */
 const QUOTED = /^(?:"(.+)"|'(.+)'|\((.+)\)|“(.+)”|‘(.+)’|«(.+)»)$/;
-const LINK = /^mailto:([^?]*)/i;
+const LINK = /^mailto:\/*([^?]*)/i;
 
 /** What a browser takes as an address and no mail can go to. */
 const UNMAILABLE = /^\.|\.\.|\.@|^[^@]{65}/;
