@@ -8,13 +8,10 @@ const PROVIDERS = [
   'outlook.com',
   'yahoo.com',
   'icloud.com',
-  'googlemail.com',
   'protonmail.com',
   'rediffmail.com',
   'live.com',
   'aol.com',
-  'msn.com',
-  'gmx.net',
   'web.de',
 ];
 /** Providers whose names are as near to one of those as a slip is. */
@@ -30,7 +27,7 @@ const FULL_WIDTH = /[\uff01-\uff5e]/g;
 const LIST_END = /[\s,;]+$/;
 const NAMED = /^[^<>]*<([^<>]+)>$|^[^[\]]*\[([^[\]]+)\]$/;
 /** What sentences have around an address. */
-const QUOTED = /^(?:"(.+)"|'(.+)'|\((.+)\)|“(.+)”|‘(.+)’|«(.+)»)$/;
+const QUOTED = /^["'(“‘«](.+)["')”’»]$/;
 const LINK = /^mailto:\/*([^?]*)/i;
 
 /** What a browser takes as an address and no mail can go to. */

@@ -24,7 +24,7 @@ export function watchPageChanges(): void {
 }
 
 /** Loads the page that is being changed, if one is. */
-export function loadChangedPage(): void {
+function loadChangedPage(): void {
   if (isChanging()) {
     load();
   }

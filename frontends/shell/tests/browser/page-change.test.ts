@@ -163,7 +163,8 @@ for (const [what, meddle] of Object.entries(EXTENSIONS)) {
     }
     await page.goBack();
     await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
-    // What the extension broke React may complain of.
+    // What the extension broke React may complain of, also while the page is left.
+    await page.goto('about:blank');
     consoleMessages.splice(0);
     pageErrors.splice(0);
   });
