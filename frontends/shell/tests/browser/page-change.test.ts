@@ -164,7 +164,7 @@ for (const [what, meddle] of Object.entries(EXTENSIONS)) {
     await page.goBack();
     await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
     // What the extension broke React may complain of, also while the page is left.
-    await page.goto('about:blank');
+    await page.goto('/terms');
     consoleMessages.splice(0);
     pageErrors.splice(0);
   });
