@@ -1,9 +1,8 @@
 //! What is wrong with an issue that its readers would see: pictures that are missing, links that lead nowhere, footnotes without a
 //! text, and placeholders that nobody fills in.
 
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
-use anyhow::Context as _;
 use pulldown_cmark::{Event, Tag, TagEnd};
 use regex_lite::Regex;
 use url::Url;
@@ -15,9 +14,13 @@ use super::{
 
 /// How tools for newsletters write where a reader's name is to stand: `{{ name }}`, `{% if %}`, `<%= name %>`, `*|NAME|*` (which
 /// Markdown reads as emphasis), `${name}`, `{$name}`, `%NAME%`, `%%Name%%` and `%recipient.name%`, `[[name]]`, `[First Name]` and `{name}`.
-const PLACEHOLDER: &str = r#"\{\{[^{}\n]*[^{}\s][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{\s*[A-Za-z][^}\n]*\}|\{[$!][A-Za-z][^}\n]*\}|\B%[A-Za-z_][A-Za-z_.]+%\B|\[\[[A-Za-z][A-Za-z0-9_. ]*\]\]|(?i:\[(?:(?:first|last|full|f|l)[ _-]?)?name(?:,[^\]\n]*)?\])|(?:^|[\s(,"“'‘])\{[A-Za-z][A-Za-z0-9_.]+\}"#;
+static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"\{\{[^{}\n]*[^{}\s][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{\s*[A-Za-z][^}\n]*\}|\{[$!][A-Za-z][^}\n]*\}|\B%[A-Za-z_][A-Za-z_.]+%\B|\[\[[A-Za-z][A-Za-z0-9_. ]*\]\]|(?i:\[(?:(?:first|last|full|f|l)[ _-]?)?name(?:,[^\]\n]*)?\])|(?:^|[\s(,"“'‘])\{[A-Za-z][A-Za-z0-9_.]+\}"#,
+    )
+});
 /// A footnote that was not found, and stands there as it is written.
-const FOOTNOTE: &str = r"\[\^[^\]\s]+\]";
+static FOOTNOTE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^[^\]\s]+\]"));
 
 /// Something that is wrong, in the words of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +60,6 @@ pub fn look(
     links: &SiteLinks,
 ) -> anyhow::Result<Findings> {
     let (mut found, mut is_code) = (Findings::default(), false);
-    let footnote = Regex::new(FOOTNOTE)?;
     for (event, range) in article.pieces() {
         let line = Some(first_line + markdown[..range.start].matches('\n').count());
         let fault = |what| Fault { line, what };
@@ -66,16 +68,14 @@ pub fn look(
             Event::End(TagEnd::CodeBlock) => is_code = false,
             Event::Text(_) if !is_code => {
                 let words = &markdown[range.clone()];
-                found.faults.extend(placeholders(words)?.into_iter().map(fault));
-                let unknown = footnote.find_iter(words);
+                found.faults.extend(placeholders(words).map(fault));
+                let unknown = FOOTNOTE.find_iter(words);
                 let unknown = unknown.filter(|at| !words[..at.start()].ends_with('\\'));
                 let unknown = unknown.map(|at| format!("the footnote {} has no text", at.as_str()));
                 found.faults.extend(unknown.map(fault));
             }
             Event::Start(Tag::Link { dest_url, .. }) => {
-                found
-                    .faults
-                    .extend(placeholders(dest_url)?.into_iter().map(fault));
+                found.faults.extend(placeholders(dest_url).map(fault));
                 let nowhere = |why: &str| fault(format!("the link {dest_url} leads nowhere: {why}"));
                 match (dest_url.strip_prefix('#'), links.target(dest_url)) {
                     (Some(heading), _) if article.has_heading(heading) => {}
@@ -89,7 +89,7 @@ pub fn look(
                 }
             }
             Event::Start(Tag::Image { dest_url, title, .. }) => {
-                found.faults.extend(placeholders(title)?.into_iter().map(fault));
+                found.faults.extend(placeholders(title).map(fault));
                 match links.picture(dest_url)? {
                     Picture::At(url) => found.targets.push(Target {
                         fault: fault(format!("the picture {url} is missing")),
@@ -108,20 +108,18 @@ pub fn look(
 }
 
 /// The placeholders in these words, each in a sentence.
-///
-/// # Errors
-///
-/// None that words cause.
-pub fn placeholders(words: &str) -> anyhow::Result<Vec<String>> {
-    let placeholder = Regex::new(PLACEHOLDER).context("placeholders cannot be searched")?;
-    let found = placeholder.find_iter(words).map(|found| {
+pub fn placeholders(words: &str) -> impl Iterator<Item = String> {
+    PLACEHOLDER.find_iter(words).map(|found| {
         let found = found
             .as_str()
             .trim_start_matches(|c: char| c.is_whitespace() || "(,\"“'‘".contains(c));
         let emphasis = if found.starts_with('|') { "*" } else { "" };
         format!("nobody fills in the placeholder {emphasis}{found}{emphasis}")
-    });
-    Ok(found.collect())
+    })
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern of ours")
 }
 
 impl fmt::Display for Fault {
