@@ -72,7 +72,9 @@ impl From<Failure> for Outcome {
         match remedy {
             Remedy::DeadLetter => Self::Refused(reason),
             Remedy::Retry { at_least } => Self::Retry(reason, Pause::AtLeast(at_least)),
-            Remedy::RetryLater { at_least } => Self::NotYet(reason, Pause::AtLeast(at_least)),
+            Remedy::RetryLater { at_least } => {
+                Self::NotYet(reason, Pause::Just(at_least.max(Duration::from_secs(1))))
+            }
         }
     }
 }

@@ -8,16 +8,16 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use site_broker::Delivery;
+use site_broker::Remedy;
 use time::OffsetDateTime;
 use tokio::{sync::oneshot, time::sleep};
 
 use crate::{
     delivery_error::DeliveryError,
     gathering::{BundleSize, Gathering},
-    mail::{self, BundleKind, Mail, MailContext, MailError, RecruiterExtrasLoader},
+    mail::{self, Attachment, BundleKind, Mail, MailContext, MailError, RecruiterExtrasLoader},
     storage::{EventStream, Handover, Unsent},
-    transport::smtp::{ChannelLimit, Smtp, SmtpError},
+    transport::smtp::{Smtp, SmtpChannel, SmtpFailure},
 };
 
 /// The size of a bundle: its mail can be read to its end, and is written in some megabytes. One event takes up to
@@ -26,9 +26,6 @@ const MAX_SIZE: BundleSize = BundleSize {
     members: 50,
     bytes: 256 * 1024,
 };
-
-/// How much larger than its events a bundle's mail is: each as text and as HTML, encoded. It takes its share of the room for attachments.
-const MAIL_EXPANSION: u64 = 4;
 
 /// The most deliveries of a channel with bundles that are under way at once: a bundle that fills up, and as many beside it. A quarter
 /// must be free for the broker to be asked for more.
@@ -70,9 +67,18 @@ struct Member {
 #[derive(Debug, thiserror::Error)]
 enum BundleError {
     #[error(transparent)]
-    Smtp(#[from] SmtpError),
+    Smtp(#[from] SmtpFailure),
     #[error(transparent)]
     Mail(#[from] MailError),
+}
+
+impl BundleError {
+    fn may_be_of_one_member(&self) -> bool {
+        match self {
+            Self::Mail(_) => true,
+            Self::Smtp(error) => !matches!(error.failure.remedy, Remedy::RetryLater { .. }),
+        }
+    }
 }
 
 impl OpenBundles {
@@ -94,10 +100,6 @@ impl Default for OpenBundles {
 }
 
 impl Member {
-    fn delivery(&self) -> &Delivery {
-        self.unsent.delivery()
-    }
-
     /// Whoever waited for that may be gone.
     fn tell(self, answer: Result<Bundled, DeliveryError>) {
         drop(self.answer.send(answer));
@@ -113,7 +115,7 @@ impl Bundles {
     pub async fn send_with_others(
         &self,
         kind: BundleKind,
-        limit: &ChannelLimit,
+        smtp_channel: &SmtpChannel,
         unsent: Unsent<'static>,
     ) -> Result<Bundled, DeliveryError> {
         let (answer, answered) = oneshot::channel();
@@ -127,31 +129,29 @@ impl Bundles {
                 }
             };
             let members = lead.members(wait).await;
-            self.send_bundle(kind, limit, members).await;
+            self.send_bundle(kind, smtp_channel, members).await;
         }
         answered.await.unwrap_or(Err(DeliveryError::BundleIsGone))
     }
 
     /// Hands the bundle over, and tells each member what came of it. What the server does not take as it is, is handed over by
     /// halves: in the end only the event that is to blame for it is alone.
-    async fn send_bundle(&self, kind: BundleKind, limit: &ChannelLimit, members: Vec<Member>) {
+    async fn send_bundle(&self, kind: BundleKind, smtp_channel: &SmtpChannel, members: Vec<Member>) {
         let mut parts = vec![members];
         while let Some(mut members) = parts.pop() {
-            match self.try_to_send(kind, limit, &mut members).await {
+            match self.try_to_send(kind, smtp_channel, &mut members).await {
                 Ok(Handover::Sent) => {
                     tracing::info!(events = members.len(), "a bundle was sent");
                     tell_all(members, || Ok(Bundled::Done(Handover::Bundled)));
                 }
                 // Fewer than two are left of it.
                 Ok(_) => tell_all(members, || Ok(Bundled::Alone)),
-                Err(
-                    error @ (BundleError::Mail(_)
-                    | BundleError::Smtp(SmtpError::Refused(_) | SmtpError::Deferred(_))),
-                ) => {
+                Err(error) if error.may_be_of_one_member() => {
                     tracing::warn!(%error, events = members.len(), "a bundle was not taken; each half of it is tried by itself");
                     parts.push(members.split_off(members.len() / 2));
                     parts.push(members);
                 }
+                Err(BundleError::Mail(_)) => {}
                 Err(BundleError::Smtp(error)) => tell_all(members, || Err(error.clone().into())),
             }
         }
@@ -162,14 +162,12 @@ impl Bundles {
     async fn try_to_send(
         &self,
         kind: BundleKind,
-        limit: &ChannelLimit,
+        smtp_channel: &SmtpChannel,
         members: &mut Vec<Member>,
     ) -> Result<Handover, BundleError> {
-        let [first, _, ..] = members.as_slice() else {
+        if members.len() < 2 {
             return Ok(Handover::Before);
-        };
-        let key = first.delivery().key();
-        let bytes = MAIL_EXPANSION * payload_bytes(members);
+        }
         let answers = Mutex::default();
         let write = || async {
             let writing = members
@@ -183,7 +181,7 @@ impl Bundles {
             let now = OffsetDateTime::now_utc();
             Ok(Some(mail::write_bundle(&self.mail_context, kind, mails, now)?))
         };
-        let sent = self.smtp.send(&key, limit, bytes, write).await;
+        let sent = self.smtp.send(smtp_channel, Attachment::LeftOut, write).await;
         let answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut answers = answers.into_iter();
         for member in std::mem::take(members) {
@@ -224,11 +222,6 @@ fn mails_and_answers(
     });
     let answers = answers.collect();
     (mails, answers)
-}
-
-fn payload_bytes(members: &[Member]) -> u64 {
-    let sizes = members.iter().map(|member| member.delivery().payload().len());
-    sizes.sum::<usize>() as u64
 }
 
 fn tell_all(members: Vec<Member>, answer: impl Fn() -> Result<Bundled, DeliveryError>) {

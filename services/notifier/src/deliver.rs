@@ -13,7 +13,7 @@ use crate::{
     mail::{self, Attachment, BundleKind, MailContext, RecruiterExtrasLoader},
     reports::bounces,
     storage::{Allowance, Deliveries, EventStream, Handover, StaffMails, Unsent, VisitorMails, Way},
-    transport::smtp::{ChannelLimit, Smtp, SmtpError},
+    transport::smtp::{Refusal, Smtp, SmtpChannel},
 };
 
 /// What a delivery works with.
@@ -31,13 +31,13 @@ pub struct Notifier {
 
 impl Notifier {
     /// One attempt at one event.
-    pub async fn deliver(&self, channel: Channel, limit: &ChannelLimit, delivery: Delivery) -> Outcome {
+    pub async fn deliver(&self, channel: Channel, smtp_channel: &SmtpChannel, delivery: Delivery) -> Outcome {
         // Of a check's form nobody hears but the check, and that by the way that is worth most to us.
         if delivery.person.is_synthetic() && channel != Channel::SalesLead {
             return Outcome::Delivered;
         }
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let send = |unsent| Box::pin(self.send(channel, limit, &delivery, unsent));
+        let send = |unsent| Box::pin(self.send(channel, smtp_channel, &delivery, unsent));
         match self.deliveries.deliver_once(&delivery, send).await {
             Ok(Handover::Bundled) => Outcome::Bundled,
             Ok(_) => Outcome::Delivered,
@@ -48,7 +48,9 @@ impl Notifier {
     /// A newsletter mail that came back for good is told of before it is given up.
     async fn handle_failure(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
         let bounce = match &error {
-            DeliveryError::Smtp(SmtpError::NoSuchAddress(words)) => Some(words.clone()),
+            DeliveryError::Smtp(error) if error.refusal == Some(Refusal::NoSuchAddress) => {
+                Some(error.to_string())
+            }
             _ => None,
         };
         let outcome = self.events.unless_erased(delivery, error.into()).await;
@@ -64,7 +66,7 @@ impl Notifier {
     async fn send(
         &self,
         channel: Channel,
-        limit: &ChannelLimit,
+        smtp_channel: &SmtpChannel,
         delivery: &Delivery,
         unsent: Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
@@ -81,19 +83,17 @@ impl Notifier {
             _ => Way::Single,
         };
         loop {
-            self.smtp.wait(delivery).await?;
             let sent = match way {
                 Way::Single => {
-                    let sent = self.try_to_send(channel, limit, delivery, &unsent).await;
+                    let sent = self.try_to_send(channel, smtp_channel, delivery, &unsent).await;
                     sent.map(Bundled::Done)
                 }
                 Way::Bundled(kind) => {
                     let unsent = unsent.clone().into_owned();
-                    self.bundles.send_with_others(kind, limit, unsent).await
+                    self.bundles.send_with_others(kind, smtp_channel, unsent).await
                 }
             };
             match sent {
-                Err(DeliveryError::Smtp(SmtpError::NotAsked)) => {}
                 Err(DeliveryError::Erased) => return Ok(Handover::Erased),
                 Ok(Bundled::Alone) => way = Way::Single,
                 Ok(Bundled::Done(handover)) => return Ok(handover),
@@ -105,38 +105,39 @@ impl Notifier {
     async fn try_to_send(
         &self,
         channel: Channel,
-        limit: &ChannelLimit,
+        smtp_channel: &SmtpChannel,
         delivery: &Delivery,
         unsent: &Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
         let extras = &self.recruiter_extras;
-        let attachment_bytes = mail::attachment_bytes(extras, channel, delivery)?;
+        let attachment = mail::attachment(extras, channel, delivery)?;
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let hand_over = |attachment| Box::pin(self.hand_over(channel, limit, delivery, unsent, attachment));
-        if attachment_bytes == 0 {
-            return hand_over(None).await;
+        let hand_over =
+            |attachment| Box::pin(self.hand_over(channel, smtp_channel, delivery, unsent, attachment));
+        if attachment == Attachment::LeftOut {
+            return hand_over(Attachment::LeftOut).await;
         }
         extras.wait_for_store().await;
-        match hand_over(Some(attachment_bytes)).await {
-            // It may be the attachment that the mail server does not take: too large, or of a kind that it blocks.
-            Err(DeliveryError::Smtp(error @ (SmtpError::Refused(_) | SmtpError::Unconfirmed(_)))) => {
+        match hand_over(Attachment::Wanted).await {
+            // The mail server may refuse the attachment: too large, or of a kind that it blocks.
+            Err(DeliveryError::Smtp(error))
+                if error.refusal.is_some_and(|refusal| refusal != Refusal::Account) =>
+            {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
-                hand_over(None).await
+                hand_over(Attachment::LeftOut).await
             }
             handed_over => handed_over,
         }
     }
 
-    /// With an attachment of so many bytes, or without.
     async fn hand_over(
         &self,
         channel: Channel,
-        limit: &ChannelLimit,
+        smtp_channel: &SmtpChannel,
         delivery: &Delivery,
         unsent: &Unsent<'_>,
-        attachment_bytes: Option<u64>,
+        attachment: Attachment,
     ) -> Result<Handover, DeliveryError> {
-        let attachment = attachment_bytes.map_or(Attachment::LeftOut, |_| Attachment::Wanted);
         let write = || async {
             let (context, extras) = (&self.mail_context, &self.recruiter_extras);
             let now = OffsetDateTime::now_utc();
@@ -147,13 +148,6 @@ impl Notifier {
                 Some(_) => Ok(None),
             }
         };
-        self.smtp
-            .send(
-                &delivery.key(),
-                limit,
-                attachment_bytes.unwrap_or_default(),
-                write,
-            )
-            .await
+        self.smtp.send(smtp_channel, attachment, write).await
     }
 }

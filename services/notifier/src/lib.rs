@@ -56,7 +56,7 @@ use self::{
         SharedLedger, StaffMails, VisitorMails,
     },
     transport::{
-        smtp::{ChannelLimit, Smtp},
+        smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
         webhooks::{Webhook, WebhookStores},
     },
 };
@@ -77,7 +77,7 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     notifier: Arc<Notifier>,
-    limits: HashMap<Channel, Arc<ChannelLimit>>,
+    smtp_channels: HashMap<Channel, Arc<SmtpChannel>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     attempts: Arc<AttemptLog>,
     issues: IssueMails,
@@ -114,7 +114,7 @@ impl Service {
             states: stores.states,
             endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
             every: settings.digest_every,
-            limit: ChannelLimit::new(),
+            smtp_channel: SmtpChannel::new(MAX_CONNECTIONS),
         };
         let publisher = Publisher::new(client.clone());
         let notifier = notifier(
@@ -132,7 +132,7 @@ impl Service {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
             notifier: Arc::new(notifier),
-            limits: limits(),
+            smtp_channels: smtp_channels(),
             webhooks,
             attempts: stores.attempts,
             issues,
@@ -150,7 +150,10 @@ impl Service {
 
     /// One attempt at one message of a mail channel's consumer.
     pub async fn deliver(&self, channel: Channel, message: &jetstream::Message) {
-        let deliver = |delivery| self.notifier.deliver(channel, &self.limits[&channel], delivery);
+        let deliver = |delivery| {
+            self.notifier
+                .deliver(channel, &self.smtp_channels[&channel], delivery)
+        };
         deliver_one(
             &self.context,
             channel.name().into(),
@@ -169,10 +172,10 @@ impl Service {
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = JoinSet::new();
         for channel in Channel::ALL {
-            let (notifier, limit) = (self.notifier.clone(), self.limits[&channel].clone());
+            let (notifier, smtp_channel) = (self.notifier.clone(), self.smtp_channels[&channel].clone());
             let deliver = move |delivery| {
-                let (notifier, limit) = (notifier.clone(), limit.clone());
-                async move { notifier.deliver(channel, &limit, delivery).await }
+                let (notifier, smtp_channel) = (notifier.clone(), smtp_channel.clone());
+                async move { notifier.deliver(channel, &smtp_channel, delivery).await }
             };
             let options = ConsumerOptions {
                 max_in_flight: mails_at_once(channel),
@@ -201,7 +204,7 @@ impl Service {
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let smtp = self.notifier.smtp.clone();
-        workers.spawn(async move { smtp.end_bursts().await });
+        workers.spawn(async move { smtp.close_idle().await });
         let drain = Drain::new(stop.clone(), self.grace);
         let smtp = self.notifier.smtp.clone();
         workers.spawn(async move {
@@ -241,7 +244,7 @@ impl IssueMails {
             mail_context: others.mail_context.clone(),
             smtp: others.smtp.clone(),
             publisher: others.publisher.clone(),
-            limit: ChannelLimit::bulk(),
+            smtp_channel: SmtpChannel::new(MAX_BULK_CONNECTIONS),
         };
         Ok(Self {
             sender,
@@ -327,10 +330,9 @@ fn mails_at_once(channel: Channel) -> usize {
     BundleKind::of(channel).map_or(MAILS_AT_ONCE, |_| bundle::MAILS_AT_ONCE)
 }
 
-/// Each mail channel's limit of connections.
-fn limits() -> HashMap<Channel, Arc<ChannelLimit>> {
+fn smtp_channels() -> HashMap<Channel, Arc<SmtpChannel>> {
     Channel::ALL
-        .map(|channel| (channel, Arc::new(ChannelLimit::new())))
+        .map(|channel| (channel, Arc::new(SmtpChannel::new(MAX_CONNECTIONS))))
         .into()
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use issues::{CLAIM_HOLDS, Claim, IssueState, Outcome as LedgerOutcome, PutOff};
 use lettre::Message;
-use site_broker::{Delivery, Outcome, Pause, Publisher, SUBSCRIBERS_BUCKET};
+use site_broker::{Delivery, Outcome, Pause, Publisher, Remedy, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind};
 use subscribers::{SubscriberStoreError, Subscribers};
 use time::OffsetDateTime;
@@ -16,13 +16,13 @@ use visitor::EmailAddress;
 
 use crate::{
     delivery_error::DeliveryError,
-    mail::{self, MailContext, MailError},
+    mail::{self, Attachment, MailContext, MailError},
     reports::bounces,
     storage::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
         NotSent, Place, SharedLedger, Unavailable, Unsent,
     },
-    transport::smtp::{ChannelLimit, Smtp, SmtpError},
+    transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
 
 /// The longest that a mail waits in the hands of a notifier before the limits are looked at again: another may have given one back.
@@ -44,7 +44,7 @@ pub struct IssueSender {
     pub mail_context: Arc<MailContext>,
     pub smtp: Arc<Smtp>,
     pub publisher: Publisher,
-    pub limit: ChannelLimit,
+    pub smtp_channel: SmtpChannel,
 }
 
 /// One attempt at one mail.
@@ -90,8 +90,8 @@ enum SendingError {
     Stopped,
 }
 
-impl From<SmtpError> for SendingError {
-    fn from(error: SmtpError) -> Self {
+impl From<SmtpFailure> for SendingError {
+    fn from(error: SmtpFailure) -> Self {
         Self::Delivery(error.into())
     }
 }
@@ -181,8 +181,6 @@ impl IssueSender {
                 event => event?,
             };
             let sent = async {
-                // While the mail server is away nothing takes a place of a day on which it is not sent.
-                self.smtp.wait(delivery).await?;
                 let address = self.address(attempt, &event).await?;
                 let read_at = Instant::now();
                 let claimed_at = self.wait_for_limits(attempt, &address, delivery).await?;
@@ -194,9 +192,6 @@ impl IssueSender {
                 self.try_to_send(attempt, &event, target, &unsent).await
             };
             match sent.await {
-                Err(SendingError::Delivery(DeliveryError::Smtp(SmtpError::NotAsked))) => {
-                    self.release(attempt).await?;
-                }
                 Err(SendingError::ClaimedTooLongAgo) => {}
                 Err(SendingError::Paused) => self.wait_while_paused(attempt, delivery).await?,
                 Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
@@ -279,9 +274,9 @@ impl IssueSender {
         unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
         let write = || self.write(attempt, event, target, unsent);
-        // Mails to one domain that are deferred say nothing of the mail server.
-        let key = format!("{}.{}", domain_of(target.address), attempt.sending.issue);
-        self.smtp.send(&key, &self.limit, 0, write).await
+        self.smtp
+            .send(&self.smtp_channel, Attachment::LeftOut, write)
+            .await
     }
 
     /// The mail; none where another notifier has sent it.
@@ -325,43 +320,33 @@ impl IssueSender {
         attempt: &Attempt,
         delivery: &Delivery,
         event: &IssueEvent,
-        error: SmtpError,
+        error: SmtpFailure,
     ) -> Result<Handover, SendingError> {
-        let not_sent = match &error {
-            SmtpError::NoSuchAddress(words) => {
-                self.publish_bounce(attempt, delivery, event, BounceKind::Hard, words)
+        let words = error.to_string();
+        let not_sent = match error.failure.remedy {
+            Remedy::RetryLater { .. } => return Err(error.into()),
+            Remedy::DeadLetter if error.refusal == Some(Refusal::NoSuchAddress) => {
+                self.publish_bounce(attempt, delivery, event, BounceKind::Hard, &words)
                     .await?;
                 NotSent::Bounced
             }
-            SmtpError::Refused(_) => NotSent::Refused,
-            SmtpError::Away { .. }
-            | SmtpError::Held { .. }
-            | SmtpError::Unconfirmed(_)
-            | SmtpError::NotAsked
-            | SmtpError::NotBegun => return Err(error.into()),
+            Remedy::DeadLetter => NotSent::Refused,
             // It is in nobody's count.
-            _ if attempt.sending.test.is_some() => {
+            Remedy::Retry { .. } if attempt.sending.test.is_some() => {
                 if delivery.attempt < TEST_ATTEMPTS {
                     return Err(error.into());
                 }
                 NotSent::GivenUp
             }
-            // All wait; another domain's mail asks next whether the server is back, and none is counted as put off.
-            SmtpError::DomainsPutOff(_) => {
-                let pause = attempt.place.leave_domain_alone().await?;
-                return Err(SendingError::DomainWaits(spread(pause)));
-            }
-            SmtpError::Temporary(words) | SmtpError::Deferred(words) | SmtpError::MayBeTaken(words) => {
-                let may_be_sent = matches!(error, SmtpError::MayBeTaken(_));
-                match attempt.place.put_off(may_be_sent).await? {
-                    PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
-                    PutOff::GivenUp => {
-                        self.publish_bounce(attempt, delivery, event, BounceKind::Soft, words)
-                            .await?;
-                        NotSent::GivenUp
-                    }
+            Remedy::Retry { .. } => match attempt.place.put_off(false).await? {
+                PutOff::Later(pause) => return Err(SendingError::DomainWaits(pause)),
+                PutOff::GivenUp if error.refusal.is_some() => NotSent::Refused,
+                PutOff::GivenUp => {
+                    self.publish_bounce(attempt, delivery, event, BounceKind::Soft, &words)
+                        .await?;
+                    NotSent::GivenUp
                 }
-            }
+            },
         };
         tracing::info!(reason = %error, "a mail of the newsletter is given up");
         Ok(Handover::NotSent(not_sent))

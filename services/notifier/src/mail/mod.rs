@@ -34,24 +34,24 @@ pub use self::{
     visitor::visitor_address,
 };
 
-/// How large the attachment is of the message that a delivery calls for; 0 where there is none.
+/// Whether the message that a delivery calls for has an attachment.
 ///
 /// # Errors
 ///
 /// If the event is not what its channel takes.
-pub fn attachment_bytes(
+pub fn attachment(
     recruiter_extras: &RecruiterExtrasLoader,
     channel: Channel,
     delivery: &Delivery,
-) -> Result<u64, MailError> {
+) -> Result<Attachment, MailError> {
     match channel {
-        Channel::RecruiterApplication => Ok(recruiter_extras.attachment_bytes(&delivery.event()?)),
+        Channel::RecruiterApplication => Ok(recruiter_extras.attachment(&delivery.event()?)),
         Channel::SalesLead
         | Channel::ContactAcknowledgement
         | Channel::NewsletterConfirmation
         | Channel::NewsletterWelcome
         | Channel::NewsletterGoodbye
-        | Channel::ApplicationAcknowledgement => Ok(0),
+        | Channel::ApplicationAcknowledgement => Ok(Attachment::LeftOut),
     }
 }
 

@@ -11,7 +11,10 @@ use site_events::{
 use time::OffsetDateTime;
 use tokio::time::timeout;
 
-use crate::storage::{EventStream, Unavailable};
+use crate::{
+    mail::Attachment,
+    storage::{EventStream, Unavailable},
+};
 
 /// The most applications of one person that are looked at.
 const MAX_APPLICATIONS: usize = 20;
@@ -83,9 +86,10 @@ impl RecruiterExtrasLoader {
         }
     }
 
-    /// How large the résumé is that is attached; 0 where there is none.
-    pub fn attachment_bytes(&self, event: &Event<CareersApplied>) -> u64 {
-        self.attachable(event).map_or(0, |resume| resume.size_bytes)
+    /// Whether a résumé is attached.
+    pub fn attachment(&self, event: &Event<CareersApplied>) -> Attachment {
+        self.attachable(event)
+            .map_or(Attachment::LeftOut, |_| Attachment::Wanted)
     }
 
     /// Loads all extras of a mail.

@@ -13,13 +13,15 @@ use time::OffsetDateTime;
 use tokio::time::timeout;
 
 use crate::{
-    mail::{self, DigestContent, MailContext, MailError},
+    mail::{self, Attachment, DigestContent, MailContext, MailError},
     storage::{Deliveries, EndpointStates, LastDigest, Unavailable},
-    transport::smtp::{ChannelLimit, Smtp, SmtpError},
+    transport::smtp::{Smtp, SmtpChannel, SmtpFailure},
 };
 
 /// The most dead letters that one mail tells of.
 const MAX_DEAD_LETTERS: usize = 1_000;
+/// The pause after a mail that was not sent.
+const RETRY_PAUSE: Duration = Duration::from_secs(60);
 /// How long the broker may take over each dead letter that it is asked for. One that goes down answers a request never.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -33,8 +35,7 @@ pub struct DeadLetterDigest {
     pub states: Arc<EndpointStates>,
     pub endpoints: Vec<String>,
     pub every: Duration,
-    /// The limit of its connections.
-    pub limit: ChannelLimit,
+    pub smtp_channel: SmtpChannel,
 }
 
 /// Why the operator was not told.
@@ -47,17 +48,7 @@ enum DigestError {
     #[error(transparent)]
     Mail(#[from] MailError),
     #[error(transparent)]
-    Smtp(#[from] SmtpError),
-}
-
-impl DigestError {
-    /// Whether the mail server is away, which its circuit breaker logs once.
-    fn is_away(&self) -> bool {
-        matches!(
-            self,
-            Self::Smtp(SmtpError::Away { .. } | SmtpError::Held { pause: Some(_), .. } | SmtpError::NotAsked)
-        )
-    }
+    Smtp(#[from] SmtpFailure),
 }
 
 /// Opens the consumer of dead letters.
@@ -75,22 +66,19 @@ pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
 }
 
 impl DeadLetterDigest {
-    /// Tells at once, and then again and again until `stop`; while the mail server is away, once it is back.
+    /// Sends the first mail at once, and then one at every interval until `stop`. A mail that fails is sent with the next one, within a
+    /// minute at the latest.
     pub async fn run(mut self, stop: CancellationToken) {
-        let mut pause = tokio::time::interval(self.every);
-        while stop.run_until_cancelled(pause.tick()).await.is_some() {
-            while let Err(error) = self.send_pending().await {
-                if !error.is_away() {
-                    tracing::error!(%error, "the operator was not told of dead letters; will try again");
-                    break;
-                }
-                if stop
-                    .run_until_cancelled(self.smtp.breaker().ready())
-                    .await
-                    .is_none()
-                {
-                    break;
-                }
+        let mut pause = Duration::ZERO;
+        while stop
+            .run_until_cancelled(tokio::time::sleep(pause))
+            .await
+            .is_some()
+        {
+            pause = self.every;
+            if let Err(error) = self.send_pending().await {
+                tracing::error!(%error, "the operator was not told of dead letters; will try again");
+                pause = self.every.min(RETRY_PAUSE);
             }
         }
     }
@@ -149,7 +137,9 @@ impl DeadLetterDigest {
             let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
             Ok::<_, DigestError>(Some(message))
         };
-        self.smtp.send(DIGEST_CONSUMER, &self.limit, 0, write).await?;
+        self.smtp
+            .send(&self.smtp_channel, Attachment::LeftOut, write)
+            .await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"

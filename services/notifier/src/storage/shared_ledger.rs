@@ -128,17 +128,6 @@ impl Place {
             .await
     }
 
-    /// Leaves the domain alone for the time that it gives, and counts the mail as not put off.
-    ///
-    /// # Errors
-    ///
-    /// If nobody writes the ledger any more.
-    pub async fn leave_domain_alone(&self) -> Result<Duration, LedgerClosed> {
-        let mail = self.mail;
-        self.ask(move |ledger, _, now| ledger.leave_domain_alone(mail.sending, mail.attempt, now))
-            .await
-    }
-
     /// Tells what came of the attempt. Ends when it is written.
     ///
     /// # Errors

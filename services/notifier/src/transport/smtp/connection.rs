@@ -1,90 +1,49 @@
-//! Connection to the mail server, by lettre, over a stream of our own: lettre's sends small pieces late (no `TCP_NODELAY`), which would
-//! cost 40 ms a mail.
+//! Connection to the mail server, by lettre, over a socket of our own: lettre sets no `TCP_NODELAY`, which costs 40 ms a mail.
 
-use std::{
-    fmt::Display,
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{io, time::Duration};
 
 use anyhow::Context as _;
-use bytes::Bytes;
 use lettre::{
     address::Envelope,
     transport::smtp::{
         Error,
         authentication::{Credentials, DEFAULT_MECHANISMS},
-        client::{AsyncSmtpConnection, AsyncTokioStream, Certificate, TlsParameters},
+        client::{AsyncSmtpConnection, Certificate, TlsParameters},
         commands::{Data, Mail, Rcpt},
         extension::{ClientId, Extension, MailParameter},
         response::Response,
     },
 };
-use site_service::{settings::ExposeSecret, tls::public_client_config};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpStream, lookup_host},
-    time::timeout,
-};
-use tokio_rustls::{
-    TlsConnector,
-    client::TlsStream,
-    rustls::{ClientConfig, pki_types::ServerName},
-};
+use site_service::settings::ExposeSecret;
+use tokio::{net::TcpStream, time::timeout};
 
 use super::{
-    error::{HandOverError, SmtpStage},
-    limits::BudgetShare,
+    failure::{SmtpFailure, SmtpStage},
+    refusal::Refusal,
     settings::{SmtpSettings, TlsMode, hello},
 };
 
-/// How long the network may take to connect: while it takes longer, it is tried again and again.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long QUIT may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
-/// The most of a content that is written in one piece.
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// What connections are opened with.
 pub struct Connector {
     settings: SmtpSettings,
     hello: ClientId,
-    tls: Tls,
-}
-
-/// How connections are encrypted.
-enum Tls {
-    None,
-    /// After the greeting (RFC 3207).
-    Starttls(TlsParameters),
-    /// From the start (RFC 8314).
-    Implicit(Arc<ClientConfig>),
+    tls: TlsParameters,
 }
 
 impl Connector {
-    /// For this server; to it we are called as the settings say, or else as the domain that mails are from.
+    /// For this server. Its HELO is as set, or else the domain that mails are from.
     ///
     /// # Errors
     ///
-    /// If the connections are to be encrypted, and there is no usable root certificate; or that domain is no host's name.
+    /// If there is no usable root certificate, or that domain is no host's name.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
-        let unusable = "The setting SMTP_TLS cannot be met";
-        let trusted = settings.smtp_ca_file.as_ref();
-        let tls = match settings.smtp_tls {
-            TlsMode::None => Tls::None,
-            TlsMode::Starttls => {
-                let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-                if let Some(trusted) = trusted {
-                    tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
-                }
-                Tls::Starttls(tls.build().context(unusable)?)
-            }
-            TlsMode::Implicit => Tls::Implicit(Arc::new(public_client_config(trusted).context(unusable)?)),
-        };
+        let mut tls = TlsParameters::builder(settings.smtp_host.clone());
+        if let Some(trusted) = &settings.smtp_ca_file {
+            tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
+        }
         let hello = match &settings.smtp_helo {
             Some(name) => name.clone(),
             None => hello(sender_domain)
@@ -93,111 +52,97 @@ impl Connector {
         Ok(Self {
             settings: settings.clone(),
             hello,
-            tls,
+            tls: tls.build().context("The setting SMTP_TLS cannot be met")?,
         })
     }
 
-    /// Connects, and logs in where there is somebody to log in as (RFC 4954).
+    /// Connects, and logs in where a user is set (RFC 4954).
     ///
     /// # Errors
     ///
     /// If the server is not reached, or takes nothing from us.
-    pub async fn connect(&self) -> Result<Connection, HandOverError> {
-        let unreachable = |error: io::Error| HandOverError::Unreachable(error.to_string());
-        let stream = self.stream().await.map_err(unreachable)?;
-        self.greet(stream)
-            .await
-            .map_err(|error| HandOverError::of(&error, SmtpStage::Greeting, None))
-    }
-
-    async fn greet(&self, stream: Box<dyn AsyncTokioStream>) -> Result<Connection, Error> {
-        let mut smtp = AsyncSmtpConnection::connect_with_transport(stream, &self.hello).await?;
-        if let Tls::Starttls(tls) = &self.tls {
-            smtp.starttls(tls.clone(), &self.hello).await?;
-        }
-        if let (Some(user), Some(password)) = (&self.settings.smtp_user, &self.settings.smtp_password) {
-            let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
-            smtp.auth(DEFAULT_MECHANISMS, &credentials).await?;
-        }
-        Ok(Connection(smtp))
-    }
-
-    async fn stream(&self) -> io::Result<Box<dyn AsyncTokioStream>> {
-        let host = &self.settings.smtp_host;
-        let tcp = self.tcp(host).await?;
-        tcp.set_nodelay(true)?;
-        let Tls::Implicit(tls) = &self.tls else {
-            return Ok(Box::new(tcp));
-        };
-        let name = ServerName::try_from(host.clone()).map_err(io::Error::other)?;
-        let encrypted = TlsConnector::from(tls.clone()).connect(name, tcp).await?;
-        Ok(Box::new(Encrypted(encrypted)))
-    }
-
-    /// To the first of the host's addresses that is reached.
-    async fn tcp(&self, host: &str) -> io::Result<TcpStream> {
-        let within = CONNECT_TIMEOUT.min(self.settings.smtp_timeout);
-        let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-        for address in lookup_host((host, self.settings.smtp_port)).await? {
-            match timeout(within, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => failed = error,
-                Err(late) => failed = late.into(),
+    pub async fn connect(&self) -> Result<Connection, SmtpFailure> {
+        let server = (self.settings.smtp_host.as_str(), self.settings.smtp_port);
+        let smtp = match self.settings.smtp_tls {
+            TlsMode::None | TlsMode::Starttls => {
+                let socket = socket(server).await.map_err(SmtpFailure::unavailable)?;
+                AsyncSmtpConnection::connect_with_transport(Box::new(socket), &self.hello).await
             }
-        }
-        Err(failed)
+            // lettre gives no way to wrap a socket of our own.
+            TlsMode::Implicit => {
+                let tls = Some(self.tls.clone());
+                AsyncSmtpConnection::connect_tokio1(server, None, &self.hello, tls, None).await
+            }
+        };
+        let logged_in = async {
+            let mut smtp = smtp?;
+            if self.settings.smtp_tls == TlsMode::Starttls {
+                smtp.starttls(self.tls.clone(), &self.hello).await?;
+            }
+            if let (Some(user), Some(password)) = (&self.settings.smtp_user, &self.settings.smtp_password) {
+                let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
+                smtp.auth(DEFAULT_MECHANISMS, &credentials).await?;
+            }
+            Ok(Connection(smtp))
+        };
+        logged_in
+            .await
+            .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, None))
     }
 }
 
-/// Connection to the mail server. After a refusal it is of no use any more.
+async fn socket(server: (&str, u16)) -> io::Result<TcpStream> {
+    let socket = TcpStream::connect(server).await?;
+    socket.set_nodelay(true)?;
+    Ok(socket)
+}
+
+/// Connection to the mail server. After a rejection it is of no use any more.
 pub struct Connection(AsyncSmtpConnection);
 
 impl Connection {
-    /// Names sender and recipients, and says that the content follows (RFC 5321, 3.3).
+    /// Names the sender (RFC 5321, 3.3).
     ///
     /// # Errors
     ///
-    /// If the server refuses one of them, or the connection fails; and at which stage.
-    pub async fn send_envelope(&mut self, envelope: &Envelope) -> Result<(), (SmtpStage, HandOverError)> {
-        let mut addresses = envelope.to().iter().chain(envelope.from());
+    /// If the server takes nothing from us, or the connection fails.
+    pub async fn send_sender(&mut self, envelope: &Envelope) -> Result<(), SmtpFailure> {
         let mut parameters = Vec::new();
+        let mut addresses = envelope.to().iter().chain(envelope.from());
         if !addresses.all(|address| AsRef::<str>::as_ref(address).is_ascii()) {
             // RFC 6531. The content is ASCII: lettre encodes it.
             if !self.0.server_info().supports_feature(Extension::SmtpUtfEight) {
-                let error = HandOverError::international_address();
-                return Err((SmtpStage::Recipient, error));
+                let reason = "it takes no address that is not ASCII (SMTPUTF8)";
+                return Err(SmtpFailure::refused(Refusal::Recipient, reason));
             }
             parameters.push(MailParameter::SmtpUtfEight);
         }
         let mail = Mail::new(envelope.from().cloned(), parameters);
-        self.command(SmtpStage::Sender, mail, envelope).await?;
-        for to in envelope.to() {
-            let rcpt = Rcpt::new(to.clone(), Vec::new());
-            self.command(SmtpStage::Recipient, rcpt, envelope).await?;
-        }
-        self.command(SmtpStage::Data, Data, envelope).await
+        let answer = self.0.command(mail).await;
+        self.check(answer, SmtpStage::Sender, envelope).await
     }
 
-    async fn command(
-        &mut self,
-        stage: SmtpStage,
-        command: impl Display,
-        envelope: &Envelope,
-    ) -> Result<(), (SmtpStage, HandOverError)> {
-        let answer = self.0.command(command).await;
-        self.check(answer, stage, envelope)
-            .await
-            .map_err(|error| (stage, error))
-    }
-
-    /// Sends the content: where this succeeds, the server has the mail. It may take ten minutes to say so: meanwhile nothing is held of the
-    /// content, nor of the budget.
+    /// Names the recipients, and announces the content.
     ///
     /// # Errors
     ///
-    /// If the server refuses it, or the connection fails.
-    pub async fn send_content(&mut self, content: Content, envelope: &Envelope) -> Result<(), HandOverError> {
-        let answer = self.0.message_iter(content.into_pieces()).await;
+    /// If the server rejects one of them, or the connection fails.
+    pub async fn send_recipients(&mut self, envelope: &Envelope) -> Result<(), SmtpFailure> {
+        for to in envelope.to() {
+            let answer = self.0.command(Rcpt::new(to.clone(), Vec::new())).await;
+            self.check(answer, SmtpStage::Recipient, envelope).await?;
+        }
+        let answer = self.0.command(Data).await;
+        self.check(answer, SmtpStage::Content, envelope).await
+    }
+
+    /// Sends the content: if this succeeds, the server has the mail.
+    ///
+    /// # Errors
+    ///
+    /// If the server rejects it, or the connection fails.
+    pub async fn send_content(&mut self, content: &[u8], envelope: &Envelope) -> Result<(), SmtpFailure> {
+        let answer = self.0.message(content).await;
         self.check(answer, SmtpStage::Content, envelope).await
     }
 
@@ -206,74 +151,21 @@ impl Connection {
         answer: Result<Response, Error>,
         stage: SmtpStage,
         envelope: &Envelope,
-    ) -> Result<(), HandOverError> {
+    ) -> Result<(), SmtpFailure> {
         let Err(error) = answer else { return Ok(()) };
         if error.status().is_some() {
-            self.quit().await;
+            self.abort().await;
         }
-        Err(HandOverError::of(&error, stage, Some(envelope)))
+        Err(SmtpFailure::of(&error, stage, Some(envelope)))
     }
 
-    /// Says goodbye.
-    pub async fn quit(&mut self) {
-        if timeout(QUIT_TIMEOUT, self.0.abort()).await.is_err() {
-            tracing::debug!("the mail server did not answer a goodbye");
-        }
-    }
-}
-
-/// A message's content, with the share of the budget that its attachment takes.
-pub struct Content {
-    pub message: Bytes,
-    pub share: BudgetShare,
-}
-
-impl Content {
-    /// lettre drops them before it waits for the answer.
-    fn into_pieces(self) -> impl Iterator<Item = Bytes> + Send {
-        let Self { mut message, share } = self;
-        std::iter::from_fn(move || {
-            let _until_all_is_written = &share;
-            let piece = message.split_to(message.len().min(PIECE_BYTES));
-            (!piece.is_empty()).then_some(piece)
-        })
-    }
-}
-
-/// A stream that is encrypted from the start.
-#[derive(Debug)]
-struct Encrypted(TlsStream<TcpStream>);
-
-impl AsyncTokioStream for Encrypted {
-    fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.0.get_ref().0.peer_addr()
-    }
-}
-
-impl AsyncRead for Encrypted {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(context, buffer)
-    }
-}
-
-impl AsyncWrite for Encrypted {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(context, bytes)
+    /// Sends QUIT and closes the connection.
+    pub async fn quit(mut self) {
+        self.abort().await;
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(context)
+    async fn abort(&mut self) {
+        // A server that does not answer has the refusal or the mail behind it.
+        let _answered = timeout(QUIT_TIMEOUT, self.0.abort()).await;
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::error::SmtpStage;
+use super::failure::SmtpStage;
 
 /// What a refusal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,16 +159,6 @@ impl Refusal {
             },
             _ if code == 552 => Self::Mail,
             _ => Self::Unknown,
-        }
-    }
-
-    /// The word for it in metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Account => "account",
-            Self::NoSuchAddress | Self::Recipient => "recipient",
-            Self::Mail => "mail",
-            Self::Unknown => "unknown",
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{
     Refusal::{self, Account, Mail, NoSuchAddress, Recipient, Unknown},
     is_about_our_account,
 };
-use crate::transport::smtp::error::SmtpStage;
+use crate::transport::smtp::failure::SmtpStage;
 
 /// The answers to a recipient, or to a content, which most relays give either way.
 const ANSWERS: &[(&str, Refusal, &[&str])] = &[

@@ -1,0 +1,158 @@
+//! SMTP failure: why a message was not taken, in words that are fit for a log.
+
+use std::fmt::Display;
+
+use lettre::{address::Envelope, transport::smtp::Error};
+use site_broker::Failure;
+use visitor::invisible::is_invisible;
+
+use super::refusal::{Refusal, enhanced_status, is_about_our_account};
+
+/// The word in logs in place of an address.
+const ADDRESS: &str = "[address]";
+
+/// Why a message was not taken, and what the server's refusal is about, if it refused. The text names no recipient.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{failure}")]
+pub struct SmtpFailure {
+    pub failure: Failure,
+    pub refusal: Option<Refusal>,
+}
+
+impl From<Failure> for SmtpFailure {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            refusal: None,
+        }
+    }
+}
+
+/// Stage of the SMTP transaction that an answer belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmtpStage {
+    /// Before a recipient is named: greeting, encryption, login and sender.
+    Sender,
+    /// The recipient: to take a mail for it.
+    Recipient,
+    /// The content: to take the mail itself.
+    Content,
+}
+
+impl SmtpFailure {
+    /// The server is not reached, or takes nothing now.
+    pub fn unavailable(reason: impl Display) -> Self {
+        Failure::retry_later(format!("the mail server is unavailable: {reason}")).into()
+    }
+
+    /// The server does not take this mail now, or did not say whether it took it.
+    pub fn deferred(reason: impl Display) -> Self {
+        Failure::retry(format!("the mail server did not take it: {reason}")).into()
+    }
+
+    /// The server refused it for good, or refuses us.
+    pub fn refused(refusal: Refusal, reason: impl Display) -> Self {
+        Self {
+            failure: Failure::permanent(format!("the mail server refused it: {reason}")),
+            refusal: Some(refusal),
+        }
+    }
+
+    /// The meaning of an answer, or of its absence.
+    pub fn of(error: &Error, stage: SmtpStage, envelope: Option<&Envelope>) -> Self {
+        let reason = without_addresses(&error.to_string(), envelope);
+        let words = reason.replace(ADDRESS, "");
+        let Some(code) = error.status().map(u16::from) else {
+            return match stage {
+                // It offers no encryption or login of the kind that is set.
+                SmtpStage::Sender if error.is_client() => Self::refused(Refusal::Account, reason),
+                SmtpStage::Sender => Self::unavailable(reason),
+                SmtpStage::Recipient | SmtpStage::Content => Self::deferred(reason),
+            };
+        };
+        // Before a recipient is named an answer is about nobody but us.
+        let is_about_us = is_about_our_account(code, &words) || stage == SmtpStage::Sender;
+        match (error.is_permanent(), is_about_us) {
+            (true, true) => Self::refused(Refusal::Account, reason),
+            (true, false) => Self::refused(Refusal::of(code, &words, stage), reason),
+            (false, true) => Self::unavailable(reason),
+            // RFC 5321, 3.8: with 421 the server closes the connection, whatever it was sent.
+            (false, false) if code == 421 || is_system_failure(code, &words) => Self::unavailable(reason),
+            (false, false) => Self::deferred(reason),
+        }
+    }
+}
+
+/// Answers about the server itself, which takes nothing then: the status of the mail system (RFC 3463, 3.4), except 4.3.4, a message that
+/// is too big; and a full storage (RFC 5321, 4.2.3).
+fn is_system_failure(code: u16, words: &str) -> bool {
+    match enhanced_status(4, words) {
+        Some((subject, detail)) => subject == 3 && detail != 4,
+        None => code == 452,
+    }
+}
+
+/// Servers repeat the address that they refuse, or the part before its `@`. Invisible characters are left out: they could reverse the
+/// words beside them.
+fn without_addresses(reason: &str, envelope: Option<&Envelope>) -> String {
+    let is_local_part = |word: &str| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        let mut recipients = envelope.iter().flat_map(|envelope| envelope.to());
+        recipients.any(|address| address.user().eq_ignore_ascii_case(word))
+    };
+    let is_shown = |c: &char| c.is_whitespace() || !(c.is_control() || is_invisible(*c));
+    let reason: String = reason.chars().filter(is_shown).collect();
+    let words = reason.split_whitespace().map(|word| {
+        let mut pieces = word.split(|c: char| !c.is_alphanumeric() && !".-_+".contains(c));
+        if word.contains('@') || is_local_part(word) || pieces.any(is_local_part) {
+            ADDRESS
+        } else {
+            word
+        }
+    });
+    words.collect::<Vec<_>>().join(" ").chars().take(300).collect()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn envelope() -> Envelope {
+        let to = "asha.rao@example.com".parse().expect("an address");
+        Envelope::new(None, vec![to]).expect("an envelope")
+    }
+
+    #[test]
+    fn a_refusal_is_logged_without_the_address() {
+        for (said, logged) in [
+            (
+                "permanent error (550): 5.1.1 <asha.rao@example.com>: Recipient address rejected",
+                "permanent error (550): 5.1.1 [address] Recipient address rejected",
+            ),
+            ("550 No such user: ASHA.RAO.", "550 No such user: [address]"),
+            ("550 to=<asha.rao>;user:Asha.Rao unknown", "550 [address] unknown"),
+            ("550 asha\u{200b}.rao\0 gone", "550 [address] gone"),
+            ("421 Too\u{202e} bu\u{1b}sy", "421 Too busy"),
+        ] {
+            assert_eq!(without_addresses(said, Some(&envelope())), logged);
+        }
+    }
+
+    #[test]
+    fn what_is_about_the_server_is_told_from_what_is_about_a_message() {
+        for (code, words, about_the_server) in [
+            (
+                450,
+                "transient error (450): 4.3.2 System not accepting messages",
+                true,
+            ),
+            (451, "transient error (451): 4.3.0 Queue file write error", true),
+            (452, "transient error (452): Insufficient system storage", true),
+            (452, "transient error (452): 4.3.4 Message too big", false),
+            (452, "transient error (452): 4.5.3 Too many recipients", false),
+            (450, "transient error (450): 4.2.0 Greylisted", false),
+            (451, "transient error (451): Local error", false),
+        ] {
+            assert_eq!(is_system_failure(code, words), about_the_server, "{words}");
+        }
+    }
+}
