@@ -1,6 +1,6 @@
 //! gRPC statuses that say more than a code: field violations and when to come back.
 
-use std::{collections::BTreeMap, error::Error, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
@@ -66,11 +66,4 @@ pub fn retry_after(status: &Status) -> Duration {
         .get_details_retry_info()
         .and_then(|info| info.retry_delay)
         .unwrap_or(RETRY_AFTER)
-}
-
-/// Whether the connection ended under a call, as it may when the other side stops: nobody answered this status, which was
-/// made on this side, of a cause. Its code tells only what ended the connection; that of a call whose own time is over is
-/// another matter.
-pub fn is_connection_error(status: &Status) -> bool {
-    status.source().is_some() && !matches!(status.code(), Code::Cancelled | Code::DeadlineExceeded)
 }

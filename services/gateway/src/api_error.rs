@@ -1,6 +1,6 @@
 //! API error: every answer that is not a success, with its status, its sentence and its JSON.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, error::Error, time::Duration};
 
 use altcha::Challenge;
 use axum::{
@@ -167,8 +167,8 @@ impl From<Status> for ApiError {
             }
             Code::AlreadyExists => Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED),
             Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
-            Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled | Code::Unknown => away(&status),
-            _ if status::is_connection_error(&status) => away(&status),
+            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown => away(&status),
+            _ if status.source().is_some() => away(&status),
             code => {
                 tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered what it should not");
                 Self::of(StatusCode::INTERNAL_SERVER_ERROR)

@@ -2,13 +2,7 @@
 
 use std::sync::Arc;
 
-use tonic::transport::Uri;
-
-use crate::{
-    forwarding::{Remote, Services},
-    settings::Settings,
-    uploads::Uploads,
-};
+use crate::{forwarding::Services, settings::Settings, uploads::Uploads};
 
 /// State of the router, of which each request has a copy or more.
 #[derive(Clone)]
@@ -24,17 +18,8 @@ impl AppState {
     ///
     /// If an address of a service and mutual TLS do not go together, or a file of that cannot be used.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let tls = settings.grpc_tls.client()?;
-        let remote = |setting: &str, uri: &Uri| {
-            let remote = Remote::new(uri, tls.as_ref());
-            remote.map_err(|reason| anyhow::anyhow!("The setting {setting} is wrong: \"{uri}\": {reason}"))
-        };
         Ok(Self {
-            services: Arc::new(Services {
-                contact: remote("CONTACT_URL", &settings.contact_url)?,
-                newsletter: remote("NEWSLETTER_URL", &settings.newsletter_url)?,
-                careers: remote("CAREERS_URL", &settings.careers_url)?,
-            }),
+            services: Arc::new(Services::new(settings)?),
             uploads: Arc::new(Uploads::new(settings)),
         })
     }

@@ -23,7 +23,7 @@ use crate::{
     api_error::ApiError,
     app::AppState,
     content_type,
-    forwarding::{call, not_repeatable},
+    forwarding::{call, not_repeatable, repeated},
     limits::Limit,
     stopping::{RECEIVING_ENDS, stopping},
     upload_body::{Arrivals, UploadBody},
@@ -102,7 +102,7 @@ pub async fn apply(
     let (parts, unsent) = UnsentParts::channel();
     let apply = |time| {
         let request = call(unsent.stream(), &request_id, time);
-        let (mut careers, unsent) = (app.services.careers(), &unsent);
+        let (mut careers, unsent) = (app.services.careers.clone(), &unsent);
         async move {
             let applied = careers.apply(request).await;
             applied.map_err(|status| {
@@ -119,7 +119,7 @@ pub async fn apply(
     let applied = async {
         progress.begun().await;
         let time = deadline.left(uploads.timeout);
-        app.services.careers.repeated(time, apply).await
+        repeated(time, apply).await
     };
     tokio::pin!(applied);
     tokio::select! {
@@ -141,8 +141,7 @@ pub async fn apply(
 
 /// What the visitor is told where the service did not wait for the rest. If that is because of the time, it is the visitor's.
 fn refused_early(status: Status) -> ApiError {
-    // tonic's channel calls a call cancelled whose deadline is over.
-    if matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled) {
+    if status.code() == Code::DeadlineExceeded {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)
     } else {
         status.into()

@@ -12,7 +12,7 @@ use site_proto::contact::v1::SubmitRequest;
 use utoipa::ToSchema;
 
 use super::{AnyForm, Attribution, Submission, SubmissionHeaders, json, spam};
-use crate::{api_error::ApiError, app::AppState, submissions::Synthetic};
+use crate::{api_error::ApiError, app::AppState, forwarding::send, submissions::Synthetic};
 
 /// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -111,9 +111,8 @@ pub async fn submit(
     let Submission {
         request_id, deadline, ..
     } = submission;
-    let contact = &app.services.contact;
-    let stored = contact.send(message, &request_id, deadline, async |request| {
-        app.services.contact().submit(request).await
+    let stored = send(message, &request_id, deadline, async |request| {
+        app.services.contact.clone().submit(request).await
     });
     let stored = stored.await?;
     let mut answer = RECEIVED.into_response();

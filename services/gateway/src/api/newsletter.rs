@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, json, spam,
 };
-use crate::{api_error::ApiError, app::AppState, content_type, deadline::Deadline};
+use crate::{api_error::ApiError, app::AppState, content_type, deadline::Deadline, forwarding::send};
 
 /// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -117,9 +117,8 @@ pub async fn subscribe(
     let Submission {
         request_id, deadline, ..
     } = submission;
-    let newsletter = &app.services.newsletter;
-    let subscribed = newsletter.send(sign_up, &request_id, deadline, async |request| {
-        app.services.newsletter().subscribe(request).await
+    let subscribed = send(sign_up, &request_id, deadline, async |request| {
+        app.services.newsletter.clone().subscribe(request).await
     });
     subscribed.await?;
     Ok(Accepted::YES.into_response())
@@ -152,9 +151,8 @@ pub async fn confirm(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let newsletter = &app.services.newsletter;
-    let confirmed = newsletter.send(ConfirmRequest { token }, &request_id, deadline, async |request| {
-        app.services.newsletter().confirm(request).await
+    let confirmed = send(ConfirmRequest { token }, &request_id, deadline, async |request| {
+        app.services.newsletter.clone().confirm(request).await
     });
     confirmed.await?;
     Ok(Accepted::YES)
@@ -187,12 +185,11 @@ pub async fn unsubscribe(
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let newsletter = &app.services.newsletter;
-    let unsubscribed = newsletter.send(
+    let unsubscribed = send(
         UnsubscribeRequest { token },
         &request_id,
         deadline,
-        async |request| app.services.newsletter().unsubscribe(request).await,
+        async |request| app.services.newsletter.clone().unsubscribe(request).await,
     );
     unsubscribed.await?;
     Ok(Accepted::YES)

@@ -1,21 +1,14 @@
-//! Client-side balancing: the calls to a service go to all of its pods.
-//!
-//! A pod is each address that the service's name has (in the cluster, a headless service), looked up again and again.
+//! Client-side balancing: the calls to a service go to all of its pods, which are the addresses that the service's name has (in the
+//! cluster, a headless service).
 
 use std::{
     collections::BTreeSet,
     convert::Infallible,
-    error::Error,
     io,
-    iter::successors,
     net::SocketAddr,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll, ready},
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::{Duration, Instant},
 };
 
 use futures_util::future::{BoxFuture, poll_fn};
@@ -23,50 +16,37 @@ use http::{Request, Response};
 use site_service::tls::{ClientTls, Connector};
 use tokio::{
     net::lookup_host,
-    sync::{
-        Mutex,
-        mpsc::{Sender, channel},
-    },
-    time::{Sleep, sleep, timeout},
+    sync::mpsc::{Sender, channel},
+    time::{sleep, timeout},
 };
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{
-    ConnectError,
     body::Body,
-    transport::{self, Channel, Endpoint, Uri},
+    transport::{Channel, Endpoint, Uri},
 };
-use tower::{
-    BoxError, Service, ServiceExt,
-    balance::p2c::Balance,
-    discover::Change,
-    load::{CompleteOnResponse, PendingRequests},
-};
+use tower::{BoxError, Service, ServiceExt, balance::p2c::Balance, discover::Change, load::Load};
 
-/// How long it may take until there is a pod to ask, and until one that is asked has a connection: a call that got no further is
-/// made again.
+/// Limit of the wait for a first pod, and of the wait for a connection to one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often a connection is asked whether the other side is still there, also while nothing is sent: a node that was lost
-/// ends no connection, and a call has five seconds. One that stands still for less than two keeps its calls.
+/// HTTP/2 keep-alive: a call has five seconds, and the loss of a node closes no connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often the service's name is looked up.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
-/// How soon after a failure.
-const LOOKUP_AGAIN: Duration = Duration::from_millis(500);
-/// How many pods may come and go before somebody calls the service.
+const LOOKUP_RETRY: Duration = Duration::from_millis(500);
+/// Changes that are kept until the next call.
 const CHANGES: usize = 64;
-/// How long a pod is passed over that was not reached. It would be asked most otherwise, because its calls end soonest.
-const REST: Duration = Duration::from_millis(500);
+/// How long after a failure a pod is the last choice. Its calls end soonest, so it would be the first.
+const LAST_CHOICE: Duration = Duration::from_secs(1);
 
+type PodChange = Result<Change<SocketAddr, Pod>, Infallible>;
 type Pods = Balance<ReceiverStream<PodChange>, Request<Body>>;
-type PodChange = Result<Change<SocketAddr, PendingRequests<Pod, CompleteOnResponse>>, Infallible>;
 
-/// A service's pods: of two that are picked at random, the one with fewer calls under way is asked.
+/// A service's pods. Of two that are picked at random, the one with fewer calls under way is called.
 #[derive(Clone)]
-pub struct Balanced(Arc<Mutex<Pods>>);
+pub struct Balanced(Arc<tokio::sync::Mutex<Pods>>);
 
 impl Balanced {
-    /// The pods of the service at this address, which are looked up from now on; none is connected to yet.
+    /// The pods of the service at this address, looked up from now on; none is connected yet.
     ///
     /// # Errors
     ///
@@ -80,7 +60,7 @@ impl Balanced {
         })
     }
 
-    /// The pods that this finds for the service at this address.
+    /// The pods that this lookup finds for the service at this address.
     fn over<F>(
         uri: &Uri,
         tls: Option<&ClientTls>,
@@ -92,9 +72,8 @@ impl Balanced {
         let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
         let (sender, receiver) = channel(CHANGES);
         tokio::spawn(watch(uri.clone(), connector, lookup, sender));
-        Ok(Self(Arc::new(Mutex::new(Balance::new(ReceiverStream::new(
-            receiver,
-        ))))))
+        let pods = Balance::new(ReceiverStream::new(receiver));
+        Ok(Self(Arc::new(tokio::sync::Mutex::new(pods))))
     }
 }
 
@@ -110,17 +89,17 @@ impl Service<Request<Body>> for Balanced {
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let pods = Arc::clone(&self.0);
         Box::pin(async move {
-            let answering = timeout(CONNECT_TIMEOUT, async {
+            let calling = timeout(CONNECT_TIMEOUT, async {
                 let mut pods = pods.lock().await;
                 poll_fn(|context| pods.poll_ready(context)).await?;
                 Ok::<_, BoxError>(pods.call(request))
             });
-            answering.await??.await
+            calling.await??.await
         })
     }
 }
 
-/// Says which pods came and went, for as long as somebody listens. What is known stays where a lookup fails.
+/// Sends the pods that come and go, until the balancer is dropped. The known ones stay while lookups fail.
 async fn watch<F>(service: Uri, connector: Connector, lookup: impl Fn() -> F, changes: Sender<PodChange>)
 where
     F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
@@ -133,13 +112,10 @@ where
                 let new = found.difference(&known);
                 let new = new.filter_map(|address| {
                     let pod = Pod::new(*address, &service, connector.clone())?;
-                    Some(Change::Insert(
-                        *address,
-                        PendingRequests::new(pod, CompleteOnResponse::default()),
-                    ))
+                    Some(Change::Insert(*address, pod))
                 });
                 for change in gone.chain(new) {
-                    let _nobody_listens = changes.send(Ok(change)).await;
+                    let _dropped = changes.send(Ok(change)).await;
                 }
                 (known, has_failed) = (found, false);
                 LOOKUP_INTERVAL
@@ -147,14 +123,10 @@ where
             found => {
                 if !has_failed {
                     let error = found.err().map(|error| error.to_string());
-                    tracing::warn!(
-                        service = %service,
-                        error,
-                        "a service's name was not found; trying again"
-                    );
+                    tracing::warn!(service = %service, error, "the lookup of a service found no pod; trying again");
                 }
                 has_failed = true;
-                LOOKUP_AGAIN
+                LOOKUP_RETRY
             }
         };
         tokio::select! {
@@ -164,15 +136,15 @@ where
     }
 }
 
-/// A pod, which is passed over for a while where it was not reached.
+/// A pod, with the calls under way and its latest failure.
 struct Pod {
     channel: Channel,
-    has_failed: Arc<AtomicBool>,
-    rest: Option<Pin<Box<Sleep>>>,
+    calls: Arc<()>,
+    failed_at: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Pod {
-    /// The service's pod at this address. None where it is none that a request can name: one of a single network card.
+    /// The service's pod at this address; none where no URI can hold the address (IPv6 with a zone).
     fn new(address: SocketAddr, service: &Uri, connector: Connector) -> Option<Self> {
         let endpoint = Endpoint::from_shared(format!("{}://{address}", connector.scheme())).ok()?;
         let endpoint = endpoint
@@ -182,9 +154,20 @@ impl Pod {
             .keep_alive_while_idle(true);
         Some(Self {
             channel: Channel::new(connector, endpoint),
-            has_failed: Arc::default(),
-            rest: None,
+            calls: Arc::default(),
+            failed_at: Arc::default(),
         })
+    }
+}
+
+impl Load for Pod {
+    /// Whether it failed just now, then its calls under way.
+    type Metric = (bool, usize);
+
+    fn load(&self) -> Self::Metric {
+        let failed_at = *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
+        (has_failed, Arc::strong_count(&self.calls))
     }
 }
 
@@ -193,64 +176,41 @@ impl Service<Request<Body>> for Pod {
     type Error = BoxError;
     type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
 
-    /// Ready, unless it has just failed.
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        if self.has_failed.swap(false, Ordering::Relaxed) {
-            self.rest = Some(Box::pin(sleep(REST)));
-        }
-        if let Some(rest) = &mut self.rest {
-            ready!(rest.as_mut().poll(context));
-            self.rest = None;
-        }
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (channel, has_failed) = (self.channel.clone(), Arc::clone(&self.has_failed));
+        let (channel, under_way) = (self.channel.clone(), Arc::clone(&self.calls));
+        let failed_at = Arc::clone(&self.failed_at);
         Box::pin(async move {
             let answered = channel.oneshot(request).await;
+            drop(under_way);
             if answered.is_err() {
-                has_failed.store(true, Ordering::Relaxed);
+                *failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             }
-            answered.map_err(|error| match was_sent(&error) {
-                true => error.into(),
-                false => ConnectError(error.into()).into(),
-            })
+            answered.map_err(Into::into)
         })
     }
-}
-
-/// Whether the pod may have got something of the call. hyper says of one that its connection ended before: it was cancelled.
-fn was_sent(error: &transport::Error) -> bool {
-    let mut causes = successors(error.source(), |&cause| cause.source());
-    !causes.any(|cause| {
-        cause
-            .downcast_ref::<hyper::Error>()
-            .is_some_and(hyper::Error::is_canceled)
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::{
         net::{Ipv4Addr, TcpListener},
-        sync::Mutex,
-        sync::atomic::AtomicU32,
+        sync::atomic::{AtomicU32, Ordering},
     };
 
     use futures_util::future::join_all;
     use site_service::{RequestId, tls::ServerTls};
     use testkit::{CertificateAuthority, MountedCertificate, Usage};
-    use tokio::{
-        runtime::{Builder, Runtime},
-        time::Instant,
-    };
+    use tokio::runtime::{Builder, Runtime};
     use tonic::transport::{Server, server::TcpIncoming};
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
     use tower::util::MapRequestLayer;
 
     use super::*;
-    use crate::forwarding::{FORM_CALL_TIMEOUT, Remote, call};
+    use crate::forwarding::{FORM_CALL_TIMEOUT, ServiceChannel, call, repeated};
 
     /// Connections are ended while calls go on.
     const MAX_AGE: Duration = Duration::from_millis(700);
@@ -291,12 +251,12 @@ mod tests {
     }
 
     /// Asks for so long as calls that go on beside each other, as visitors do. None may fail.
-    async fn ask(service: &Remote, lasting: Duration) {
+    async fn ask(service: &HealthClient<ServiceChannel>, lasting: Duration) {
         let until = Instant::now() + lasting;
         let asking = (0..8).map(|_| async {
             while Instant::now() < until {
-                let answer = service.repeated(FORM_CALL_TIMEOUT, |limit| {
-                    let mut client = service.client(HealthClient::new);
+                let answer = repeated(FORM_CALL_TIMEOUT, |limit| {
+                    let mut client = service.clone();
                     let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
                     async move { client.check(asked).await }
                 });
@@ -308,7 +268,7 @@ mod tests {
     }
 
     /// Whether each of these has its share of the calls, but for chance and what else the machine does.
-    async fn share(service: &Remote, processes: &[&Process]) -> bool {
+    async fn share(service: &HealthClient<ServiceChannel>, processes: &[&Process]) -> bool {
         processes
             .iter()
             .for_each(|process| process.calls.store(0, Ordering::Relaxed));
@@ -358,10 +318,16 @@ mod tests {
     }
 
     /// A service without TLS, whose pods this finds.
-    fn in_clear(found: impl Fn() -> io::Result<BTreeSet<SocketAddr>> + Send + 'static) -> Remote {
+    fn in_clear(
+        found: impl Fn() -> io::Result<BTreeSet<SocketAddr>> + Send + 'static,
+    ) -> HealthClient<ServiceChannel> {
         let uri = Uri::from_static("http://contact:50051");
         let pods = Balanced::over(&uri, None, move || std::future::ready(found()));
-        Remote::over(pods.expect("an address"), &uri)
+        client(pods.expect("an address"), &uri)
+    }
+
+    fn client(pods: Balanced, uri: &Uri) -> HealthClient<ServiceChannel> {
+        HealthClient::new(ServiceChannel::new(pods, uri.clone()))
     }
 
     fn of_gateway(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
@@ -381,7 +347,7 @@ mod tests {
         let pods = Balanced::over(&uri, gateway.grpc_settings().client()?.as_ref(), move || {
             std::future::ready(Ok(BTreeSet::from([address])))
         })?;
-        let service = Remote::over(pods, &uri);
+        let service = client(pods, &uri);
 
         // A task of its own, as it writes files: calls go on where the disk takes its time.
         let renewing = tokio::spawn(async move {
@@ -411,9 +377,8 @@ mod tests {
         let pods = Balanced::over(&uri, stranger.grpc_settings().client()?.as_ref(), move || {
             std::future::ready(Ok(BTreeSet::from([address])))
         })?;
-        let refused = Remote::over(pods, &uri);
-        let mut client = refused.client(HealthClient::new);
-        let asked = client.check(HealthCheckRequest::default()).await;
+        let mut refused = client(pods, &uri);
+        let asked = refused.check(HealthCheckRequest::default()).await;
         assert!(
             asked.is_err(),
             "who has the former authority's certificate is refused"
@@ -427,9 +392,9 @@ mod tests {
         let service = in_clear(|| Err(io::Error::from(io::ErrorKind::NotFound)));
         let attempts = AtomicU32::new(0);
         let limit = Duration::from_secs(60);
-        let called = service.repeated(limit, |limit| {
+        let called = repeated(limit, |limit| {
             attempts.fetch_add(1, Ordering::Relaxed);
-            let mut client = service.client(HealthClient::new);
+            let mut client = service.clone();
             let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
             async move { client.check(asked).await }
         });
