@@ -35,8 +35,6 @@ interface Options {
   failureMessages: FailureMessages;
   /** Calls the submission off. */
   signal?: AbortSignal;
-  /** For how long the visitor had the form. */
-  fillSeconds?: number;
   /** Told when the browser begins to solve a challenge. */
   onChallenge?: () => void;
 }
@@ -100,7 +98,6 @@ async function submit(
   const headers = {
     Accept: 'application/json',
     'Idempotency-Key': idempotencyKeyOf(path, content),
-    'Fill-Seconds': options.fillSeconds?.toFixed(1),
   };
   const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
   const send = (more?: Headers) =>

@@ -1,7 +1,6 @@
 import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import type { SubmissionResult } from './api-client.ts';
-import { useWasPrerendered } from './use-hydrated.ts';
 
 /** Validation errors in sentences, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
@@ -23,7 +22,6 @@ export interface AttemptOptions {
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
   onChallenge: () => void;
-  fillSeconds: number;
 }
 
 /** A form's submission. */
@@ -57,8 +55,6 @@ export function useSubmission(initial = NO_ERRORS): Submission {
   const [state, setState] = useState<SubmissionState>(IDLE);
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
-  // A form that is hydrated has been there since about when the page was.
-  const shownAt = useRef(useWasPrerendered() ? 0 : performance.now());
 
   function fail(message: string, fieldErrors: FieldErrors) {
     setState({ status: 'failed', message, fieldErrors });
@@ -71,10 +67,9 @@ export function useSubmission(initial = NO_ERRORS): Submission {
       setState({ status: 'submitting', uploadProgress });
     const onChallenge = () =>
       setState({ status: 'submitting', uploadProgress: 0, isBeingChecked: true });
-    const fillSeconds = (performance.now() - shownAt.current) / 1000;
     onProgress(0);
     const { signal } = running.current;
-    const result = await attempt({ signal, onProgress, onChallenge, fillSeconds });
+    const result = await attempt({ signal, onProgress, onChallenge });
     if (result.ok) {
       setState({ status: 'accepted' });
     } else if (result.isCancelled) {

@@ -3,7 +3,7 @@
 use std::{
     net::IpAddr,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use axum::{
@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::{
     address::VisitorAddress,
     api_error::ApiError,
-    challenge::FormChallenges,
+    challenge::Challenges,
     content_type, csrf,
     deadline::Deadline,
     form_bodies::FormBodies,
@@ -45,10 +45,11 @@ pub struct Admission {
 
 /// What is asked of a form.
 pub struct FormAdmission {
+    pub name: &'static str,
     pub metrics: SubmissionMetrics,
     /// Other sites whose pages may send it.
     pub allowed_origins: Vec<HeaderValue>,
-    pub challenges: FormChallenges,
+    pub challenges: Arc<Challenges>,
 }
 
 /// Middleware: answers what is not admitted, and counts what came of a form.
@@ -95,8 +96,7 @@ impl Admission {
     ) -> Result<Response, ApiError> {
         // Any other method is refused by the router, whatever work was done for it.
         if let Some(form) = self.form.as_ref().filter(|_| request.method() == Method::POST) {
-            form.challenges
-                .check(address, request.headers(), Instant::now())?;
+            form.challenges.check(form.name, address, request.headers())?;
         }
         let Some(bodies) = &self.bodies else {
             return Ok(next.run(request).await);

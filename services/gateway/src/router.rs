@@ -69,7 +69,7 @@ pub fn router(
     };
     let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
     limits::count_none();
-    let challenges = Challenges::new(&settings.challenge)?;
+    let challenges = Arc::new(Challenges::new(&settings.challenge)?);
     let mut router = forms(settings, &budget, &challenges)
         .merge(reports(settings, &budget))
         .merge(links(settings, &budget))
@@ -116,12 +116,13 @@ async fn answer(
     outermost.observer.observe(request, answer).await
 }
 
-fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Challenges) -> Router<AppState> {
+fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Arc<Challenges>) -> Router<AppState> {
     let form = |name, timeout, bodies| Admission {
         form: Some(FormAdmission {
+            name,
             metrics: SubmissionMetrics::new(name),
             allowed_origins: settings.cors_origins.clone(),
-            challenges: challenges.of(name),
+            challenges: Arc::clone(challenges),
         }),
         rate: RateLimit::of_forms(settings),
         timeout,
@@ -212,7 +213,6 @@ fn cors(origins: &[HeaderValue]) -> CorsLayer {
             HeaderName::from_static(idempotency::HEADER),
             request_id::HEADER,
             challenge::SOLUTION,
-            challenge::FILL_SECONDS,
         ])
         .expose_headers([header::RETRY_AFTER, request_id::HEADER])
 }

@@ -135,10 +135,6 @@ pub struct SubmissionHeaders {
     /// same form, key and network for ten minutes
     #[param(rename = "Challenge-Solution", required = false, value_type = String)]
     solution: Option<String>,
-    /// For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
-    /// are on, and what is no number tells nothing
-    #[param(rename = "Fill-Seconds", required = false, value_type = String)]
-    fill_seconds: Option<String>,
 }
 
 /// Which request this is, which submission it repeats, and where it was sent from.

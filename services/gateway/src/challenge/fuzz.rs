@@ -63,7 +63,7 @@ fn essence(payload: &Payload) -> (Value, String) {
 /// The first byte says what the rest is: the header, the JSON in it, or changes of what is right.
 #[test]
 fn whatever_is_sent_as_a_solution_only_the_one_that_was_computed_is_believed_and_for_one_submission() {
-    let work = ProofOfWork::new("a key of thirty-two bytes or more".into(), TRIES);
+    let work = ProofOfWork::new(Some("a key of thirty-two bytes or more".into()), TRIES).expect("a key");
     let right = right(&work);
     let (own, other) = (binding("contact"), binding("newsletter"));
     check!(name = "challenge-solutions")

@@ -14,7 +14,6 @@ use site_service::{
     address_limit::network,
     settings::{ExposeSecret, Secret},
 };
-use thiserror::Error;
 use uuid::Uuid;
 
 /// A try derives a key in so many rounds. WebCrypto does that as fast as an attacker's own program, but has some cost for each
@@ -50,30 +49,15 @@ impl Binding {
     }
 }
 
-/// Why there is no challenge.
-#[derive(Debug, Error)]
-pub enum NoChallenge {
-    #[error("the operating system has no random number: {0}")]
-    Random(#[from] getrandom::Error),
-    #[error("the library refuses its options: {0}")]
-    Library(#[from] altcha::Error),
-}
-
-/// A key that nobody guesses, of the operating system's random bytes, as text.
-///
-/// # Errors
-///
-/// If the operating system has none.
-pub fn random_key() -> Result<Secret, getrandom::Error> {
-    let mut key = [0; KEY_BYTES];
-    getrandom::fill(&mut key)?;
-    Ok(STANDARD.encode(key).into())
-}
-
 impl ProofOfWork {
-    /// With a key that all who verify must share.
-    pub fn new(key: Secret, tries: u32) -> Self {
-        Self { key, tries }
+    /// With a key that all who verify must share, or a random one.
+    ///
+    /// # Errors
+    ///
+    /// If the operating system has no random bytes.
+    pub fn new(key: Option<Secret>, tries: u32) -> Result<Self, getrandom::Error> {
+        let key = key.map_or_else(random_key, Ok)?;
+        Ok(Self { key, tries })
     }
 
     /// A challenge for this submission, and none other.
@@ -81,7 +65,7 @@ impl ProofOfWork {
     /// # Errors
     ///
     /// If there is no random number, or the library refuses its options.
-    pub fn challenge(&self, binding: Binding, now: SystemTime) -> Result<Challenge, NoChallenge> {
+    pub fn challenge(&self, binding: Binding, now: SystemTime) -> anyhow::Result<Challenge> {
         let expires = now + LIFETIME;
         let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let options = CreateChallengeOptions {
@@ -127,6 +111,13 @@ impl ProofOfWork {
     }
 }
 
+/// A key of the operating system's random bytes, as text.
+fn random_key() -> Result<Secret, getrandom::Error> {
+    let mut key = [0; KEY_BYTES];
+    getrandom::fill(&mut key)?;
+    Ok(STANDARD.encode(key).into())
+}
+
 fn decoded(solution: &[u8]) -> Option<Payload> {
     serde_json::from_slice(&STANDARD.decode(solution).ok()?).ok()
 }
@@ -142,7 +133,7 @@ mod tests {
     const KEY: Uuid = Uuid::from_u128(1);
 
     fn work() -> ProofOfWork {
-        ProofOfWork::new("a key of thirty-two bytes or more".into(), TRIES)
+        ProofOfWork::new(Some("a key of thirty-two bytes or more".into()), TRIES).expect("a key")
     }
 
     fn binding() -> Binding {
@@ -230,7 +221,7 @@ mod tests {
     #[test]
     fn a_challenge_that_is_forged_changed_or_too_old_counts_for_nothing() {
         let work = work();
-        let others = ProofOfWork::new("another key of thirty-two bytes or more".into(), TRIES);
+        let others = ProofOfWork::new(Some("another key of thirty-two bytes or more".into()), TRIES).expect("a key");
         let mut easier = issued(&work);
         easier.parameters.cost = 1;
         let mut unsigned = issued(&work);

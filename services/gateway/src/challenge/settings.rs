@@ -1,9 +1,9 @@
 //! Settings of challenges.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::num::NonZeroU32;
 
 use clap::{Args, ValueEnum};
-use site_service::settings::{ExposeSecret, Secret, seconds};
+use site_service::settings::{ExposeSecret, Secret};
 
 /// The shortest key that signs challenges.
 const MIN_KEY_BYTES: usize = 32;
@@ -13,7 +13,7 @@ const MIN_KEY_BYTES: usize = 32;
 pub enum ChallengeMode {
     /// Never
     Off,
-    /// While more forms come than people send, and of who fills one in faster than people do
+    /// While more forms come than people send
     Flood,
     /// Of every form
     Always,
@@ -28,9 +28,6 @@ pub struct ChallengeSettings {
     /// Submissions a minute, of all forms and addresses together, above which CHALLENGE=flood asks for it
     #[arg(long, env = "FLOOD_PER_MINUTE", default_value = "120")]
     pub flood_per_minute: NonZeroU32,
-    /// Seconds that people take at least to fill in a form; who was faster is asked for it, unless CHALLENGE=off
-    #[arg(long = "min-fill-seconds", value_name = "MIN_FILL_SECONDS", env = "MIN_FILL_SECONDS", default_value = "2", value_parser = seconds(..))]
-    pub least_fill: Duration,
     /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds
     #[arg(long = "challenge-tries", value_name = "CHALLENGE_TRIES", env = "CHALLENGE_TRIES", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub tries: u32,

@@ -68,9 +68,6 @@ impl Site {
             ("RATE_BURST", "100"),
             ("PERSON_KEY", PERSON_KEY),
             ("TOKEN_KEY", TOKEN_KEY),
-            // Of forms that are filled in too fast, and of no others.
-            ("CHALLENGE", "flood"),
-            ("FLOOD_PER_MINUTE", "1000000"),
             // Of the three messages that come at once, two go to sales in one mail.
             ("STAFF_MAILS_PER_HOUR", "1"),
             ("STAFF_BUNDLE_SECONDS", "3"),

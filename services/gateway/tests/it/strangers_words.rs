@@ -39,7 +39,7 @@ const TARGETS: [&str; 16] = [
     "http://qzxmark.example/qzxmark",
 ];
 const METHODS: [&str; 3] = ["GET", "POST", "QZXMARK"];
-const HEADERS: [&str; 20] = [
+const HEADERS: [&str; 19] = [
     "Accept",
     "Accept-Encoding",
     "Authorization",
@@ -48,7 +48,6 @@ const HEADERS: [&str; 20] = [
     "Content-Encoding",
     "Content-Type",
     "Cookie",
-    "Fill-Seconds",
     "Forwarded",
     "Idempotency-Key",
     "If-None-Match",

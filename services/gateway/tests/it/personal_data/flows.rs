@@ -110,7 +110,6 @@ impl Site {
         let refused = self.apply(no_resume, &format!("{FILE_MARK}.pdf")).await?;
         assert_eq!(refused, unprocessable);
         self.be_refused_without_a_script().await?;
-        self.be_asked_for_work().await?;
         self.have_the_policy_refuse().await?;
         let report = json!({ "remote": MARK, "reason": MARK });
         assert!(
@@ -153,21 +152,6 @@ impl Site {
         let answer = answer.send().await?;
         assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
         assert!(answer.text().await?.contains(&format!("{MARK} hello")));
-        Ok(())
-    }
-
-    /// A form that is filled in too fast, with a solution that is none.
-    async fn be_asked_for_work(&self) -> anyhow::Result<()> {
-        let form =
-            json!({ "name": format!("{MARK} Zoë"), "email": VISITOR, "message": format!("{MARK} hello") });
-        let fast = self
-            .post("contact")
-            .header("idempotency-key", Uuid::new_v4().to_string())
-            .header("fill-seconds", "0.1")
-            .header("challenge-solution", MARK);
-        let asked = fast.json(&form).send().await?;
-        assert_eq!(asked.status(), StatusCode::TOO_MANY_REQUESTS);
-        assert_eq!(asked.json::<Json>().await?["code"], "challenge");
         Ok(())
     }
 
