@@ -5,13 +5,6 @@ use axum::http::HeaderValue;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-/// Where browsers tell what a policy has kept them from.
-const REPORTS: &str = "/api/remote-failure";
-/// The group of [`REPORTING_ENDPOINTS`] that `report-to` names.
-const REPORT_GROUP: &str = "policy";
-/// `Reporting-Endpoints`: where the reports of a group go to (W3C Reporting API).
-pub const REPORTING_ENDPOINTS: HeaderValue = HeaderValue::from_static("policy=\"/api/remote-failure\"");
-
 /// For answers that are no page: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 /// For pictures and films that are opened alone: the browser shows them on a page of its own.
@@ -56,9 +49,6 @@ impl PageSources {
                 [] => "trusted-types 'none'".to_owned(),
                 names => format!("trusted-types {} 'allow-duplicates'", names.join(" ")),
             },
-            // For browsers that do not know `report-to`.
-            format!("report-uri {REPORTS}"),
-            format!("report-to {REPORT_GROUP}"),
         ];
         HeaderValue::from_str(&policy.join("; ")).context("its hashes or sources are no header")
     }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use crate::content_security_policy;
 
 /// The headers that every answer carries.
-const HEADERS: [(HeaderName, HeaderValue); 7] = [
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
@@ -29,10 +29,6 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
-    ),
-    (
-        HeaderName::from_static("reporting-endpoints"),
-        content_security_policy::REPORTING_ENDPOINTS,
     ),
 ];
 

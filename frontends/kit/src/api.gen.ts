@@ -114,7 +114,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Counts a part of the site that a browser could not load, or what the site's Content Security Policy kept from it. */
+        /** Counts a part of the site that a browser could not load. */
         post: operations["report"];
         delete?: never;
         options?: never;
@@ -262,18 +262,6 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
-        LegacyBody: {
-            "blocked-uri"?: string | null;
-            "document-uri"?: string | null;
-            "effective-directive"?: string | null;
-            /** @description All that older browsers have */
-            "violated-directive"?: string | null;
-        };
-        /** @description A report as browsers send it that do not gather them (Content Security Policy Level 2) */
-        LegacyReport: {
-            /** @description What was refused */
-            "csp-report": components["schemas"]["LegacyBody"];
-        };
         /** @description The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people. */
         LinkBody: {
             /** @description `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1) */
@@ -301,13 +289,6 @@ export interface components {
             email: string;
             /** @description Hidden from people: leave it empty */
             website?: string;
-        };
-        /** @description One report of those that browsers gather (W3C Reporting API) */
-        QueuedReport: {
-            /** @description What was refused */
-            body?: unknown;
-            /** @description `csp-violation`, or what is not counted */
-            type: string;
         };
         /**
          * @description Why a part is not there.
@@ -355,11 +336,6 @@ export interface operations {
                  *     same form, key and network for ten minutes
                  */
                 "Challenge-Solution"?: string;
-                /**
-                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
-                 *     are on, and what is no number tells nothing
-                 */
-                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;
@@ -421,11 +397,6 @@ export interface operations {
                  *     same form, key and network for ten minutes
                  */
                 "Challenge-Solution"?: string;
-                /**
-                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
-                 *     are on, and what is no number tells nothing
-                 */
-                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;
@@ -488,11 +459,6 @@ export interface operations {
                  *     same form, key and network for ten minutes
                  */
                 "Challenge-Solution"?: string;
-                /**
-                 * @description For how many seconds a visitor had the form, such as 12.5; below the setting `MIN_FILL_SECONDS` a challenge is asked, where these
-                 *     are on, and what is no number tells nothing
-                 */
-                "Fill-Seconds"?: string;
             };
             path?: never;
             cookie?: never;
@@ -677,9 +643,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/csp-report": components["schemas"]["LegacyReport"];
                 "application/json": components["schemas"]["RemoteFailure"];
-                "application/reports+json": components["schemas"]["QueuedReport"][];
             };
         };
         responses: {

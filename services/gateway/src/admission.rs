@@ -1,10 +1,6 @@
 //! Admission of requests that bring something: what each must pass before its handler sees it, in order.
 
-use std::{
-    net::IpAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{
     Extension,

@@ -38,8 +38,8 @@ use crate::{
 /// is the careers service's to hold, which can name it.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const BYTES_PER_KB: usize = 1024;
-/// The largest report of a browser, or several that it has gathered.
-const REPORT_BYTES: usize = 32 * 1024;
+/// The largest report: two words.
+const REPORT_BYTES: usize = 4 * 1024;
 /// The largest body of a link in a mail: a token of some hundred bytes, or a mail client's few words.
 const LINK_BYTES: usize = 4 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
@@ -150,7 +150,7 @@ fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Arc<Challenges>)
         )
 }
 
-/// Reports of browsers, limited by address as forms are.
+/// Reports of our pages, limited by address as forms are.
 fn reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
     let admission = Admission {
         form: None,
@@ -158,7 +158,7 @@ fn reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
         timeout: FORM_REQUEST_TIMEOUT,
         bodies: Some(budget.of(REPORT_BYTES)),
     };
-    let report = post(api::browser_report::report);
+    let report = post(api::remote_failure::report);
     Router::new().route("/api/remote-failure", admitted(report, admission))
 }
 

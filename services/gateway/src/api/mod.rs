@@ -1,18 +1,14 @@
-//! The public API: one file per form, and one for what browsers report.
+//! The public API: one file per form, and one for the parts that browsers could not load.
 
 mod attribution;
-pub mod browser_report;
 pub mod careers;
 pub mod contact;
-#[cfg(test)]
-mod fuzz;
 mod json;
 pub mod newsletter;
 pub mod openapi;
 mod part_text;
 pub mod parts;
-mod policy_violation;
-mod remote_failure;
+pub mod remote_failure;
 mod unsent_parts;
 
 use std::{collections::BTreeMap, convert::Infallible};

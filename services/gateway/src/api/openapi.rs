@@ -3,13 +3,13 @@
 use axum::Json;
 use utoipa::OpenApi;
 
-use super::{browser_report, careers, contact, newsletter};
+use super::{careers, contact, newsletter, remote_failure};
 
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Site API",
-        description = "The forms of the public site, and what browsers report. Every answer carries `x-request-id` and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
+        description = "The forms of the public site, and reports of parts of it that browsers could not load. Every answer carries `x-request-id` and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
@@ -19,7 +19,7 @@ use super::{browser_report, careers, contact, newsletter};
         newsletter::unsubscribe,
         newsletter::ask_to_unsubscribe,
         careers::apply,
-        browser_report::report,
+        remote_failure::report,
     )
 )]
 struct Api;

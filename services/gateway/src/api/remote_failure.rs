@@ -1,9 +1,12 @@
-//! Reports of parts of the site that do not reach its visitors.
+//! `POST /api/remote-failure`: how operators learn of parts of the site that do not reach its visitors.
 
+use axum::Json;
 use opentelemetry::KeyValue;
 use serde::Deserialize;
 use site_service::metrics;
 use utoipa::ToSchema;
+
+use super::{Accepted, Failed, JsonForm};
 
 /// A part of the site that a browser could not load.
 #[derive(Deserialize, ToSchema)]
@@ -55,9 +58,19 @@ impl Reason {
     }
 }
 
-/// Counts it.
-pub fn count(RemoteFailure { remote, reason }: RemoteFailure) {
-    let (remote, reason) = (remote.name(), reason.name());
+/// Counts a part of the site that a browser could not load.
+#[utoipa::path(
+    post,
+    path = "/api/remote-failure",
+    request_body = RemoteFailure,
+    responses(
+        (status = 200, description = "The report is counted", body = Accepted),
+        (status = "4XX", description = "The report was not understood, or one too many", body = Failed),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failed),
+    )
+)]
+pub async fn report(JsonForm(failure): JsonForm<RemoteFailure>) -> Json<Accepted> {
+    let (remote, reason) = (failure.remote.name(), failure.reason.name());
     metrics::meter()
         .u64_counter("site.remote.failures")
         .with_unit("{failure}")
@@ -68,4 +81,5 @@ pub fn count(RemoteFailure { remote, reason }: RemoteFailure) {
             &[KeyValue::new("remote", remote), KeyValue::new("reason", reason)],
         );
     tracing::warn!(remote, reason, "a browser could not load a part of the site");
+    Accepted::YES
 }

@@ -221,7 +221,8 @@ mod tests {
     #[test]
     fn a_challenge_that_is_forged_changed_or_too_old_counts_for_nothing() {
         let work = work();
-        let others = ProofOfWork::new(Some("another key of thirty-two bytes or more".into()), TRIES).expect("a key");
+        let others =
+            ProofOfWork::new(Some("another key of thirty-two bytes or more".into()), TRIES).expect("a key");
         let mut easier = issued(&work);
         easier.parameters.cost = 1;
         let mut unsigned = issued(&work);

@@ -172,11 +172,6 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
         .post(format!("{}/api/remote-failure", stack.site()))
         .json(&report);
     assert_eq!(report.send().await?.status(), StatusCode::OK);
-    let violation = Client::new()
-        .post(format!("{}/api/remote-failure", stack.site()))
-        .header(header::CONTENT_TYPE, "application/csp-report")
-        .body(r#"{"csp-report":{"effective-directive":"img-src","blocked-uri":"data"}}"#);
-    assert_eq!(violation.send().await?.status(), StatusCode::OK);
     let application = multipart::Form::new()
         .part("resume", multipart::Part::bytes(pdf(100_000)).file_name("cv.pdf"))
         .text("name", "Asha")

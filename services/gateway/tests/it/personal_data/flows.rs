@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::{RequestBuilder, StatusCode, multipart};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
 use uuid::Uuid;
 use visitor::{
@@ -110,7 +110,6 @@ impl Site {
         let refused = self.apply(no_resume, &format!("{FILE_MARK}.pdf")).await?;
         assert_eq!(refused, unprocessable);
         self.be_refused_without_a_script().await?;
-        self.have_the_policy_refuse().await?;
         let report = json!({ "remote": MARK, "reason": MARK });
         assert!(
             !self
@@ -152,22 +151,6 @@ impl Site {
         let answer = answer.send().await?;
         assert_eq!(answer.status(), StatusCode::UNPROCESSABLE_ENTITY);
         assert!(answer.text().await?.contains(&format!("{MARK} hello")));
-        Ok(())
-    }
-
-    /// A report of a page whose address is a mailed link.
-    async fn have_the_policy_refuse(&self) -> anyhow::Result<()> {
-        let report = json!({ "csp-report": {
-            "document-uri": format!("{}/?newsletter=confirm&token={MARK}", self.stack.site()),
-            "blocked-uri": format!("https://{MARK}.example/{MARK}.js?{MARK}"),
-            "violated-directive": format!("script-src https://{MARK}.example"),
-            "script-sample": MARK,
-        } });
-        let report = self
-            .post("remote-failure")
-            .header("content-type", "application/csp-report")
-            .body(report.to_string());
-        assert_eq!(report.send().await?.status(), StatusCode::OK);
         Ok(())
     }
 }
