@@ -18,7 +18,7 @@ import { resumeErrorOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
 
 /** The names of the fields that hold text. */
-export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
+const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
 /** Fields left out of the draft where the button that was pressed says the position. */
 const NOT_DRAFTED = ['position'];
@@ -41,8 +41,6 @@ interface ApplicationFormProps {
   onSubmitted: (toast: Toast) => void;
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
-  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
-  fieldErrors?: FieldErrors | undefined;
 }
 
 /** Application for a position. The browser sends it by itself where no JavaScript runs, or not yet. */
@@ -111,10 +109,9 @@ function useApplicationSubmission({
   onResume,
   onSubmitted,
   onCancelled,
-  fieldErrors: initial,
 }: ApplicationFormProps) {
   const { form, save, discard } = useDraft('application', position ? NOT_DRAFTED : undefined);
-  const submission = useSubmission(initial);
+  const submission = useSubmission();
   const { state, fieldErrors, failures } = submission;
   useFocusOnError(form, failures);
 

@@ -1,6 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
-import { placeholderFieldErrors, RefusedPage } from '@site/kit/refused-page.tsx';
-import { ApplicationForm, FIELDS } from './application-form.tsx';
+import { RefusedPage } from '@site/kit/refused-page.tsx';
+import { ApplicationForm } from './application-form.tsx';
 import './styles.css';
 
 /** Version of this remote's build. */
@@ -11,13 +11,7 @@ export default function NotApplied() {
   return (
     <RefusedPage title="Not submitted yet" email={brand.emails.careers}>
       <p className="mb-5">Choose your résumé again: browsers keep no file of a form.</p>
-      <ApplicationForm
-        position=""
-        resume={undefined}
-        onResume={never}
-        onSubmitted={never}
-        fieldErrors={placeholderFieldErrors([...FIELDS, 'resume'])}
-      />
+      <ApplicationForm position="" resume={undefined} onResume={never} onSubmitted={never} />
     </RefusedPage>
   );
 }

@@ -1,3 +1,4 @@
+import { useFieldError } from '@site/kit/field.tsx';
 import { useHydrated } from '@site/kit/use-hydrated.ts';
 import { useEffect, useId, useRef, useState } from 'react';
 import { ACCEPTED, formatBytes, resumeErrorOf } from './resume.ts';
@@ -24,7 +25,7 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
   // Until the page is hydrated the browser's own field shows what is chosen, and sends it.
   const isHydrated = useHydrated();
   const { picker, ownError, takeChosen, remove } = useResumeFile(onChoose, isSending);
-  const wrong = ownError ?? error;
+  const wrong = useFieldError('resume', ownError ?? error);
   return (
     <fieldset className="mb-5 min-w-0 rounded-control border border-field-line border-dashed p-4">
       <legend className="sr-only">Your résumé</legend>
@@ -42,8 +43,8 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
         required={!isHydrated}
         accept={ACCEPTED}
         disabled={isSending}
-        aria-invalid={wrong ? true : undefined}
-        aria-describedby={wrong ? `${id}-error` : undefined}
+        aria-invalid={wrong.invalid}
+        aria-describedby={wrong.text ? `${id}-error` : undefined}
         onChange={isHydrated ? takeChosen : undefined}
         className={isHydrated ? 'peer sr-only' : baseClasses}
       />
@@ -56,9 +57,9 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
       </label>
       {file ? <ChosenFile file={file} isSending={isSending} onRemove={remove} /> : null}
       <Upload progress={uploadProgress} />
-      {wrong ? (
-        <p id={`${id}-error`} data-error-of="resume" className="mt-2 text-alert-ink text-small">
-          {wrong}
+      {wrong.text ? (
+        <p id={`${id}-error`} className="mt-2 text-alert-ink text-small empty:hidden">
+          {wrong.text}
         </p>
       ) : null}
     </fieldset>

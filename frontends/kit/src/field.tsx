@@ -1,5 +1,5 @@
 import type { ComponentProps, InputEvent, ReactNode } from 'react';
-import { useId, useState } from 'react';
+import { createContext, use, useId, useState } from 'react';
 import { addressErrorOf, questionOf } from './email-address.ts';
 import { useAddress } from './use-address.ts';
 
@@ -11,6 +11,9 @@ interface FieldTexts {
 
 /** Native attributes that a field accepts; it listens to the input itself. */
 type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
+
+/** Whether the gateway fills the fields in: see `RefusedPage`. */
+export const FilledByGateway = createContext(false);
 
 /** From this fraction of the limit on, visitors are told how much is left. */
 const WARN_FRACTION = 0.9;
@@ -115,6 +118,19 @@ function useLimit(
   return { left, check };
 }
 
+/** Value of `aria-invalid`; the gateway makes `true` or `false` of a place. */
+type Invalid = true | 'true' | undefined;
+
+/** A field's error, and whether it is invalid; where the gateway fills the page, the places of both. */
+export function useFieldError(
+  name: string | undefined,
+  error: string | undefined,
+): { text: string | undefined; invalid: Invalid } {
+  return use(FilledByGateway)
+    ? { text: `{{error:${name}}}`, invalid: `{{invalid:${name}}}` as 'true' }
+    : { text: error, invalid: error ? true : undefined };
+}
+
 interface LabelledProps extends FieldTexts {
   name?: string | undefined;
   required?: boolean | undefined;
@@ -134,8 +150,10 @@ interface Attributes {
   /** By what is typed: names and messages come in any script. */
   dir: 'auto';
   onInput: (event: InputEvent<TextControl>) => void;
-  'aria-invalid': true | undefined;
+  'aria-invalid': Invalid;
   'aria-describedby': string | undefined;
+  /** Where the gateway puts the value in. */
+  defaultValue?: string;
 }
 
 function Labelled({
@@ -150,10 +168,12 @@ function Labelled({
   children,
 }: LabelledProps) {
   const id = useId();
+  const isFilled = use(FilledByGateway);
   const { left, check } = useLimit(maxCharacters, errorOf);
+  const wrong = useFieldError(name, error);
   const describedBy = [
     required ? '' : `${id}-optional`,
-    error ? `${id}-error` : '',
+    wrong.text ? `${id}-error` : '',
     left === undefined ? '' : `${id}-limit`,
   ].filter(Boolean);
   return (
@@ -172,13 +192,14 @@ function Labelled({
         className: `${baseClasses} ${className}`,
         dir: 'auto',
         onInput: check,
-        'aria-invalid': error ? true : undefined,
+        'aria-invalid': wrong.invalid,
         'aria-describedby': describedBy.join(' ') || undefined,
+        ...(isFilled && { defaultValue: `{{text:${name}}}` }),
       })}
       {hint}
-      {error ? (
-        <p id={`${id}-error`} data-error-of={name} className="mt-1.5 text-alert-ink text-small">
-          {error}
+      {wrong.text ? (
+        <p id={`${id}-error`} className="mt-1.5 text-alert-ink text-small empty:hidden">
+          {wrong.text}
         </p>
       ) : null}
       {left === undefined ? null : (

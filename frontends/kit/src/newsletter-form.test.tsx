@@ -145,9 +145,3 @@ test('before the application has started the browser sends the form by itself', 
   expect(page.querySelector('form')?.matches('[method=post][action="/api/newsletter"]')).toBe(true);
   expect(page.querySelector('button')?.matches('[type=submit]:not([disabled])')).toBe(true);
 });
-
-test('what was wrong before it was shown stands beside its field', () => {
-  render(<NewsletterForm fieldErrors={{ email: 'This is no address.' }} />);
-  const field = screen.getByLabelText('Email Address');
-  expect(field.getAttribute('aria-describedby')).toBe(screen.getByText('This is no address.').id);
-});

@@ -7,20 +7,14 @@ import { formValues } from './form-values.ts';
 import { HONEYPOT, Honeypot } from './honeypot.tsx';
 import { PrivacyNote } from './privacy-note.tsx';
 import { SubmitButtons } from './submit-buttons.tsx';
-import type { FieldErrors } from './use-submission.ts';
 import { useSubmission } from './use-submission.ts';
 
 const FAILED = 'Subscription failed. Try again.';
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 
-interface NewsletterFormProps {
-  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
-  fieldErrors?: FieldErrors | undefined;
-}
-
 /** Sign-up form of the newsletter. The browser sends it by itself where no JavaScript runs, or not yet. */
-export function NewsletterForm({ fieldErrors: initial }: NewsletterFormProps) {
-  const { state, fieldErrors, send, cancel, clearErrorOnInput } = useSubmission(initial);
+export function NewsletterForm() {
+  const { state, fieldErrors, send, cancel, clearErrorOnInput } = useSubmission();
 
   async function subscribe(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { Alert } from './alert.tsx';
 import { brand } from './brand.ts';
+import { FilledByGateway } from './field.tsx';
 import { PageHeader } from './page-header.tsx';
 import { PageMeta } from './page-meta.tsx';
 
@@ -8,19 +9,13 @@ interface RefusedPageProps {
   title: string;
   /** Whom a visitor may write to instead. */
   email?: string;
-  /** The form, with something wrong in each of its fields: `placeholderFieldErrors`. */
+  /** The form, or where it is. */
   children: ReactNode;
 }
 
 /**
- * No-JavaScript fallback: the form with server-side validation errors, filled in by the gateway. It is prerendered with a
- * sentence wherever one can stand; for each visitor the gateway then puts in what was entered and what is wrong
- * (`services/gateway/src/form_pages/filling.rs`). It finds its way by attributes:
- *
- * - `data-refusal`: the element that holds the sentence of the whole form;
- * - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
- * - `data-challenge`: the way round a challenge, for whom no script can solve it; it goes where none is asked;
- * - `name` of an input or a textarea in a form: the field.
+ * Answer to a form that was sent without JavaScript and refused: the form again. It is prerendered with places, such as
+ * `{{text:name}}`, where the gateway puts in what was entered and what is wrong (`services/gateway/src/form_pages/filling.rs`).
  */
 export function RefusedPage({ title, email = brand.emails.sales, children }: RefusedPageProps) {
   return (
@@ -28,9 +23,9 @@ export function RefusedPage({ title, email = brand.emails.sales, children }: Ref
       <PageMeta title={title} description="This form has not been accepted yet." />
       <PageHeader title={title}>
         <div className="w-full max-w-2xl">
-          <Alert data-refusal="">Please check the marked fields.</Alert>
-          <p data-challenge="" className="mb-5">
-            What you entered is kept below. You may also write to{' '}
+          <Alert>{'{{refusal}}'}</Alert>
+          <p className="mb-5">
+            You may also write to{' '}
             <a href={`mailto:${email}`} className="underline">
               {email}
             </a>{' '}
@@ -40,14 +35,9 @@ export function RefusedPage({ title, email = brand.emails.sales, children }: Ref
             </a>
             .
           </p>
-          {children}
+          <FilledByGateway value={true}>{children}</FilledByGateway>
         </div>
       </PageHeader>
     </>
   );
-}
-
-/** An error at each field, where the gateway puts the real ones. */
-export function placeholderFieldErrors(fields: readonly string[]): Record<string, string> {
-  return Object.fromEntries(fields.map(field => [field, 'Please check this field.']));
 }

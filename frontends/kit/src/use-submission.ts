@@ -47,11 +47,8 @@ interface Submission {
 const IDLE = { status: 'idle' } as const;
 const NO_ERRORS: FieldErrors = {};
 
-/**
- * State machine of a form's submission, the same for all forms. `initial` is what is wrong with which field before
- * anything was sent: see `RefusedPage`.
- */
-export function useSubmission(initial = NO_ERRORS): Submission {
+/** State machine of a form's submission, the same for all forms. */
+export function useSubmission(): Submission {
   const [state, setState] = useState<SubmissionState>(IDLE);
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
@@ -85,7 +82,7 @@ export function useSubmission(initial = NO_ERRORS): Submission {
   const clearFieldError = (name: string) => setState(before => withoutField(before, name));
   return {
     state,
-    fieldErrors: state.status === 'failed' ? state.fieldErrors : initial,
+    fieldErrors: state.status === 'failed' ? state.fieldErrors : NO_ERRORS,
     failures,
     send,
     cancel,

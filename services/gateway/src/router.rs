@@ -26,7 +26,7 @@ use crate::{
     challenge::{self, Challenges},
     content_type,
     form_bodies::{BodyBudget, FORM_BYTES},
-    form_pages::{BodyRecorders, FormPages, PageSource},
+    form_pages::{BodyKeeper, FormPages, PageSource},
     limits,
     rate_limit::RateLimit,
     settings::Settings,
@@ -64,7 +64,7 @@ pub fn router(
         },
         pages: FormPages {
             pages: page_source(settings, &site),
-            recorders: BodyRecorders::default(),
+            bodies: BodyKeeper::default(),
         },
     };
     let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
@@ -102,7 +102,7 @@ async fn answer(
         content_type::write_in_lower_case(request.headers_mut());
         let word = api_error::word_of(request.uri().path());
         let answer = if http_middleware::names_one_host(&request) {
-            outermost.pages.answer(visitor, request, next).await
+            outermost.pages.answer(request, next).await
         } else {
             StatusCode::BAD_REQUEST.into_response()
         };
@@ -192,11 +192,11 @@ fn other_routes() -> Router<AppState> {
 }
 
 /// Where the pages are that browsers get which have sent a form by themselves.
-fn page_source(settings: &Settings, site: &Router) -> PageSource {
+fn page_source(settings: &Settings, site: &Router) -> Option<PageSource> {
     match (&settings.site_dir, &settings.pages_url) {
-        (Some(_), _) => PageSource::Local(site.clone()),
-        (None, Some(address)) => PageSource::remote(address.clone()),
-        (None, None) => PageSource::None,
+        (Some(_), _) => Some(PageSource::Local(site.clone())),
+        (None, Some(address)) => Some(PageSource::remote(address.clone())),
+        (None, None) => None,
     }
 }
 

@@ -326,14 +326,3 @@ test('before the application has started the browser sends the form by itself', 
   expect(page.querySelector('form')?.matches('[method=post][action="/api/contact"]')).toBe(true);
   expect(page.querySelector('button')?.matches('[type=submit]:not([disabled])')).toBe(true);
 });
-
-test('what was wrong before it was shown stands beside its field, where the gateway finds it', () => {
-  render(<ContactForm fieldErrors={{ email: 'This is no address.' }} />);
-  const email = screen.getByLabelText('Email Address');
-  const error = screen.getByText('This is no address.');
-  expect(email.getAttribute('aria-describedby')).toBe(error.id);
-  expect(error.id).toMatch(/-error$/);
-  expect(error.dataset['errorOf']).toBe('email');
-  expect(screen.getByLabelText('Full Name').hasAttribute('aria-invalid')).toBe(false);
-  expect(screen.queryByRole('alert')).toBeNull();
-});

@@ -23,15 +23,10 @@ const FAILURE_MESSAGES = {
   unreachable: 'Failed to send message. Please try again later.',
 };
 
-interface ContactFormProps {
-  /** Initial validation errors, before anything was sent: see `RefusedPage`. */
-  fieldErrors?: FieldErrors | undefined;
-}
-
 /** Form of the contact page. The browser sends it by itself where no JavaScript runs, or not yet. */
-export function ContactForm({ fieldErrors: initial }: ContactFormProps) {
+export function ContactForm() {
   const { form, confirmation, state, fieldErrors, sender, edit, submit, cancel } =
-    useContactSubmission(initial);
+    useContactSubmission();
   if (state.status === 'accepted') {
     return (
       <Confirmation ref={confirmation} title={SENT}>
@@ -82,9 +77,9 @@ function ContactFields({ fieldErrors }: { fieldErrors: FieldErrors }) {
   );
 }
 
-function useContactSubmission(initial: FieldErrors | undefined) {
+function useContactSubmission() {
   const { form, save, discard } = useDraft('contact');
-  const submission = useSubmission(initial);
+  const submission = useSubmission();
   const { state, fieldErrors, cancel, reset } = submission;
   const [sender, setSender] = useState('');
   const confirmation = useRef<HTMLDivElement>(null);

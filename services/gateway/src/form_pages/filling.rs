@@ -1,106 +1,59 @@
-//! Fills a page of the site with what was entered and what is wrong with it. The page says by attributes where:
+//! Fills a page of the site with what was entered and what is wrong with it. The build leaves these places in the page
+//! (`frontends/kit/src/refused-page.tsx`):
 //!
-//! - `data-refusal`: the element that holds the sentence;
-//! - `data-error-of="<field>"`: what is wrong with a field, by an id that ends with `-error`; it goes where nothing is;
-//! - `name` of an `input` or `textarea` in a form: the field;
-//! - `data-challenge`: the way round a challenge, for whom no script can solve it; it goes where none is asked;
-//! - `data-other-way`: where the page does not say itself how else the company is reached;
-//! - `data-form-page`: a link to the page with the form.
+//! - `{{refusal}}`: the sentence of the whole form;
+//! - `{{text:<field>}}`: what was entered;
+//! - `{{error:<field>}}`: what is wrong with it, and `{{invalid:<field>}}`: whether anything is, `true` or `false`.
 //!
-//! The front ends' side of it is `frontends/kit/src/refused-page.tsx`.
-
-use lol_html::{
-    RewriteStrSettings, element,
-    errors::RewritingError,
-    html_content::{ContentType, Element},
-    rewrite_str,
-};
+//! [`FALLBACK`](super::FALLBACK_PAGE) has two more: `{{form-page}}`, the address of the form, and `{{other-way}}`, how else the company is
+//! reached.
 
 use super::form_values::FormValues;
-use crate::{api::HONEYPOT, api_error::ApiError, contact_details::OTHER_WAY};
+use crate::{api_error::ApiError, contact_details::OTHER_WAY};
 
-/// The page, filled.
-///
-/// # Errors
-///
-/// The page is no HTML that can be read.
-pub fn fill(html: &str, form: &str, error: &ApiError, values: &FormValues) -> Result<String, RewritingError> {
-    let settings = RewriteStrSettings::new()
-        .append_element_content_handler(element!("[data-refusal]", |place| {
-            place.set_inner_content(error.sentence(), ContentType::Text);
-            Ok(())
-        }))
-        .append_element_content_handler(element!("[data-challenge]", |way_round| {
-            if !error.is_challenge() {
-                way_round.remove();
+/// The page, filled. Each text is escaped for an element or a quoted attribute, and none is searched for places.
+pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) -> String {
+    let text_at = |place: &str| match place.split_once(':').unwrap_or((place, "")) {
+        ("refusal", _) => Some(error.sentence()),
+        ("text", field) => Some(values.text(field).unwrap_or_default()),
+        ("error", field) => Some(error.field(field).unwrap_or_default()),
+        ("invalid", field) if error.field(field).is_some() => Some("true"),
+        ("invalid", _) => Some("false"),
+        ("form-page", _) => Some(form_page),
+        ("other-way", _) => Some(OTHER_WAY.as_str()),
+        _ => None,
+    };
+    let mut filled = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, found)) = rest.split_once("{{") {
+        filled.push_str(before);
+        let text = found
+            .split_once("}}")
+            .and_then(|(place, after)| Some((text_at(place)?, after)));
+        rest = match text {
+            Some((text, after)) => {
+                filled.push_str(&escaped(text));
+                after
             }
-            Ok(())
-        }))
-        .append_element_content_handler(element!("[data-other-way]", |place| {
-            place.set_inner_content(&OTHER_WAY, ContentType::Text);
-            Ok(())
-        }))
-        .append_element_content_handler(element!("[data-form-page]", |link| {
-            link.set_attribute("href", form)?;
-            Ok(())
-        }))
-        .append_element_content_handler(element!("form [name]", |field| {
-            let name = field.get_attribute("name").unwrap_or_default();
-            if error.field(&name).is_none() {
-                clear_error(field)?;
+            // A script's, perhaps.
+            None => {
+                filled.push_str("{{");
+                found
             }
-            if let Some(text) = values.text(&name).filter(|_| name != HONEYPOT) {
-                fill_field(field, text)?;
-            }
-            Ok(())
-        }))
-        .append_element_content_handler(element!("[data-error-of]", |place| {
-            let name = place.get_attribute("data-error-of").unwrap_or_default();
-            match error.field(&name) {
-                Some(sentence) => place.set_inner_content(sentence, ContentType::Text),
-                None => place.remove(),
-            }
-            Ok(())
-        }));
-    rewrite_str(html, settings)
-}
-
-type Handled = Result<(), Box<dyn std::error::Error + Send + Sync>>;
-
-/// Nothing is wrong with this field.
-fn clear_error(field: &mut Element<'_, '_>) -> Handled {
-    field.remove_attribute("aria-invalid");
-    let described = field.get_attribute("aria-describedby").unwrap_or_default();
-    let others: Vec<&str> = described
-        .split_ascii_whitespace()
-        .filter(|id| !id.ends_with("-error"))
-        .collect();
-    if others.is_empty() {
-        field.remove_attribute("aria-describedby");
-    } else {
-        field.set_attribute("aria-describedby", &others.join(" "))?;
+        };
     }
-    Ok(())
+    filled + rest
 }
 
-fn fill_field(field: &mut Element<'_, '_>, text: &str) -> Handled {
-    match field.tag_name().as_str() {
-        "input" if field.get_attribute("type").as_deref() != Some("file") => {
-            field.set_attribute("value", &escaped(text))?;
-        }
-        // The first line break is none of the text's (HTML, 13.1.2.5).
-        "textarea" => field.set_inner_content(&format!("\n{text}"), ContentType::Text),
-        _ => {}
-    }
-    Ok(())
-}
-
-/// The library escapes text, but of an attribute's value the quotes alone.
-fn escaped(value: &str) -> String {
-    value
+fn escaped(text: &str) -> String {
+    // A textarea drops the first line break (HTML, 13.1.2.5), and no other field has any.
+    let first = if text.starts_with(['\r', '\n']) { "\n" } else { "" };
+    let text = text
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
+        .replace('"', "&quot;");
+    format!("{first}{text}")
 }
 
 #[cfg(test)]
@@ -109,91 +62,44 @@ mod tests {
 
     use super::*;
 
-    const PAGE: &str = r#"<p data-refusal="">Words</p><form method="post">
-<input name="name" aria-invalid="true" aria-describedby="a-error">
-<input name="email" aria-invalid="true" aria-describedby="b-error b-limit">
-<textarea name="message"></textarea><input type="file" name="resume"><input name="website">
-<p id="a-error" data-error-of="name">Wrong</p><p id="b-error" data-error-of="email">Wrong</p>
-</form><p data-challenge="">Or write to us.</p><a href="/" data-form-page="">Back</a>"#;
+    const PAGE: &str = r#"<script>let a = {{b}};</script><p>{{refusal}}</p><form method="post">
+<input name="name" value="{{text:name}}" aria-invalid="{{invalid:name}}"><p>{{error:name}}</p>
+<textarea name="message" aria-invalid="{{invalid:message}}">{{text:message}}</textarea><p>{{error:message}}</p></form>"#;
 
-    fn filled(error: &ApiError, values: FormValues) -> String {
-        fill(PAGE, "/contact", error, &values).expect("the page is HTML")
-    }
-
-    fn error(fields: &[(&str, &str)]) -> ApiError {
-        let fields = fields
+    fn filled(errors: &[(&str, &str)], values: FormValues) -> String {
+        let errors = errors
             .iter()
             .map(|(name, sentence)| ((*name).into(), (*sentence).into()));
-        ApiError::of(StatusCode::UNPROCESSABLE_ENTITY).with_fields(fields.collect())
+        let error = ApiError::of(StatusCode::UNPROCESSABLE_ENTITY).with_fields(errors.collect());
+        fill(PAGE, "/contact", &error, &values)
     }
 
     #[test]
-    fn what_is_wrong_stands_at_its_field_and_nowhere_else() {
-        let page = filled(
-            &error(&[("name", "Tell us <who> you are.")]),
-            FormValues::default(),
+    fn an_error_is_said_at_its_field_and_nowhere_else() {
+        let page = filled(&[("name", "Tell us <who> you are.")], FormValues::default());
+        assert_eq!(
+            page,
+            r#"<script>let a = {{b}};</script><p>Please check the marked fields.</p><form method="post">
+<input name="name" value="" aria-invalid="true"><p>Tell us &lt;who&gt; you are.</p>
+<textarea name="message" aria-invalid="false"></textarea><p></p></form>"#
         );
-        assert!(
-            page.contains("<p data-refusal=\"\">Please check the marked fields.</p>"),
-            "{page}"
-        );
-        assert!(
-            page.contains("<input name=\"name\" aria-invalid=\"true\" aria-describedby=\"a-error\">"),
-            "{page}"
-        );
-        assert!(
-            page.contains("data-error-of=\"name\">Tell us &lt;who&gt; you are.</p>"),
-            "{page}"
-        );
-        assert!(
-            page.contains("<input name=\"email\" aria-describedby=\"b-limit\">"),
-            "{page}"
-        );
-        assert!(!page.contains("data-error-of=\"email\""), "{page}");
-        assert!(page.contains("<a href=\"/contact\""), "{page}");
-    }
-
-    #[test]
-    fn the_way_round_a_challenge_stands_where_one_is_asked_and_nowhere_else() {
-        let page = filled(&ApiError::challenge(None), FormValues::default());
-        assert!(page.contains("Or write to us."), "{page}");
-        assert!(page.contains("Please try again in a few minutes.</p>"), "{page}");
-        assert!(!filled(&error(&[]), FormValues::default()).contains("Or write to us."));
     }
 
     #[test]
     fn what_was_entered_is_text_wherever_it_stands() {
-        let nasty = "\"><script>alert('&quot;')</script>\r\n🎥</textarea>";
-        let page = filled(
-            &error(&[]),
-            [
-                ("name", nasty),
-                ("message", nasty),
-                ("resume", "cv.pdf"),
-                ("website", "x"),
-            ]
-            .into(),
-        );
-        assert!(!page.contains("<script"), "{page}");
-        assert!(
-            page.contains(" value=\"&quot;&gt;&lt;script&gt;alert('&amp;quot;')"),
-            "{page}"
-        );
-        assert!(
-            page.contains("<textarea name=\"message\">\n\"&gt;&lt;script&gt;"),
-            "{page}"
-        );
-        assert!(page.contains("🎥&lt;/textarea&gt;</textarea>"), "{page}");
-        assert!(page.contains("<input type=\"file\" name=\"resume\">"), "{page}");
-        assert!(page.contains("<input name=\"website\">"), "{page}");
+        let nasty = "\"><script>alert('&quot;')</script>\r\n🎥</textarea>{{refusal}}";
+        let page = filled(&[], [("name", nasty), ("message", nasty)].into());
+        let text =
+            "&quot;&gt;&lt;script&gt;alert('&amp;quot;')&lt;/script&gt;\r\n🎥&lt;/textarea&gt;{{refusal}}";
+        assert!(page.contains(&format!(" value=\"{text}\"")), "{page}");
+        assert!(page.contains(&format!(">{text}</textarea>")), "{page}");
     }
 
     #[test]
     fn the_first_line_break_of_a_message_stays() {
-        let page = filled(&error(&[]), [("message", "\nHello")].into());
-        assert!(
-            page.contains("<textarea name=\"message\">\n\nHello</textarea>"),
-            "{page}"
-        );
+        for message in ["\nHello", "\r\nHello"] {
+            let page = filled(&[], [("message", message)].into());
+            assert!(page.contains(&format!(">\n{message}</textarea>")), "{page}");
+        }
     }
 }

@@ -1,38 +1,24 @@
-//! Form values: what a visitor entered, read from the body as it passes, so that it is there whatever becomes of the
-//! request.
+//! Form values: what a visitor entered, kept before the request is answered, so that it is there whatever the answer is.
 
-use std::{
-    collections::BTreeMap,
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use axum::{
-    body::{Body, Bytes},
+    body::Body,
     extract::{Form, FromRequest, Multipart, Request},
 };
-use http::{HeaderValue, Method, header};
-use http_body_util::BodyExt;
-use hyper::body::Frame;
-use site_service::{
-    address_limit::{AddressLimit, AddressPermit},
-    drain::Drain,
-};
+use futures_util::{StreamExt, stream};
+use http::{HeaderValue, header};
+use http_body_util::{BodyExt, BodyStream, StreamBody};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
-use crate::{stopping::RECEIVING_ENDS, unread_body::SharedBody};
-
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
-const MAX_RECORDED_BYTES: usize = 512 * 1024;
+const MAX_KEPT_BYTES: usize = 512 * 1024;
 /// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
-const MAX_RECORDERS: usize = 32;
-/// How many of one address, so that it cannot take them all.
-const MAX_RECORDERS_PER_ADDRESS: usize = 4;
-/// How long to wait for the rest of a body that was refused before it was read.
+const MAX_KEPT_BODIES: usize = 32;
+/// How long to wait for what is kept. What has not come by then is left out.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Values of a form: texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
@@ -57,117 +43,94 @@ impl<const N: usize> From<[(&str, &str); N]> for FormValues {
     }
 }
 
-/// Gives out recorders, a bounded number at once.
+/// Keeps the beginnings of bodies, a bounded number at once.
 #[derive(Clone)]
-pub struct BodyRecorders {
-    all: Arc<Semaphore>,
-    per_address: AddressLimit,
-}
+pub struct BodyKeeper(Arc<Semaphore>);
 
-impl Default for BodyRecorders {
+impl Default for BodyKeeper {
     fn default() -> Self {
-        Self {
-            all: Arc::new(Semaphore::new(MAX_RECORDERS)),
-            per_address: AddressLimit::new(MAX_RECORDERS_PER_ADDRESS),
-        }
+        Self(Arc::new(Semaphore::new(MAX_KEPT_BODIES)))
     }
 }
 
-impl BodyRecorders {
-    /// The visitor's request with its body recorded, and what records it; none where too many are recorded already.
-    pub fn record(&self, visitor: IpAddr, request: Request) -> (Request, Option<BodyRecorder>) {
-        let of_address = self.per_address.try_acquire(visitor);
-        let (Some(of_address), Ok(permit)) = (of_address, Arc::clone(&self.all).try_acquire_owned()) else {
+impl BodyKeeper {
+    /// Reads the beginning of the request's body. Gives the request, whole as it was, and what was read; none where too many are kept.
+    pub async fn keep(&self, request: Request) -> (Request, Option<KeptBody>) {
+        let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
             return (request, None);
         };
-        let content_type = request.headers().get(header::CONTENT_TYPE).cloned();
-        let (parts, body) = request.into_parts();
-        let kept = Arc::<Mutex<Vec<u8>>>::default();
-        let keeping = Arc::clone(&kept);
-        let body = body.inspect_frame(move |frame| keep(&keeping, frame));
-        let body = SharedBody::new(Body::new(body));
-        let request = Request::from_parts(parts, Body::new(body.clone()));
-        let recorder = BodyRecorder {
-            body,
-            kept,
-            content_type,
-            _permits: (permit, of_address),
+        let (parts, mut body) = request.into_parts();
+        let (mut frames, mut bytes, mut is_whole) = (Vec::new(), Vec::new(), false);
+        let reading = async {
+            while bytes.len() < MAX_KEPT_BYTES {
+                let Some(frame) = body.frame().await else {
+                    is_whole = true;
+                    break;
+                };
+                if let Some(data) = frame.as_ref().ok().and_then(|frame| frame.data_ref()) {
+                    bytes.extend_from_slice(data);
+                }
+                frames.push(frame);
+            }
         };
-        (request, Some(recorder))
+        let _late = timeout(READ_TIMEOUT, reading).await;
+        let kept = KeptBody {
+            content_type: parts.headers.get(header::CONTENT_TYPE).cloned(),
+            bytes,
+            is_whole,
+            _permit: permit,
+        };
+        let body = StreamBody::new(stream::iter(frames).chain(BodyStream::new(body)));
+        (Request::from_parts(parts, Body::new(body)), Some(kept))
     }
 }
 
-/// What records a body.
-pub struct BodyRecorder {
-    body: SharedBody,
-    kept: Arc<Mutex<Vec<u8>>>,
+/// The beginning of a form's body.
+pub struct KeptBody {
     content_type: Option<HeaderValue>,
-    _permits: (OwnedSemaphorePermit, AddressPermit),
+    bytes: Vec<u8>,
+    is_whole: bool,
+    _permit: OwnedSemaphorePermit,
 }
 
-impl BodyRecorder {
-    /// What was entered. Where the request was refused before its body was read, the start of it is read now, unless the
-    /// gateway stops.
-    pub async fn values(mut self, drain: &Drain) -> FormValues {
-        // What has not come by then is left out.
-        tokio::select! {
-            biased;
-            () = drain.left(RECEIVING_ENDS) => {}
-            _late = timeout(READ_TIMEOUT, self.body.discard(MAX_RECORDED_BYTES)) => {}
-        }
-        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
-        let Some(content_type) = self.content_type else {
-            return FormValues::default();
-        };
-        let texts = if content_type.as_bytes().starts_with(b"multipart/") {
-            texts_of_parts(content_type, kept).await
+impl KeptBody {
+    /// What was entered, but for a field that was cut.
+    pub async fn values(self) -> FormValues {
+        let is_multipart = |kind: &HeaderValue| kind.as_bytes().starts_with(b"multipart/");
+        let texts = if self.content_type.as_ref().is_some_and(is_multipart) {
+            self.texts_of_parts().await
         } else {
-            texts_of_pairs(content_type, kept).await
+            self.texts_of_pairs().await
         };
         FormValues(texts.unwrap_or_default())
     }
-}
 
-fn body_of(content_type: HeaderValue, bytes: Vec<u8>) -> Request {
-    let mut request = Request::new(Body::from(bytes));
-    *request.method_mut() = Method::POST;
-    request.headers_mut().insert(header::CONTENT_TYPE, content_type);
-    request
-}
-
-async fn texts_of_pairs(content_type: HeaderValue, mut bytes: Vec<u8>) -> Option<BTreeMap<String, String>> {
-    if bytes.len() >= MAX_RECORDED_BYTES {
-        // The last field was cut.
-        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'&')?);
-    }
-    let Form(texts) = Form::<Vec<(String, String)>>::from_request(body_of(content_type, bytes), &())
-        .await
-        .ok()?;
-    Some(texts.into_iter().collect())
-}
-
-/// All texts up to a part that was cut.
-async fn texts_of_parts(content_type: HeaderValue, bytes: Vec<u8>) -> Option<BTreeMap<String, String>> {
-    let mut parts = Multipart::from_request(body_of(content_type, bytes), &())
-        .await
-        .ok()?;
-    let mut texts = BTreeMap::new();
-    while let Ok(Some(part)) = parts.next_field().await {
-        let name = part.name().map(str::to_owned);
-        let is_file = part.file_name().is_some();
-        if let (Some(name), false, Ok(text)) = (name, is_file, part.text().await) {
-            texts.insert(name, text);
+    async fn texts_of_pairs(mut self) -> Option<BTreeMap<String, String>> {
+        if !self.is_whole {
+            let end = self.bytes.iter().rposition(|byte| *byte == b'&')?;
+            self.bytes.truncate(end);
         }
+        let texts = Form::<Vec<(String, String)>>::from_request(self.into_request()?, &()).await;
+        Some(texts.ok()?.0.into_iter().collect())
     }
-    Some(texts)
-}
 
-/// Keeps the first bytes of a body as they pass.
-fn keep(kept: &Mutex<Vec<u8>>, frame: &Frame<Bytes>) {
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = MAX_RECORDED_BYTES.saturating_sub(kept.len());
-    let bytes = frame.data_ref().map_or(&[][..], AsRef::as_ref);
-    kept.extend_from_slice(&bytes[..bytes.len().min(free)]);
+    async fn texts_of_parts(self) -> Option<BTreeMap<String, String>> {
+        let parts = Multipart::from_request(self.into_request()?, &()).await;
+        let (mut parts, mut texts) = (parts.ok()?, BTreeMap::new());
+        while let Ok(Some(part)) = parts.next_field().await {
+            let name = part.name().map(str::to_owned);
+            let is_file = part.file_name().is_some();
+            if let (Some(name), false, Ok(text)) = (name, is_file, part.text().await) {
+                texts.insert(name, text);
+            }
+        }
+        Some(texts)
+    }
+
+    fn into_request(self) -> Option<Request> {
+        let request = Request::post("/").header(header::CONTENT_TYPE, self.content_type?);
+        request.body(Body::from(self.bytes)).ok()
+    }
 }
 
 #[cfg(test)]
@@ -176,20 +139,23 @@ mod tests {
 
     const PAIRS: &str = "application/x-www-form-urlencoded";
 
-    fn visitor(number: u8) -> IpAddr {
-        IpAddr::from([203, 0, 113, number])
+    fn request(content_type: &'static str, body: impl Into<Body>) -> Request {
+        let request = Request::post("/").header(header::CONTENT_TYPE, content_type);
+        request.body(body.into()).expect("a request")
     }
 
-    async fn values(content_type: &'static str, body: Vec<u8>) -> FormValues {
-        let request = body_of(HeaderValue::from_static(content_type), body);
-        let (_unread, recorder) = BodyRecorders::default().record(visitor(1), request);
-        let drain = Drain::of(&http::Extensions::new());
-        recorder.expect("one is free").values(&drain).await
+    async fn values(content_type: &'static str, body: impl Into<Body>) -> FormValues {
+        let (_request, kept) = BodyKeeper::default().keep(request(content_type, body)).await;
+        kept.expect("there is room").values().await
     }
 
     #[tokio::test]
-    async fn what_was_refused_before_it_was_read_is_known_all_the_same() {
-        let values = values(PAIRS, b"name=Zo%C3%AB+M&message=a%0D%0Ab".into()).await;
+    async fn a_form_is_kept_and_goes_on_as_it_came() {
+        let body = "name=Zo%C3%AB+M&message=a%0D%0Ab";
+        let (request, kept) = BodyKeeper::default().keep(request(PAIRS, body)).await;
+        let went_on = request.into_body().collect().await.expect("a body").to_bytes();
+        assert_eq!(went_on, body);
+        let values = kept.expect("there is room").values().await;
         assert_eq!(values.text("name"), Some("Zoë M"));
         assert_eq!(values.text("message"), Some("a\r\nb"));
         assert_eq!(values.text("email"), None);
@@ -197,8 +163,25 @@ mod tests {
 
     #[tokio::test]
     async fn of_what_is_too_large_the_fields_that_came_whole_are_kept() {
-        let large = format!("name=Ada&message={}", "x".repeat(2 * MAX_RECORDED_BYTES));
-        let values = values(PAIRS, large.into()).await;
+        let chunks = [
+            "name=Ada&message=".to_owned(),
+            "x".repeat(MAX_KEPT_BYTES),
+            "x".to_owned(),
+        ];
+        let chunks = stream::iter(chunks.map(Ok::<_, std::io::Error>));
+        let request = request(PAIRS, Body::from_stream(chunks));
+        let (request, kept) = BodyKeeper::default().keep(request).await;
+        let went_on = request.into_body().collect().await.expect("a body").to_bytes();
+        assert_eq!(went_on.len(), "name=Ada&message=x".len() + MAX_KEPT_BYTES);
+        let values = kept.expect("there is room").values().await;
+        assert_eq!(values.text("name"), Some("Ada"));
+        assert_eq!(values.text("message"), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_does_not_come_is_not_waited_for() {
+        let begun = stream::iter([Ok::<_, std::io::Error>("name=Ada&message=Hel")]).chain(stream::pending());
+        let values = values(PAIRS, Body::from_stream(begun)).await;
         assert_eq!(values.text("name"), Some("Ada"));
         assert_eq!(values.text("message"), None);
     }
@@ -213,25 +196,22 @@ mod tests {
             part("name=\"resume\"; filename=\"cv.pdf\"", &"x".repeat(1000)),
             part("name=\"phone\"", "1").split_at(50).0.to_owned(),
         ];
-        let values = values("multipart/form-data; boundary=x", body.concat().into()).await;
+        let values = values("multipart/form-data; boundary=x", body.concat()).await;
         assert_eq!(values.text("name"), Some("Ada"));
         assert_eq!(values.text("resume"), None);
         assert_eq!(values.text("phone"), None);
     }
 
     #[tokio::test]
-    async fn no_more_bodies_are_recorded_at_once_than_the_limit() {
-        let recorders = BodyRecorders::default();
-        let record = |number| {
-            let request = body_of(HeaderValue::from_static(PAIRS), b"name=Ada".into());
-            recorders.record(visitor(number), request).1
-        };
-        let of_one: Vec<_> = (0..MAX_RECORDERS_PER_ADDRESS).map(|_| record(0)).collect();
-        assert!(of_one.iter().all(Option::is_some));
-        assert!(record(0).is_none(), "of one address");
-        let of_others: Vec<_> = (1..).map(record).take_while(Option::is_some).collect();
-        assert_eq!(of_one.len() + of_others.len(), MAX_RECORDERS);
-        drop(of_one);
-        assert!(record(0).is_some());
+    async fn no_more_bodies_are_kept_at_once_than_the_limit() {
+        let keeper = BodyKeeper::default();
+        let mut kept = Vec::new();
+        for _ in 0..MAX_KEPT_BODIES {
+            kept.extend(keeper.keep(request(PAIRS, "name=Ada")).await.1);
+        }
+        assert_eq!(kept.len(), MAX_KEPT_BODIES);
+        assert!(keeper.keep(request(PAIRS, "name=Ada")).await.1.is_none());
+        kept.pop();
+        assert!(keeper.keep(request(PAIRS, "name=Ada")).await.1.is_some());
     }
 }

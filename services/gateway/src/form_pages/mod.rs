@@ -1,8 +1,5 @@
-//! Forms without JavaScript: redirects after success (Post/Redirect/Get), else fills the form page with the
-//! errors.
-//!
-//! The redirect is a 303 (RFC 9110, 15.4.4). The form page shows what was entered, too. Both are pages that the front ends'
-//! build rendered from the very components that scripts use.
+//! Forms without JavaScript: redirects after success (303, RFC 9110, 15.4.4), else shows the form with its errors and what was
+//! entered. Both are pages that the front ends' build rendered from the very components that scripts use.
 
 mod filling;
 mod form_values;
@@ -10,21 +7,16 @@ mod form_values;
 mod fuzz;
 mod pages;
 
-use std::net::IpAddr;
-
 use axum::{
     extract::Request,
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use site_service::{
-    drain::Drain,
-    http_middleware::{self, Outcome},
-};
+use site_service::http_middleware::{self, Outcome};
 
 use self::{filling::fill, form_values::FormValues};
-pub use self::{form_values::BodyRecorders, pages::PageSource};
+pub use self::{form_values::BodyKeeper, pages::PageSource};
 use crate::api_error::ApiError;
 
 /// Routes of a form: on the API, and its pages on the site.
@@ -103,11 +95,12 @@ const FALLBACK_PAGE: &str = include_str!("fallback.html");
 /// What visitors entered is theirs.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The form pages, and what records the bodies that are filled into them.
+/// The form pages, and what keeps the bodies that are filled into them.
 #[derive(Clone)]
 pub struct FormPages {
-    pub pages: PageSource,
-    pub recorders: BodyRecorders,
+    /// None where the gateway serves the API alone.
+    pub pages: Option<PageSource>,
+    pub bodies: BodyKeeper,
 }
 
 /// A browser that shows a page names HTML; scripts name JSON, or anything (RFC 9110, 12.5.1).
@@ -125,32 +118,30 @@ fn asks_for_a_page(headers: &HeaderMap) -> bool {
 
 impl FormPages {
     /// Answers browsers with pages, and everyone else as the router does.
-    pub async fn answer(&self, visitor: IpAddr, request: Request, next: Next) -> Response {
+    pub async fn answer(&self, request: Request, next: Next) -> Response {
         let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
         match (form, request.method()) {
             // Whoever loads the address of the answer anew wants the form.
             (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
             // Large, and seldom: every request would move what this one may need.
-            (Some(form), &Method::POST) => Box::pin(self.submit(form, visitor, request, next)).await,
+            (Some(form), &Method::POST) => Box::pin(self.submit(form, request, next)).await,
             _ => http_middleware::guarded(request, next).await,
         }
     }
 
-    async fn submit(&self, form: &FormRoute, visitor: IpAddr, request: Request, next: Next) -> Response {
-        let drain = Drain::of(request.extensions());
-        let (request, recorder) = self.recorders.record(visitor, request);
+    async fn submit(&self, form: &FormRoute, request: Request, next: Next) -> Response {
+        let (request, kept) = self.bodies.keep(request).await;
         let answer = http_middleware::guarded(request, next).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()
         } else {
             let error = ApiError::in_answer(&answer);
-            let values = async {
-                match recorder {
-                    Some(recorder) => recorder.values(&drain).await,
-                    None => FormValues::default(),
-                }
+            // What another site sent is not shown to its visitor.
+            let values = match kept.filter(|_| error.status() != StatusCode::FORBIDDEN) {
+                Some(kept) => kept.values().await,
+                None => FormValues::default(),
             };
-            self.refused(form, &error, values).await
+            self.refused(form, &error, &values).await
         };
         page.headers_mut().insert(header::CACHE_CONTROL, NOT_STORED);
         if let Some(outcome) = answer.extensions().get::<Outcome>() {
@@ -159,37 +150,18 @@ impl FormPages {
         page
     }
 
-    async fn refused(
-        &self,
-        form: &FormRoute,
-        error: &ApiError,
-        values: impl Future<Output = FormValues>,
-    ) -> Response {
-        let (page, values) = tokio::join!(self.pages.page(form.refused), values);
-        // What another site sent is read, so that the browser reads the answer, and not handed to its visitor.
-        let values = if error.status() == StatusCode::FORBIDDEN {
-            FormValues::default()
-        } else {
-            values
+    async fn refused(&self, form: &FormRoute, error: &ApiError, values: &FormValues) -> Response {
+        let page = match &self.pages {
+            Some(pages) => pages.page(form.refused).await,
+            None => None,
         };
-        let filled = page.and_then(|page| {
-            let html = fill(&page.html, form.page, error, &values);
-            let html = html
-                .inspect_err(|error| tracing::error!(%error, page = form.refused, "a page cannot be filled"));
-            Some((html.ok()?, page.content_security_policy))
-        });
-        let (html, policy) = match filled {
-            Some((html, policy)) => (html, Some(policy)),
-            None => (
-                fill(FALLBACK_PAGE, form.page, error, &values).unwrap_or_default(),
-                None,
-            ),
-        };
-        let mut answer = (error.status(), error.headers(), Html(html)).into_response();
-        if let Some(policy) = policy {
+        let html = page.as_ref().map_or(FALLBACK_PAGE, |page| &page.html);
+        let html = Html(fill(html, form.page, error, values));
+        let mut answer = (error.status(), error.headers(), html).into_response();
+        if let Some(page) = page {
             answer
                 .headers_mut()
-                .insert(header::CONTENT_SECURITY_POLICY, policy);
+                .insert(header::CONTENT_SECURITY_POLICY, page.content_security_policy);
         }
         answer
     }

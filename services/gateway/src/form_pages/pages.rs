@@ -1,11 +1,11 @@
 //! Page source: the site's pages, from where they are served: the gateway's own folder, or the shell's server.
 
-use std::{fmt::Display, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::{Context, ensure};
 use axum::{
     Router,
-    body::{Body, HttpBody, to_bytes},
+    body::{Body, to_bytes},
     extract::Request,
     http::{HeaderValue, StatusCode, Uri, header},
 };
@@ -36,8 +36,6 @@ pub enum PageSource {
     Local(Router),
     /// At another server.
     Remote(Arc<PageServer>),
-    /// Nowhere: the gateway serves the API alone.
-    None,
 }
 
 /// A server that has the pages.
@@ -58,48 +56,38 @@ impl PageSource {
 
     /// The page at a path of the site, if it can be had.
     pub async fn page(&self, path: &str) -> Option<Page> {
-        let page = match self {
-            Self::Local(site) => from_folder(site.clone(), path).await,
-            Self::Remote(server) => match timeout(PAGE_TIMEOUT, from_server(server, path)).await {
-                Ok(page) => page,
-                Err(late) => Err(late.into()),
-            },
-            Self::None => return None,
-        };
-        page.inspect_err(|error| {
-            tracing::error!(error = format!("{error:#}"), path, "no page for a form's answer")
-        })
-        .ok()
+        let page = timeout(PAGE_TIMEOUT, self.read(path)).await;
+        page.unwrap_or_else(|late| Err(late.into()))
+            .inspect_err(|error| {
+                tracing::error!(error = format!("{error:#}"), path, "no page for a form's answer")
+            })
+            .ok()
     }
-}
 
-async fn from_folder(site: Router, path: &str) -> anyhow::Result<Page> {
-    let request = Request::get(path).body(Body::empty())?;
-    read(site.oneshot(request).await?).await
-}
-
-async fn from_server(server: &PageServer, path: &str) -> anyhow::Result<Page> {
-    let mut parts = server.address.clone().into_parts();
-    parts.path_and_query = Some(path.parse()?);
-    let answer = server.client.get(Uri::from_parts(parts)?).await?;
-    read(answer).await
-}
-
-async fn read<B>(answer: http::Response<B>) -> anyhow::Result<Page>
-where
-    B: HttpBody<Data = bytes::Bytes> + Send + 'static,
-    B::Error: Display + Into<axum::BoxError>,
-{
-    ensure!(
-        answer.status() == StatusCode::OK,
-        "the answer is {}",
-        answer.status()
-    );
-    let content_security_policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
-    let content_security_policy = content_security_policy.cloned().context("it has no policy")?;
-    let html = to_bytes(Body::new(answer.into_body()), MAX_PAGE_BYTES).await?;
-    Ok(Page {
-        html: String::from_utf8(html.into())?,
-        content_security_policy,
-    })
+    async fn read(&self, path: &str) -> anyhow::Result<Page> {
+        let answer = match self {
+            Self::Local(site) => {
+                let request = Request::get(path).body(Body::empty())?;
+                site.clone().oneshot(request).await?
+            }
+            Self::Remote(server) => {
+                let mut parts = server.address.clone().into_parts();
+                parts.path_and_query = Some(path.parse()?);
+                let answer = server.client.get(Uri::from_parts(parts)?).await?;
+                answer.map(Body::new)
+            }
+        };
+        ensure!(
+            answer.status() == StatusCode::OK,
+            "the answer is {}",
+            answer.status()
+        );
+        let content_security_policy = answer.headers().get(header::CONTENT_SECURITY_POLICY);
+        let content_security_policy = content_security_policy.cloned().context("it has no policy")?;
+        let html = to_bytes(answer.into_body(), MAX_PAGE_BYTES).await?;
+        Ok(Page {
+            html: String::from_utf8(html.into())?,
+            content_security_policy,
+        })
+    }
 }
