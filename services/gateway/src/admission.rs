@@ -118,7 +118,7 @@ mod tests {
     const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
     /// What a call does whose service says nothing until its deadline.
-    async fn unanswered(deadline: Deadline) -> ApiError {
+    async fn unanswered(Extension(deadline): Extension<Deadline>) -> ApiError {
         sleep(deadline.left(CALL_TIMEOUT)).await;
         ApiError::of(StatusCode::SERVICE_UNAVAILABLE)
     }

@@ -1,8 +1,7 @@
 //! Deadline of a request: until when it must be answered. What is left of it goes on to the services (`grpc-timeout`).
 
-use std::{convert::Infallible, time::Duration};
+use std::time::Duration;
 
-use axum::extract::FromRequestParts;
 use http::request::Parts;
 use tokio::time::Instant;
 
@@ -25,13 +24,5 @@ impl Deadline {
     /// The deadline that a request was given.
     pub fn of(parts: &Parts) -> Self {
         parts.extensions.get().copied().unwrap_or_default()
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Deadline {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(parts))
     }
 }

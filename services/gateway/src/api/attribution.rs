@@ -15,25 +15,19 @@ pub struct Attribution {
     /// The page of another site that led here
     referrer: String,
     /// The parameter `utm_source` of the address that the visitor came by
+    #[serde(alias = "utm_source")]
     utm_source: String,
     /// `utm_medium`
+    #[serde(alias = "utm_medium")]
     utm_medium: String,
     /// `utm_campaign`
+    #[serde(alias = "utm_campaign")]
     utm_campaign: String,
     /// `utm_term`
+    #[serde(alias = "utm_term")]
     utm_term: String,
     /// `utm_content`
-    utm_content: String,
-}
-
-/// The campaign in a page's address.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Campaign {
-    utm_source: String,
-    utm_medium: String,
-    utm_campaign: String,
-    utm_term: String,
+    #[serde(alias = "utm_content")]
     utm_content: String,
 }
 
@@ -52,15 +46,11 @@ impl Attribution {
         if !is_page {
             return None;
         }
-        let Query(campaign) = Query::<Campaign>::try_from_uri(&referer).unwrap_or_default();
+        let Query(campaign) = Query::<Self>::try_from_uri(&referer).unwrap_or_default();
         Some(Self {
             page: referer.path().to_owned(),
             referrer: String::new(),
-            utm_source: campaign.utm_source,
-            utm_medium: campaign.utm_medium,
-            utm_campaign: campaign.utm_campaign,
-            utm_term: campaign.utm_term,
-            utm_content: campaign.utm_content,
+            ..campaign
         })
     }
 }

@@ -11,7 +11,7 @@ pub mod parts;
 pub mod remote_failure;
 mod unsent_parts;
 
-use std::{collections::BTreeMap, convert::Infallible};
+use std::collections::BTreeMap;
 
 use axum::{
     Form, Json,
@@ -172,9 +172,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
             .transpose()
             .map_err(|error| ApiError::with_message(StatusCode::BAD_REQUEST, error.to_string()))?;
         let synthetic_mark = parts.headers.get(SYNTHETIC_MARK);
-        let ExtractRequestId(request_id) = ExtractRequestId::of(parts);
         Ok(Self {
-            request_id,
+            request_id: parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh),
             deadline: Deadline::of(parts),
             referer: Attribution::of_referer(parts),
             key,
@@ -182,23 +181,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
                 .and_then(|mark| mark.to_str().ok())
                 .map(str::to_owned),
         })
-    }
-}
-
-/// Extractor of the request id.
-pub struct ExtractRequestId(pub RequestId);
-
-impl ExtractRequestId {
-    fn of(parts: &Parts) -> Self {
-        Self(parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ExtractRequestId {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(parts))
     }
 }
 

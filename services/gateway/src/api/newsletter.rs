@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use axum::{
-    Form, Json,
+    Json,
+    body::Bytes,
     extract::{FromRequest, Query, RawQuery, Request, State},
     response::{IntoResponse, Redirect, Response},
 };
@@ -12,10 +13,8 @@ use serde::Deserialize;
 use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{
-    Accepted, AnyForm, Attribution, ExtractRequestId, JsonForm, Submission, SubmissionHeaders, json, spam,
-};
-use crate::{api_error::ApiError, app::AppState, content_type, deadline::Deadline, forwarding::send};
+use super::{Accepted, AnyForm, Attribution, JsonForm, Submission, SubmissionHeaders, json, spam};
+use crate::{api_error::ApiError, app::AppState, forwarding::send};
 
 /// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -62,21 +61,15 @@ pub struct AddressToken {
 }
 
 /// The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes to OpenAPI what `is_yes` looks for")]
 pub struct LinkBody {
     /// `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1)
-    #[serde(default, rename = "List-Unsubscribe")]
+    #[schema(rename = "List-Unsubscribe", required = false)]
     list_unsubscribe: String,
     /// `yes`, of our page where no script runs
-    #[serde(default)]
+    #[schema(required = false)]
     answer: String,
-}
-
-impl LinkBody {
-    /// Some mail clients end the body with a line break.
-    fn is_yes(&self) -> bool {
-        self.list_unsubscribe.trim() == "One-Click" || self.answer.trim() == "yes"
-    }
 }
 
 /// Signs an address up; its owner then gets a mail to confirm it.
@@ -128,8 +121,7 @@ pub async fn subscribe(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token
-/// or is away.
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is away.
 #[utoipa::path(
     post,
     path = "/api/newsletter/confirm",
@@ -145,8 +137,9 @@ pub async fn subscribe(
 )]
 pub async fn confirm(
     State(app): State<AppState>,
-    ExtractRequestId(request_id): ExtractRequestId,
-    deadline: Deadline,
+    Submission {
+        request_id, deadline, ..
+    }: Submission,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
@@ -162,8 +155,7 @@ pub async fn confirm(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token
-/// or is away.
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is away.
 #[utoipa::path(
     post,
     path = "/api/newsletter/unsubscribe",
@@ -179,8 +171,9 @@ pub async fn confirm(
 )]
 pub async fn unsubscribe(
     State(app): State<AppState>,
-    ExtractRequestId(request_id): ExtractRequestId,
-    deadline: Deadline,
+    Submission {
+        request_id, deadline, ..
+    }: Submission,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
@@ -210,48 +203,16 @@ async fn token(AddressToken { token }: AddressToken, request: Request) -> Result
     let Some(token) = token else {
         return Ok(JsonForm::<TokenForm>::from_request(request, &()).await?.0.token);
     };
-    if read_body(request).await?.is_yes() {
+    let body = Bytes::from_request(request, &()).await;
+    let body = body.map_err(|rejection| ApiError::of(rejection.status()))?;
+    if is_yes(&String::from_utf8_lossy(&body)) {
         Ok(token)
     } else {
         Err(ApiError::of(StatusCode::BAD_REQUEST))
     }
 }
 
-async fn read_body(request: Request) -> Result<LinkBody, ApiError> {
-    if content_type::is(request.headers(), "multipart/form-data") {
-        return one_click_part(request).await;
-    }
-    let form = Form::<LinkBody>::from_request(request, &()).await;
-    Ok(form
-        .map_err(|rejection| ApiError::of(as_malformed(rejection.status())))?
-        .0)
-}
-
-async fn one_click_part(request: Request) -> Result<LinkBody, ApiError> {
-    let unreadable = |status| ApiError::of(as_malformed(status));
-    let mut parts = axum::extract::Multipart::from_request(request, &())
-        .await
-        .map_err(|rejection| unreadable(rejection.status()))?;
-    while let Some(part) = parts
-        .next_field()
-        .await
-        .map_err(|error| unreadable(error.status()))?
-    {
-        if part.name() == Some("List-Unsubscribe") {
-            let list_unsubscribe = part.text().await.map_err(|error| unreadable(error.status()))?;
-            return Ok(LinkBody {
-                list_unsubscribe,
-                ..LinkBody::default()
-            });
-        }
-    }
-    Err(unreadable(StatusCode::BAD_REQUEST))
-}
-
-/// 422 is for fields that a visitor can mend; a mail client has none.
-fn as_malformed(status: StatusCode) -> StatusCode {
-    match status {
-        StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
-        status => status,
-    }
+/// Whether a [`LinkBody`] says yes, as a form in any encoding: it has no other words.
+fn is_yes(body: &str) -> bool {
+    body.contains("List-Unsubscribe") && body.contains("One-Click") || body.contains("answer=yes")
 }

@@ -2,48 +2,48 @@
 //! cluster, a headless service).
 
 use std::{
-    collections::BTreeSet,
-    convert::Infallible,
-    io,
+    collections::{BTreeMap, BTreeSet},
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
     time::{Duration, Instant},
 };
 
-use futures_util::future::{BoxFuture, poll_fn};
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use site_service::tls::{ClientTls, Connector};
-use tokio::{
-    net::lookup_host,
-    sync::mpsc::{Sender, channel},
-    time::{sleep, timeout},
-};
-use tokio_stream::wrappers::ReceiverStream;
+use tokio::{net::lookup_host, sync::watch, time::sleep};
 use tonic::{
     body::Body,
     transport::{Channel, Endpoint, Uri},
 };
-use tower::{BoxError, Service, ServiceExt, balance::p2c::Balance, discover::Change, load::Load};
+use tower::{BoxError, Service, ServiceExt};
 
-/// Limit of the wait for a first pod, and of the wait for a connection to one.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// HTTP/2 keep-alive: a call has five seconds, and the loss of a node closes no connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
-const LOOKUP_INTERVAL: Duration = Duration::from_secs(5);
-const LOOKUP_RETRY: Duration = Duration::from_millis(500);
-/// Changes that are kept until the next call.
-const CHANGES: usize = 64;
+const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);
 /// How long after a failure a pod is the last choice. Its calls end soonest, so it would be the first.
 const LAST_CHOICE: Duration = Duration::from_secs(1);
 
-type PodChange = Result<Change<SocketAddr, Pod>, Infallible>;
-type Pods = Balance<ReceiverStream<PodChange>, Request<Body>>;
+/// Which of the pods that are equal is called next.
+static TURN: AtomicUsize = AtomicUsize::new(0);
 
-/// A service's pods. Of two that are picked at random, the one with fewer calls under way is called.
+/// A service's pods. The one with the fewest calls under way is called.
 #[derive(Clone)]
-pub struct Balanced(Arc<tokio::sync::Mutex<Pods>>);
+pub struct Balanced(watch::Receiver<Pods>);
+
+type Pods = BTreeMap<SocketAddr, Arc<Pod>>;
+
+/// A pod. Each call under way holds it.
+struct Pod {
+    channel: Channel,
+    failed_at: Mutex<Option<Instant>>,
+}
 
 impl Balanced {
     /// The pods of the service at this address, looked up from now on; none is connected yet.
@@ -52,28 +52,17 @@ impl Balanced {
     ///
     /// If the address and TLS do not go together: why.
     pub fn new(uri: &Uri, tls: Option<&ClientTls>) -> anyhow::Result<Self> {
-        let host: Arc<str> = uri.host().unwrap_or_default().trim_matches(['[', ']']).into();
-        let port = uri.port_u16().unwrap_or(80);
-        Self::over(uri, tls, move || {
-            let host = Arc::clone(&host);
-            async move { Ok(lookup_host((&*host, port)).await?.collect()) }
-        })
+        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
+        let (sender, pods) = watch::channel(Pods::new());
+        tokio::spawn(look_up(uri.clone(), connector, sender));
+        Ok(Self(pods))
     }
 
-    /// The pods that this lookup finds for the service at this address.
-    fn over<F>(
-        uri: &Uri,
-        tls: Option<&ClientTls>,
-        lookup: impl Fn() -> F + Send + 'static,
-    ) -> anyhow::Result<Self>
-    where
-        F: Future<Output = io::Result<BTreeSet<SocketAddr>>> + Send + 'static,
-    {
-        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
-        let (sender, receiver) = channel(CHANGES);
-        tokio::spawn(watch(uri.clone(), connector, lookup, sender));
-        let pods = Balance::new(ReceiverStream::new(receiver));
-        Ok(Self(Arc::new(tokio::sync::Mutex::new(pods))))
+    fn next(&self) -> Option<Arc<Pod>> {
+        let pods = self.0.borrow();
+        let turn = TURN.fetch_add(1, Ordering::Relaxed) % pods.len().max(1);
+        let in_turn = pods.values().cycle().skip(turn).take(pods.len());
+        in_turn.min_by_key(|pod| load(pod)).cloned()
     }
 }
 
@@ -87,118 +76,68 @@ impl Service<Request<Body>> for Balanced {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let pods = Arc::clone(&self.0);
+        let pod = self.next();
         Box::pin(async move {
-            let calling = timeout(CONNECT_TIMEOUT, async {
-                let mut pods = pods.lock().await;
-                poll_fn(|context| pods.poll_ready(context)).await?;
-                Ok::<_, BoxError>(pods.call(request))
-            });
-            calling.await??.await
-        })
-    }
-}
-
-/// Sends the pods that come and go, until the balancer is dropped. The known ones stay while lookups fail.
-async fn watch<F>(service: Uri, connector: Connector, lookup: impl Fn() -> F, changes: Sender<PodChange>)
-where
-    F: Future<Output = io::Result<BTreeSet<SocketAddr>>>,
-{
-    let (mut known, mut has_failed) = (BTreeSet::new(), false);
-    while !changes.is_closed() {
-        let pause = match lookup().await {
-            Ok(found) if !found.is_empty() => {
-                let gone = known.difference(&found).copied().map(Change::Remove);
-                let new = found.difference(&known);
-                let new = new.filter_map(|address| {
-                    let pod = Pod::new(*address, &service, connector.clone())?;
-                    Some(Change::Insert(*address, pod))
-                });
-                for change in gone.chain(new) {
-                    let _dropped = changes.send(Ok(change)).await;
-                }
-                (known, has_failed) = (found, false);
-                LOOKUP_INTERVAL
-            }
-            found => {
-                if !has_failed {
-                    let error = found.err().map(|error| error.to_string());
-                    tracing::warn!(service = %service, error, "the lookup of a service found no pod; trying again");
-                }
-                has_failed = true;
-                LOOKUP_RETRY
-            }
-        };
-        tokio::select! {
-            () = sleep(pause) => {}
-            () = changes.closed() => {}
-        }
-    }
-}
-
-/// A pod, with the calls under way and its latest failure.
-struct Pod {
-    channel: Channel,
-    calls: Arc<()>,
-    failed_at: Arc<Mutex<Option<Instant>>>,
-}
-
-impl Pod {
-    /// The service's pod at this address; none where no URI can hold the address (IPv6 with a zone).
-    fn new(address: SocketAddr, service: &Uri, connector: Connector) -> Option<Self> {
-        let endpoint = Endpoint::from_shared(format!("{}://{address}", connector.scheme())).ok()?;
-        let endpoint = endpoint
-            .origin(service.clone())
-            .http2_keep_alive_interval(KEEP_ALIVE)
-            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
-            .keep_alive_while_idle(true);
-        Some(Self {
-            channel: Channel::new(connector, endpoint),
-            calls: Arc::default(),
-            failed_at: Arc::default(),
-        })
-    }
-}
-
-impl Load for Pod {
-    /// Whether it failed just now, then its calls under way.
-    type Metric = (bool, usize);
-
-    fn load(&self) -> Self::Metric {
-        let failed_at = *self.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
-        (has_failed, Arc::strong_count(&self.calls))
-    }
-}
-
-impl Service<Request<Body>> for Pod {
-    type Response = Response<Body>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Response<Body>, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (channel, under_way) = (self.channel.clone(), Arc::clone(&self.calls));
-        let failed_at = Arc::clone(&self.failed_at);
-        Box::pin(async move {
-            let answered = channel.oneshot(request).await;
-            drop(under_way);
+            let pod = pod.ok_or("no pod of the service is known")?;
+            let answered = pod.channel.clone().oneshot(request).await;
             if answered.is_err() {
-                *failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                *pod.failed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             }
             answered.map_err(Into::into)
         })
     }
 }
 
+/// Whether the pod failed just now, then its calls under way.
+fn load(pod: &Arc<Pod>) -> (bool, usize) {
+    let failed_at = *pod.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
+    (has_failed, Arc::strong_count(pod))
+}
+
+/// Looks the service's name up again and again. The known pods stay while that fails.
+async fn look_up(service: Uri, connector: Connector, pods: watch::Sender<Pods>) {
+    let host = service.host().unwrap_or_default().trim_matches(['[', ']']);
+    let port = service.port_u16().unwrap_or(80);
+    while !pods.is_closed() {
+        match lookup_host((host, port)).await {
+            Ok(found) => update(&pods, &found.collect(), &service, &connector),
+            Err(error) => tracing::warn!(service = %service, %error, "the lookup of a service failed"),
+        }
+        sleep(LOOKUP_INTERVAL).await;
+    }
+}
+
+/// Leaves the service the pods at these addresses. Those that are known keep their connections.
+fn update(pods: &watch::Sender<Pods>, found: &BTreeSet<SocketAddr>, service: &Uri, connector: &Connector) {
+    pods.send_modify(|known| {
+        known.retain(|address, _| found.contains(address));
+        for address in found {
+            // A URI holds no IPv6 address with a zone.
+            let Ok(endpoint) = Endpoint::from_shared(format!("{}://{address}", connector.scheme())) else {
+                continue;
+            };
+            let endpoint = endpoint
+                .origin(service.clone())
+                .http2_keep_alive_interval(KEEP_ALIVE)
+                .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+                .keep_alive_while_idle(true);
+            known.entry(*address).or_insert_with(|| {
+                Arc::new(Pod {
+                    channel: Channel::new(connector.clone(), endpoint),
+                    failed_at: Mutex::default(),
+                })
+            });
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
+        io,
         net::{Ipv4Addr, TcpListener},
-        sync::atomic::{AtomicU32, Ordering},
+        sync::atomic::AtomicU32,
     };
 
     use futures_util::future::join_all;
@@ -286,16 +225,21 @@ mod tests {
     -> anyhow::Result<()> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let address = |last| SocketAddr::from(([127, 0, 0, last], port));
-        let known = Arc::new(Mutex::new(BTreeSet::from([1, 2, 3].map(address))));
         let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last), None));
         let (first, second, third) = (first?, second?, third?);
-        let looked_up = Arc::clone(&known);
-        let service = in_clear(move || Ok(looked_up.lock().expect("nobody panics with it").clone()));
+        let uri = Uri::from_static("http://contact:50051");
+        let connector = Connector::new(&uri, None, CONNECT_TIMEOUT)?;
+        let (pods, found) = watch::channel(Pods::new());
+        let service = client(Balanced(found), &uri);
+        let looked_up = |hosts: &[u8]| {
+            let found = hosts.iter().copied().map(address).collect();
+            update(&pods, &found, &uri, &connector);
+        };
+        looked_up(&[1, 2, 3]);
         assert!(share(&service, &[&first, &second, &third]).await);
 
         let joined = Process::start(address(4), None)?;
-        known.lock().expect("nobody panics with it").insert(address(4));
-        ask(&service, LOOKUP_INTERVAL + Duration::from_secs(1)).await;
+        looked_up(&[1, 2, 3, 4]);
         assert!(share(&service, &[&first, &second, &third, &joined]).await);
 
         // Its address is known for a while longer than it lives.
@@ -304,7 +248,7 @@ mod tests {
             second.runtime.shutdown_background();
         };
         tokio::join!(dying, ask(&service, Duration::from_secs(4)));
-        known.lock().expect("nobody panics with it").remove(&address(2));
+        looked_up(&[1, 3, 4]);
         // As a node that is lost: its connections stay open.
         third
             .runtime
@@ -317,13 +261,16 @@ mod tests {
         Ok(())
     }
 
-    /// A service without TLS, whose pods this finds.
-    fn in_clear(
-        found: impl Fn() -> io::Result<BTreeSet<SocketAddr>> + Send + 'static,
-    ) -> HealthClient<ServiceChannel> {
-        let uri = Uri::from_static("http://contact:50051");
-        let pods = Balanced::over(&uri, None, move || std::future::ready(found()));
-        client(pods.expect("an address"), &uri)
+    /// A service with one pod.
+    fn at(
+        address: SocketAddr,
+        uri: &Uri,
+        tls: Option<ClientTls>,
+    ) -> anyhow::Result<HealthClient<ServiceChannel>> {
+        let connector = Connector::new(uri, tls.as_ref(), CONNECT_TIMEOUT)?;
+        let (pods, found) = watch::channel(Pods::new());
+        update(&pods, &BTreeSet::from([address]), uri, &connector);
+        Ok(client(Balanced(found), uri))
     }
 
     fn client(pods: Balanced, uri: &Uri) -> HealthClient<ServiceChannel> {
@@ -344,10 +291,7 @@ mod tests {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let process = Process::start(address, tls)?;
         let uri = Uri::from_static("https://contact:50051");
-        let pods = Balanced::over(&uri, gateway.grpc_settings().client()?.as_ref(), move || {
-            std::future::ready(Ok(BTreeSet::from([address])))
-        })?;
-        let service = client(pods, &uri);
+        let service = at(address, &uri, gateway.grpc_settings().client()?)?;
 
         // A task of its own, as it writes files: calls go on where the disk takes its time.
         let renewing = tokio::spawn(async move {
@@ -374,10 +318,7 @@ mod tests {
 
         // Each has the new authority's certificate by now, or the other, which trusts that one alone, would not answer.
         let stranger = MountedCertificate::new(of_gateway(&former)?, &new)?;
-        let pods = Balanced::over(&uri, stranger.grpc_settings().client()?.as_ref(), move || {
-            std::future::ready(Ok(BTreeSet::from([address])))
-        })?;
-        let mut refused = client(pods, &uri);
+        let mut refused = at(address, &uri, stranger.grpc_settings().client()?)?;
         let asked = refused.check(HealthCheckRequest::default()).await;
         assert!(
             asked.is_err(),
@@ -389,7 +330,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_to_a_service_whose_name_nobody_finds_is_made_again_and_fails_before_its_time_is_over() {
-        let service = in_clear(|| Err(io::Error::from(io::ErrorKind::NotFound)));
+        let uri = Uri::from_static("http://no-such-service.invalid:50051");
+        let service = client(Balanced::new(&uri, None).expect("an address"), &uri);
         let attempts = AtomicU32::new(0);
         let limit = Duration::from_secs(60);
         let called = repeated(limit, |limit| {

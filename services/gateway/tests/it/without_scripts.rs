@@ -103,8 +103,7 @@ async fn whoever_must_wait_reads_how_it_is_and_keeps_what_was_entered() -> anyho
 }
 
 #[tokio::test]
-async fn whoever_cannot_solve_a_challenge_keeps_what_was_entered() -> anyhow::Result<()>
-{
+async fn whoever_cannot_solve_a_challenge_keeps_what_was_entered() -> anyhow::Result<()> {
     let folder = folder()?;
     let gateway = gateway_of(&folder, &["--challenge", "flood", "--flood-per-minute", "1"]).await?;
     let before_the_flood = send(&gateway, "Hello").send().await?;
@@ -291,10 +290,7 @@ async fn without_any_page_the_sentence_can_be_read() -> anyhow::Result<()> {
         let policy = &answer.headers()[header::CONTENT_SECURITY_POLICY];
         assert_eq!(policy, "default-src 'none'; frame-ancestors 'none'");
         let page = page(answer).await?;
-        assert!(
-            page.contains("<p>We cannot take this right now."),
-            "{page}"
-        );
+        assert!(page.contains("<p>We cannot take this right now."), "{page}");
         assert!(page.contains("<a href=\"/contact\">"), "{page}");
         let other_way = "You may also write to hello@oculant.example or call +91 44 0000 0000.</p>";
         assert!(page.contains(other_way), "{page}");
