@@ -16,7 +16,7 @@ use crate::{
     address::VisitorAddress,
     api_error::ApiError,
     challenge::Challenges,
-    content_type, csrf,
+    csrf,
     deadline::Deadline,
     form_bodies::FormBodies,
     rate_limit::RateLimit,
@@ -71,9 +71,6 @@ impl Admission {
             csrf::check(request.headers(), &form.allowed_origins)?;
         }
         self.rate.check(address)?;
-        if content_type::is_coded(request.headers()) {
-            return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
-        }
         let drain = Drain::of(request.extensions());
         request.extensions_mut().insert(Deadline::after(self.timeout));
         tokio::select! {

@@ -3,10 +3,7 @@
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     num::NonZeroU32,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -18,19 +15,15 @@ use site_service::address_limit::network;
 
 use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 
-/// How many addresses are remembered one by one. Beyond that, neighbours share a limit,
-/// so that a flood from many addresses cannot fill the memory.
+/// How many addresses are remembered one by one. At that many, those that have their whole limit again are forgotten; beyond, neighbours
+/// share a limit, so that a flood from many addresses cannot fill the memory.
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
-/// How many are remembered before those are forgotten that have their whole limit again.
-const MIN_TRACKED_ADDRESSES: usize = 1_000;
 /// Eviction looks at every address, so a flood must not make us do it each time.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Rate limit of one route, by address.
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
-    /// At so many addresses the next eviction is due: at twice as many as the last one left.
-    evict_at: AtomicUsize,
     last_eviction: Mutex<Instant>,
 }
 
@@ -51,7 +44,6 @@ impl RateLimit {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
             limiter: RateLimiter::keyed(quota),
-            evict_at: AtomicUsize::new(MIN_TRACKED_ADDRESSES),
             last_eviction: Mutex::new(Instant::now()),
         }
     }
@@ -68,20 +60,14 @@ impl RateLimit {
 
     /// Counts one submission, or says how long to wait.
     fn admit(&self, address: IpAddr) -> Result<(), Duration> {
-        if self.limiter.len() >= self.evict_at.load(Ordering::Relaxed) && self.eviction_is_due() {
-            self.evict();
+        if self.limiter.len() >= MAX_TRACKED_ADDRESSES && self.eviction_is_due() {
+            self.limiter.retain_recent();
+            self.limiter.shrink_to_fit();
         }
         let crowded = self.limiter.len() >= MAX_TRACKED_ADDRESSES;
         self.limiter
             .check_key(&rate_limit_key(address, crowded))
             .map_err(|refused| refused.wait_time_from(DefaultClock::default().now()))
-    }
-
-    fn evict(&self) {
-        self.limiter.retain_recent();
-        self.limiter.shrink_to_fit();
-        let next = (2 * self.limiter.len()).clamp(MIN_TRACKED_ADDRESSES, MAX_TRACKED_ADDRESSES);
-        self.evict_at.store(next, Ordering::Relaxed);
     }
 
     fn eviction_is_due(&self) -> bool {
@@ -151,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn addresses_with_their_whole_limit_again_are_forgotten() {
-        const VISITORS: u32 = 2_000;
+        const VISITORS: u32 = 50_000;
         let n = |n| NonZeroU32::new(n).expect("not zero");
         // A submission is made good within a millisecond.
         let limit = RateLimit::new(n(60_000), n(5));

@@ -24,7 +24,6 @@ use crate::{
     api_error::{self, ApiError},
     app::AppState,
     challenge::{self, Challenges},
-    content_type,
     form_bodies::{BodyBudget, FORM_BYTES},
     form_pages::{BodyKeeper, FormPages, PageSource},
     limits,
@@ -99,7 +98,6 @@ async fn answer(
     let answer = async |mut request: Request| {
         let visitor = outermost.proxies.visitor_address(request.headers(), peer);
         request.extensions_mut().insert(VisitorAddress(visitor));
-        content_type::write_in_lower_case(request.headers_mut());
         let word = api_error::word_of(request.uri().path());
         let answer = if http_middleware::names_one_host(&request) {
             outermost.pages.answer(request, next).await

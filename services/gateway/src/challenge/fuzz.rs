@@ -11,7 +11,7 @@ use bolero::check;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::proof_of_work::{Binding, ProofOfWork};
+use super::proof_of_work::{self, ProofOfWork};
 
 const ITERATIONS: usize = 500;
 const TRIES: u32 = 2;
@@ -19,8 +19,8 @@ const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9));
 /// Longer than any run.
 const LATER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-fn binding(form: &str) -> Binding {
-    Binding::new(form, Uuid::from_u128(1), ADDRESS)
+fn binding(form: &str) -> String {
+    proof_of_work::binding(form, Uuid::from_u128(1), ADDRESS)
 }
 
 /// A challenge that was solved.
@@ -54,10 +54,14 @@ fn changed(payload: &Payload, changes: &[u8]) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// What makes one solution another. Of its counter and its time nothing is known, and nothing believed.
-fn essence(payload: &Payload) -> (Value, String) {
+/// What makes one solution another. Of its time nothing is known, and nothing believed.
+fn essence(payload: &Payload) -> (Value, u32, String) {
     let parameters = serde_json::to_value(&payload.challenge.parameters).expect("it is JSON");
-    (parameters, payload.solution.derived_key.to_ascii_lowercase())
+    (
+        parameters,
+        payload.solution.counter,
+        payload.solution.derived_key.to_ascii_lowercase(),
+    )
 }
 
 /// The first byte says what the rest is: the header, the JSON in it, or changes of what is right.

@@ -9,7 +9,6 @@ use std::{
 
 use altcha::{Challenge, CreateChallengeOptions, Payload, VerifySolutionOptions};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use sha2::{Digest, Sha256};
 use site_service::{
     address_limit::network,
     settings::{ExposeSecret, Secret},
@@ -35,18 +34,10 @@ pub struct ProofOfWork {
     tries: u32,
 }
 
-/// What a challenge is for: one submission of one visitor. Whoever uses its solution again sends the same submission again.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Binding(String);
-
-impl Binding {
-    /// The submission to a form that has this idempotency key, from this address.
-    pub fn new(form: &str, key: Uuid, address: IpAddr) -> Self {
-        let mut all = Sha256::new_with_prefix(key);
-        all.update(network(address).to_string());
-        all.update(form);
-        Self(STANDARD.encode(all.finalize()))
-    }
+/// What a challenge is for: the submission to a form that has this idempotency key, from this address. Whoever uses its solution again
+/// sends the same submission again.
+pub fn binding(form: &str, key: Uuid, address: IpAddr) -> String {
+    format!("{form} {key} {}", network(address))
 }
 
 impl ProofOfWork {
@@ -65,36 +56,32 @@ impl ProofOfWork {
     /// # Errors
     ///
     /// If there is no random number, or the library refuses its options.
-    pub fn challenge(&self, binding: Binding, now: SystemTime) -> anyhow::Result<Challenge> {
+    pub fn challenge(&self, binding: String, now: SystemTime) -> anyhow::Result<Challenge> {
         let expires = now + LIFETIME;
         let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let options = CreateChallengeOptions {
             algorithm: ALGORITHM.to_owned(),
             cost: ROUNDS,
             counter: Some(self.counter()?),
-            data: Some(BTreeMap::from([(BOUND_TO.to_owned(), binding.0.into())])),
+            data: Some(BTreeMap::from([(BOUND_TO.to_owned(), binding.into())])),
             expires_at: i64::try_from(expires.as_secs()).ok(),
             hmac_signature_secret: Some(self.key.expose_secret().to_owned()),
-            hmac_key_signature_secret: Some(self.solutions_key()),
             ..CreateChallengeOptions::default()
         };
         Ok(altcha::create_challenge(options)?)
     }
 
     /// Whether this is the solution of a challenge of ours for this submission, in ALTCHA's encoding.
-    pub fn verify(&self, solution: &[u8], binding: &Binding) -> bool {
+    pub fn verify(&self, solution: &[u8], binding: &str) -> bool {
         let Some(Payload { challenge, solution }) = decoded(solution) else {
             return false;
         };
         let data = challenge.parameters.data.as_ref();
         let bound_to = data.and_then(|data| data.get(BOUND_TO));
-        if bound_to.and_then(|bound_to| bound_to.as_str()) != Some(&binding.0) {
+        if bound_to.and_then(|bound_to| bound_to.as_str()) != Some(binding) {
             return false;
         }
-        let options = VerifySolutionOptions {
-            hmac_key_signature_secret: Some(self.solutions_key()),
-            ..VerifySolutionOptions::new(&challenge, &solution, self.key.expose_secret())
-        };
+        let options = VerifySolutionOptions::new(&challenge, &solution, self.key.expose_secret());
         altcha::verify_solution(options).is_ok_and(|result| result.verified)
     }
 
@@ -103,11 +90,6 @@ impl ProofOfWork {
         let least = self.tries / 2;
         let random = getrandom::u64()? % u64::from(self.tries + 1);
         Ok(least + u32::try_from(random).unwrap_or_default())
-    }
-
-    /// What signs solutions. It must not be what signs challenges: what one signs is never taken for the other's.
-    fn solutions_key(&self) -> String {
-        format!("solution {}", self.key.expose_secret())
     }
 }
 
@@ -136,8 +118,8 @@ mod tests {
         ProofOfWork::new(Some("a key of thirty-two bytes or more".into()), TRIES).expect("a key")
     }
 
-    fn binding() -> Binding {
-        Binding::new("contact", KEY, ADDRESS)
+    fn own_binding() -> String {
+        binding("contact", KEY, ADDRESS)
     }
 
     fn solved(challenge: &Challenge) -> Solution {
@@ -154,7 +136,8 @@ mod tests {
     }
 
     fn issued(work: &ProofOfWork) -> Challenge {
-        work.challenge(binding(), SystemTime::now()).expect("a challenge")
+        work.challenge(own_binding(), SystemTime::now())
+            .expect("a challenge")
     }
 
     #[test]
@@ -181,8 +164,8 @@ mod tests {
         let solution = solved(&challenge);
         assert!((TRIES / 2..=TRIES / 2 + TRIES).contains(&solution.counter));
         let sent = encoded(challenge, solution);
-        assert!(work.verify(&sent, &binding()));
-        assert!(work.verify(&sent, &binding()));
+        assert!(work.verify(&sent, &own_binding()));
+        assert!(work.verify(&sent, &own_binding()));
     }
 
     #[test]
@@ -192,9 +175,9 @@ mod tests {
         let solution = solved(&challenge);
         let sent = encoded(challenge, solution);
         for other in [
-            Binding::new("contact", Uuid::from_u128(2), ADDRESS),
-            Binding::new("newsletter", KEY, ADDRESS),
-            Binding::new("contact", KEY, IpAddr::from([203, 0, 113, 10])),
+            binding("contact", Uuid::from_u128(2), ADDRESS),
+            binding("newsletter", KEY, ADDRESS),
+            binding("contact", KEY, IpAddr::from([203, 0, 113, 10])),
         ] {
             assert!(!work.verify(&sent, &other), "{other:?}");
         }
@@ -211,10 +194,10 @@ mod tests {
             ..right
         };
         for wrong in [of_another, guessed] {
-            assert!(!work.verify(&encoded(challenge.clone(), wrong), &binding()));
+            assert!(!work.verify(&encoded(challenge.clone(), wrong), &own_binding()));
         }
         for no_solution in [&b""[..], b"?", b"e30=", b"bnVsbA=="] {
-            assert!(!work.verify(no_solution, &binding()));
+            assert!(!work.verify(no_solution, &own_binding()));
         }
     }
 
@@ -228,17 +211,17 @@ mod tests {
         let mut unsigned = issued(&work);
         unsigned.signature = None;
         let mut for_another = work
-            .challenge(Binding::new("contact", Uuid::nil(), ADDRESS), SystemTime::now())
+            .challenge(binding("contact", Uuid::nil(), ADDRESS), SystemTime::now())
             .expect("a challenge");
         let solution = solved(&for_another);
         for_another.parameters.data = issued(&work).parameters.data;
-        assert!(!work.verify(&encoded(for_another, solution), &binding()));
+        assert!(!work.verify(&encoded(for_another, solution), &own_binding()));
         let old = SystemTime::now() - LIFETIME - Duration::from_secs(1);
-        let expired = work.challenge(binding(), old).expect("a challenge");
+        let expired = work.challenge(own_binding(), old).expect("a challenge");
         easier.parameters.key_prefix = "00".to_owned();
         for challenge in [issued(&others), easier, unsigned, expired] {
             let solution = solved(&challenge);
-            assert!(!work.verify(&encoded(challenge, solution), &binding()));
+            assert!(!work.verify(&encoded(challenge, solution), &own_binding()));
         }
     }
 }

@@ -234,12 +234,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     ] {
         assert!(spans.iter().any(|(_, span)| span.name == name), "no span {name}");
     }
-    for message in [
-        "event stored",
-        "a challenge was asked",
-        "a bundle was sent",
-        "the content security policy kept something from a page",
-    ] {
+    for message in ["event stored", "a bundle was sent"] {
         assert!(told.contains(message), "nobody logged: {message}");
     }
     ensure_without(&marks, "spans", &format!("{spans:?}"));
