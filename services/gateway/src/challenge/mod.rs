@@ -13,8 +13,7 @@ use std::{
 };
 
 use http::{HeaderMap, HeaderName};
-use opentelemetry::{KeyValue, metrics::Counter};
-use site_service::{idempotency, metrics};
+use site_service::idempotency;
 use uuid::Uuid;
 
 pub use self::settings::ChallengeSettings;
@@ -35,7 +34,6 @@ pub struct Challenges {
     mode: ChallengeMode,
     flood: Flood,
     work: ProofOfWork,
-    outcomes: Counter<u64>,
 }
 
 impl Challenges {
@@ -45,21 +43,11 @@ impl Challenges {
     ///
     /// If the operating system has no random bytes for a key.
     pub fn new(settings: &ChallengeSettings) -> Result<Self, getrandom::Error> {
-        let challenges = Self {
+        Ok(Self {
             mode: settings.mode,
             flood: Flood::above(settings.flood_per_minute),
             work: ProofOfWork::new(settings.key.clone(), settings.tries)?,
-            outcomes: metrics::meter()
-                .u64_counter("site.challenges")
-                .with_unit("{challenge}")
-                .with_description("Challenges that were asked of senders of forms, and solutions that came")
-                .build(),
-        };
-        // A dashboard sees the first one as an increase over none.
-        for outcome in ["asked", "solved", "failed"] {
-            challenges.count(0, outcome);
-        }
-        Ok(challenges)
+        })
     }
 
     /// Lets a form of this name pass, or asks its sender for work.
@@ -72,20 +60,14 @@ impl Challenges {
             return Ok(());
         }
         let binding = key_of(headers).map(|key| binding(form, key, address));
-        if let Some(solution) = headers.get(SOLUTION) {
-            let is_right = binding
-                .as_deref()
-                .is_some_and(|binding| self.work.verify(solution.as_bytes(), binding));
-            // Failed: expired, forged, wrong, or another submission's.
-            self.count(1, if is_right { "solved" } else { "failed" });
-            if is_right {
-                return Ok(());
-            }
+        if let (Some(solution), Some(binding)) = (headers.get(SOLUTION), &binding)
+            && self.work.verify(solution.as_bytes(), binding)
+        {
+            return Ok(());
         }
         if self.mode == ChallengeMode::Flood && !self.flood.arrives(Instant::now()) {
             return Ok(());
         }
-        self.count(1, "asked");
         let challenge = binding.and_then(|binding| {
             let challenge = self.work.challenge(binding, SystemTime::now());
             challenge
@@ -93,11 +75,6 @@ impl Challenges {
                 .ok()
         });
         Err(ApiError::challenge(challenge).retry_after(RETRY_AFTER))
-    }
-
-    fn count(&self, challenges: u64, outcome: &'static str) {
-        self.outcomes
-            .add(challenges, &[KeyValue::new("outcome", outcome)]);
     }
 }
 
