@@ -36,7 +36,7 @@ fn whatever_a_file_holds_it_is_of_one_kind_at_most() {
                 .collect();
             assert!(found.len() <= 1, "{found:?}");
             for kind in found {
-                assert!(begins_as(kind, content), "{kind}");
+                assert!(begins_as(kind, content), "{kind:?}");
             }
         });
 }

@@ -1,8 +1,6 @@
-//! The kinds of file that a résumé may be, as their names tell them.
+//! The kinds of file that a résumé may be, by the ending of their names.
 
-use std::fmt;
-
-/// The kinds of file that recruiters can open.
+/// A kind of file that recruiters can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeKind {
     Pdf,
@@ -11,12 +9,11 @@ pub enum ResumeKind {
 }
 
 impl ResumeKind {
-    /// Reads the kind from the last ending of a file's name, as people see it; `None` for any other.
+    /// The kind by the last ending of a file's name, as people see it; `None` for any other.
     pub fn of_name(file_name: &str) -> Option<Self> {
         let name = resumes::readable_file_name(file_name);
         let (_, ending) = name.rsplit_once('.')?;
-        let kinds = [Self::Pdf, Self::Doc, Self::Docx];
-        kinds
+        [Self::Pdf, Self::Doc, Self::Docx]
             .into_iter()
             .find(|kind| ending.eq_ignore_ascii_case(kind.name()))
     }
@@ -30,17 +27,12 @@ impl ResumeKind {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Pdf => "PDF",
             Self::Doc => "DOC",
             Self::Docx => "DOCX",
         }
-    }
-}
-
-impl fmt::Display for ResumeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

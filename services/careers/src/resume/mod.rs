@@ -1,7 +1,7 @@
 //! What a résumé may be: a PDF, DOC or DOCX by the ending of its name and by its content, which must agree.
 //!
-//! Damage that every reader opens is taken. What of a file can do something by itself is not refused but named, for
-//! the recruiters ([`ActiveContent`]). Each look has a budget (docs/decisions/0019).
+//! Damage that every reader opens is accepted. Active content is not refused but listed for the recruiters ([`ActiveContent`]).
+//! Each check has a budget (docs/decisions/0019).
 
 mod doc;
 mod docx;
@@ -16,13 +16,13 @@ use site_events::event::ActiveContent;
 pub use kind::ResumeKind;
 pub use verification::Verification;
 
-/// The largest résumé taken: 10 MiB.
+/// The largest résumé accepted: 10 MiB.
 pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// What a résumé holds that can do something by itself, or why it is none.
+/// The active content of a résumé, or why the file is none.
 pub type Look = Result<BTreeSet<ActiveContent>, ResumeError>;
 
-/// Why a file is not taken for a résumé, in the visitor's words.
+/// Why a file is not accepted as a résumé, in the visitor's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     #[error("This file is empty. Please choose your résumé again.")]
@@ -30,7 +30,8 @@ pub enum ResumeError {
     #[error("Send your résumé as a PDF, DOC or DOCX file whose name ends in .pdf, .doc or .docx.")]
     Ending,
     #[error(
-        "This file is called a {0}, but it is none, or is damaged. Please save your résumé as a PDF, DOC or DOCX file again."
+        "This file is called a {}, but it is none, or is damaged. Please save your résumé as a PDF, DOC or DOCX file again.",
+        .0.name()
     )]
     Content(ResumeKind),
     #[error(
@@ -43,7 +44,7 @@ pub enum ResumeError {
     Several,
 }
 
-/// White space of text files, and the byte order mark: what scripts that hand out a file leave before it.
+/// The content without the byte order mark and white space that scripts leave before a file.
 fn without_white_space_before(content: &[u8]) -> &[u8] {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     content.trim_ascii_start()

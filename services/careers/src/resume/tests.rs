@@ -4,7 +4,7 @@ use site_events::event::ActiveContent::{self, EmbeddedFile, ExternalTemplate, Ja
 
 use super::{
     MAX_BYTES, ResumeError,
-    docx::{MAX_ENTRIES, MAX_UNPACKED_BYTES},
+    docx::{MAX_ENTRIES, MAX_LIST_BYTES},
     kind::ResumeKind::{self, Doc, Docx, Pdf},
     samples::{
         KINDS, TRAILER, WORD, archive, compound, content_types, doc, docx, docx_that_embeds, docx_with,
@@ -24,7 +24,7 @@ fn a_pdf_a_doc_and_a_docx_are_each_that_and_nothing_else() {
             } else {
                 Err(ResumeError::Content(kind))
             };
-            assert_eq!(look(kind, &file), expected, "{its} as {kind}");
+            assert_eq!(look(kind, &file), expected, "{its:?} as {kind:?}");
         }
     }
 }
@@ -319,7 +319,7 @@ fn a_document_with_a_password_is_called_that() {
     let package = compound("/EncryptedPackage", b"secret", 2);
     assert_eq!(look(Docx, &package), Err(ResumeError::Protected));
     assert_eq!(look(Doc, &package), Err(ResumeError::Protected));
-    let mut encrypted = [0xec, 0xa5, 0xc1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let mut encrypted = [[0xec, 0xa5, 0xc1, 0, 0, 0, 0, 0], [0; 8]].concat().repeat(300);
     assert!(is_taken(Doc, &compound("/WordDocument", &encrypted, 0)));
     encrypted[11] |= 1;
     assert_eq!(
@@ -466,16 +466,8 @@ fn a_crowded_archive_is_refused_by_what_its_end_says() {
 }
 
 #[test]
-fn a_directory_that_is_larger_than_a_resumes_is_not_read() {
-    let names: Vec<String> = (0..12)
-        .map(|number| format!("{number}{}", "x".repeat(50_000)))
-        .collect();
-    assert_eq!(look(Docx, &docx_with(&names)), Err(ResumeError::Crowded));
-}
-
-#[test]
 fn lists_that_grow_when_they_are_unpacked_are_cut() {
-    let padding = " ".repeat(usize::try_from(MAX_UNPACKED_BYTES).expect("it is small"));
+    let padding = " ".repeat(usize::try_from(MAX_LIST_BYTES).expect("it is small"));
     let grown = content_types("/word/document.xml").replace("<Default", &format!("{padding}<Default"));
     let bomb = archive([(CONTENT_TYPES, grown.as_bytes()), DOCUMENT]);
     assert!(bomb.len() < padding.len() / 10, "{} bytes", bomb.len());
@@ -531,8 +523,7 @@ fn the_largest_files_take_no_time_to_look_at() {
 fn other_compound_files_are_no_documents() {
     let stream = |name, content: &[u8]| is_taken(Doc, &compound(name, content, 0));
     assert!(stream("/WordDocument", &[0xec, 0xa5]));
-    assert!(!stream("/Workbook", &[0xec, 0xa5]));
-    assert!(!stream("/WordDocument", b"text"));
+    assert!(!stream("/Workbook", &[0xec, 0xa5]) && !stream("/WordDocuments", &[0xec, 0xa5]));
     assert!(!is_taken(Doc, b""));
     assert!(!is_taken(
         Doc,
@@ -551,44 +542,5 @@ fn a_doc_is_taken_whatever_stands_behind_it_and_lies_in_it() {
             "{} bytes",
             behind.len()
         );
-    }
-}
-
-#[test]
-fn a_crowded_compound_file_is_refused_before_all_of_its_directory_is_read() {
-    let streams = |count| look(Doc, &compound("/WordDocument", &[0xec, 0xa5], count));
-    assert_eq!(streams(2000), Ok(BTreeSet::new()));
-    assert_eq!(streams(9000), Err(ResumeError::Crowded));
-}
-
-/// A compound file whose tables name one and the same sector again and again: 10 MiB would become ten gigabytes.
-fn compound_that_names_one_sector(sectors: u32) -> Vec<u8> {
-    const SECTOR: usize = 4096;
-    const END_OF_CHAIN: u32 = 0xffff_fffe;
-    let first_table = 1_u32;
-    let named = first_table.to_le_bytes();
-    let mut file = doc()[..SECTOR].to_vec();
-    // MS-CFB, 2.2: where the tables that name tables begin, how many there are, and the first of what they hold.
-    file[0x44..0x48].copy_from_slice(&named);
-    file[0x48..0x4c].copy_from_slice(&(sectors - 1).to_le_bytes());
-    file[0x4c..0x200].copy_from_slice(&named.repeat(109));
-    file.extend([0xff; SECTOR]);
-    for sector in first_table..sectors {
-        let next = if sector + 1 < sectors {
-            sector + 1
-        } else {
-            END_OF_CHAIN
-        };
-        file.extend(named.repeat(SECTOR / named.len() - 1));
-        file.extend(next.to_le_bytes());
-    }
-    file
-}
-
-#[test]
-fn tables_that_name_one_sector_again_and_again_are_not_followed() {
-    for sectors in [3, 2500] {
-        let looked = look(Doc, &compound_that_names_one_sector(sectors));
-        assert_eq!(looked, Err(ResumeError::Crowded), "{sectors}");
     }
 }

@@ -1,4 +1,4 @@
-//! The look into a résumé, off the threads that serve, and one at a time: so many as come at once cost the memory of one.
+//! Checks of résumés, off the threads that serve and one at a time: many at once take the memory of one.
 
 use std::{
     fs::File,
@@ -7,53 +7,42 @@ use std::{
     sync::Arc,
 };
 
-use tokio::{
-    sync::Mutex,
-    task::{JoinError, spawn_blocking},
-};
+use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{Look, ResumeError, doc, docx, kind::ResumeKind, pdf};
 
-/// The place where résumés wait for their turn.
+/// The turn to be checked, and the file that is. It is kept: threads that take turns would each keep as much.
 #[derive(Default)]
-pub struct Verification {
-    /// The file that is looked at. Kept: threads that take turns would each keep as much.
-    content: Arc<Mutex<Vec<u8>>>,
-}
+pub struct Verification(Arc<Mutex<Vec<u8>>>);
 
 impl Verification {
-    /// Waits for its turn and looks whether the file is of this kind.
+    /// Waits for the turn and checks whether the file is of this kind.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Look> {
-        // Owned by the work: a visitor who goes away ends the waiting, and the turn only with it.
-        let mut content = Arc::clone(&self.content).lock_owned().await;
+        // Held by the thread: it works on when the visitor has left.
+        let mut content = Arc::clone(&self.0).lock_owned().await;
         let file = file.to_owned();
         let work = spawn_blocking(move || {
             content.clear();
             File::open(file)?.read_to_end(&mut content)?;
             Ok(look(kind, &content))
         });
-        work.await.unwrap_or_else(|error| refused(kind, error))
+        // A parser that panics is no outage of ours: the visitor is asked for another file.
+        work.await.unwrap_or_else(|_| {
+            tracing::error!("a résumé was refused: its parser panicked");
+            Ok(Err(ResumeError::Content(kind)))
+        })
     }
 }
 
-/// A file that a parser fails over is the visitor's, not our outage.
-fn refused(kind: ResumeKind, error: JoinError) -> io::Result<Look> {
-    if !error.is_panic() {
-        return Err(io::Error::other(error));
-    }
-    tracing::error!("a résumé was refused: its parser panicked");
-    Ok(Err(ResumeError::Content(kind)))
-}
-
-/// Looks whether this is of this kind.
+/// Checks whether this is of this kind.
 ///
 /// # Errors
 ///
-/// If it is anything else, is protected, or would take more to look at than a résumé.
+/// If it is anything else, has a password, or exceeds the budget of a check.
 pub(super) fn look(kind: ResumeKind, content: &[u8]) -> Look {
     match kind {
         ResumeKind::Pdf => pdf::look(content),
