@@ -230,18 +230,10 @@ impl ResumeStore {
     ///
     /// If the store does not list the bucket.
     pub async fn keys_of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, ResumeStoreError> {
-        let mut pages = self
-            .client
-            .list_objects_v2()
-            .bucket(&self.bucket)
-            .prefix(ResumeKey::prefix(person))
-            .into_paginator()
-            .send();
+        let mut pages = self.keys_below(ResumeKey::prefix(person));
         let mut keys = Vec::new();
-        while let Some(page) = pages.next().await {
-            let page = page.map_err(|error| ResumeStoreError::new("list a person's résumés", &error))?;
-            let listed = page.contents.unwrap_or_default().into_iter();
-            keys.extend(listed.filter_map(|object| object.key).map(ResumeKey::known));
+        while let Some(page) = pages.next().await? {
+            keys.extend(page.into_iter().map(ResumeKey::known));
         }
         Ok(keys)
     }

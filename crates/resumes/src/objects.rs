@@ -1,6 +1,4 @@
-//! The bucket's objects as they are, whatever they hold: what a backup takes and a restore brings back.
-
-use std::collections::BTreeMap;
+//! The bucket's objects as they are: what a backup takes and a restore brings back.
 
 use aws_sdk_s3::{
     config::http::HttpResponse,
@@ -21,10 +19,6 @@ pub struct ObjectInfo {
     pub key: String,
     /// What its content is said to be.
     pub content_type: Option<String>,
-    /// How a browser is told to show it.
-    pub content_disposition: Option<String>,
-    /// What else whoever stored it said about it.
-    pub metadata: BTreeMap<String, String>,
 }
 
 /// An object that is being read.
@@ -70,7 +64,12 @@ impl Keys {
 impl ResumeStore {
     /// All keys of the bucket, in their order.
     pub fn keys(&self) -> Keys {
-        let listing = self.client.list_objects_v2().bucket(&self.bucket);
+        self.keys_below("")
+    }
+
+    /// All keys that begin so.
+    pub(crate) fn keys_below(&self, prefix: impl Into<String>) -> Keys {
+        let listing = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
         Keys {
             pages: listing.into_paginator().send(),
         }
@@ -91,8 +90,6 @@ impl ResumeStore {
         let info = ObjectInfo {
             key: key.to_owned(),
             content_type: object.content_type,
-            content_disposition: object.content_disposition,
-            metadata: object.metadata.unwrap_or_default().into_iter().collect(),
         };
         Ok(Some(Object {
             info,
@@ -112,8 +109,6 @@ impl ResumeStore {
             .bucket(&self.bucket)
             .key(&info.key)
             .set_content_type(info.content_type.clone())
-            .set_content_disposition(info.content_disposition.clone())
-            .set_metadata(Some(info.metadata.clone().into_iter().collect()))
             .body(content.into())
             .send();
         put.await

@@ -34,8 +34,6 @@ pub enum UploadRecordError {
 pub struct UploadRecord {
     /// The résumé that is provisional.
     pub key: ResumeKey,
-    /// The record's own name.
-    id: String,
     /// What a change must name.
     revision: u64,
 }
@@ -69,7 +67,7 @@ impl UploadRecords {
     ///
     /// If it is not known to be written.
     pub async fn begin(&self, key: &ResumeKey) -> Result<UploadRecord, UploadRecordError> {
-        self.write(key, key.upload_id(), 0).await
+        self.write(key, 0).await
     }
 
     /// Removes the record: the résumé has an event, or is gone.
@@ -78,7 +76,8 @@ impl UploadRecords {
     ///
     /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if it is not known to be gone.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
-        let ended = remove_entry(&self.context, &self.bucket, &record.id, record.revision);
+        let id = record.key.upload_id();
+        let ended = remove_entry(&self.context, &self.bucket, &id, record.revision);
         ended.await.map_err(not_changed)
     }
 
@@ -88,42 +87,26 @@ impl UploadRecords {
     ///
     /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if it is not known to be claimed.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
-        self.write(&record.key, record.id.clone(), record.revision).await
+        self.write(&record.key, record.revision).await
     }
 
-    async fn write(
-        &self,
-        key: &ResumeKey,
-        id: String,
-        revision: u64,
-    ) -> Result<UploadRecord, UploadRecordError> {
-        let value = key.to_string().into();
+    async fn write(&self, key: &ResumeKey, revision: u64) -> Result<UploadRecord, UploadRecordError> {
+        let (id, value) = (key.upload_id(), key.to_string().into());
         let written = write_entry(&self.context, &self.bucket, &id, &value, revision, None).await;
         Ok(UploadRecord {
             key: key.clone(),
-            id,
             revision: written.map_err(not_changed)?,
         })
     }
 
     /// The record that a message of the bucket's stream holds; `None` for a marker of one that was removed.
     pub fn record_of(&self, message: &StreamMessage) -> Option<UploadRecord> {
-        let id = message.subject.strip_prefix(&self.bucket.prefix)?;
+        message.subject.strip_prefix(&self.bucket.prefix)?;
         let key = String::from_utf8(message.payload.to_vec()).ok()?;
         (!key.is_empty()).then(|| UploadRecord {
             key: ResumeKey::known(key),
-            id: id.to_owned(),
             revision: message.sequence,
         })
-    }
-
-    /// Whether the record was removed.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not say.
-    pub async fn is_ended(&self, record: &UploadRecord) -> Result<bool, UploadRecordError> {
-        Ok(!self.is_there(&record.id).await?)
     }
 
     /// Whether the résumé still has a record: it is provisional, and its event may be stored in the next moment.
@@ -132,12 +115,8 @@ impl UploadRecords {
     ///
     /// If the broker does not say.
     pub async fn is_provisional(&self, key: &ResumeKey) -> Result<bool, UploadRecordError> {
-        self.is_there(&key.upload_id()).await
-    }
-
-    async fn is_there(&self, id: &str) -> Result<bool, UploadRecordError> {
-        let value = read_value(&self.bucket, id).await.map_err(away)?;
-        Ok(value.is_some())
+        let value = read_value(&self.bucket, &key.upload_id()).await;
+        Ok(value.map_err(away)?.is_some())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A visitor applies: the résumé is stored, then the event, then the answer is given.
 //! What is not committed leaves nothing behind; a résumé that was stored and has no event is left to the sweep.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, io, path::PathBuf};
 
 use site_broker::{PublishError, Publisher, Stored};
 use site_events::{
@@ -21,13 +21,12 @@ use visitor::PersonKey;
 
 use crate::{
     application::{Application, RawForm},
-    receiving::{ReceiveError, receive},
+    receiving::receive,
     resume::{ResumeError, ResumeKind, Verification},
     scanner::{Infected, Scanner},
     settings::STORING_TIME,
-    spool::{SpoolError, SpoolFolder, Spooled},
+    spool::Spooled,
     upload::{UploadError, Uploads},
-    upload_metrics::UploadMetrics,
 };
 
 /// The field that the résumé's mistakes are told under.
@@ -38,10 +37,10 @@ pub struct Careers {
     pub publisher: Publisher,
     pub uploads: Uploads,
     pub person_key: PersonKey,
-    pub spool: SpoolFolder,
+    /// Folder of the temporary files.
+    pub spool: PathBuf,
     pub verification: Verification,
     pub scanner: Option<Scanner>,
-    pub upload_metrics: UploadMetrics,
 }
 
 /// Why an application was not accepted.
@@ -60,23 +59,14 @@ pub enum ApplyError {
     Stream(Status),
     /// The service was asked to stop, and there is no time left to receive the rest.
     Stopping,
-    /// The résumé is too large, or could not be spooled.
-    Spool(SpoolError),
+    /// The résumé is larger than 10 MiB.
+    TooLarge,
+    /// The résumé could not be spooled.
+    Spool(io::Error),
     /// The résumé could not be stored.
     Upload(UploadError),
     /// The event could not be stored.
     Publish(PublishError),
-}
-
-impl From<ReceiveError> for ApplyError {
-    fn from(error: ReceiveError) -> Self {
-        match error {
-            ReceiveError::Stream(status) => Self::Stream(status),
-            ReceiveError::Protocol(reason) => Self::Protocol(reason),
-            ReceiveError::SeveralResumes => Self::Resume(ResumeError::Several),
-            ReceiveError::Spool(error) => Self::Spool(error),
-        }
-    }
 }
 
 impl From<ApplyError> for Status {
@@ -89,10 +79,10 @@ impl From<ApplyError> for Status {
             ApplyError::Protocol(reason) => Self::failed_precondition(reason),
             ApplyError::Stream(status) => status,
             ApplyError::Stopping => status::unavailable("the service stops"),
-            ApplyError::Spool(SpoolError::TooLarge) => {
+            ApplyError::TooLarge => {
                 Self::out_of_range("Your résumé is larger than 10 MB. Please send a smaller file.")
             }
-            ApplyError::Spool(SpoolError::Io(error)) => {
+            ApplyError::Spool(error) => {
                 tracing::error!(%error, "résumé not spooled");
                 status::unavailable("the résumé cannot be spooled")
             }
@@ -124,15 +114,12 @@ pub async fn apply(
     parts: Streaming<ApplyRequest>,
 ) -> Result<Uuid, ApplyError> {
     let committed = tokio::select! {
-        committed = receive(&careers.spool, &careers.upload_metrics, parts) => committed?,
+        committed = receive(&careers.spool, parts) => committed?,
         () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
     };
     let key: IdempotencyKey = committed.idempotency_key.parse().map_err(ApplyError::Key)?;
-    let resume = match committed.resume {
-        Some(spooled) => Some(checked(&careers.verification, spooled).await?),
-        None => None,
-    };
-    let (application, resume) = validate(&committed.form, resume)?;
+    let validated = validated(&careers.verification, &committed.form, committed.resume).await;
+    let (application, resume) = validated?;
 
     let person = careers.person_key.person(&application.email);
     let event_id = CareersApplied::TYPE.submission_id(&careers.person_key, key, &person);
@@ -172,19 +159,25 @@ pub struct CheckedResume {
     pub active_content: BTreeSet<ActiveContent>,
 }
 
-/// The application that the form and the résumé make, or all that is wrong with both.
+/// The application that the form and the résumé make.
 ///
 /// # Errors
 ///
-/// If a field or the résumé is not right.
-pub fn validate(
+/// All that is wrong with both, or that the file cannot be read.
+pub async fn validated(
+    verification: &Verification,
     form: &RawForm,
-    resume: Option<Result<CheckedResume, ResumeError>>,
+    spooled: Option<Spooled>,
 ) -> Result<(Application, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
     let application = Application::parse(form, &mut violations);
-    let resume = match resume {
-        Some(checked) => violations.check(RESUME, checked).map(Some),
+    let resume = match spooled {
+        Some(spooled) => {
+            let checked = checked(verification, spooled).await;
+            violations
+                .check(RESUME, checked.map_err(ApplyError::Spool)?)
+                .map(Some)
+        }
         None => Some(None),
     };
     match (application, resume) {
@@ -193,23 +186,18 @@ pub fn validate(
     }
 }
 
-/// What the file's name says it is, and its content is, too; or the sentence for the visitor.
-///
-/// # Errors
-///
-/// If the file cannot be read.
-pub async fn checked(
+/// The résumé, if its content is what its name says.
+async fn checked(
     verification: &Verification,
     spooled: Spooled,
-) -> Result<Result<CheckedResume, ResumeError>, ApplyError> {
+) -> io::Result<Result<CheckedResume, ResumeError>> {
     if spooled.size_bytes == 0 {
         return Ok(Err(ResumeError::Empty));
     }
     let Some(kind) = ResumeKind::of_name(&spooled.file_name) else {
         return Ok(Err(ResumeError::Ending));
     };
-    let look = verification.verify(kind, spooled.path()).await;
-    let look = look.map_err(|error| ApplyError::Spool(error.into()))?;
+    let look = verification.verify(kind, &spooled.path()).await?;
     Ok(look.map(|active_content| CheckedResume {
         spooled,
         kind,
@@ -219,7 +207,7 @@ pub async fn checked(
 
 async fn scan(careers: &Careers, resume: &Spooled) -> Result<Scan, ApplyError> {
     match &careers.scanner {
-        Some(scanner) => scanner.scan(resume.path()).await.map_err(ApplyError::Infected),
+        Some(scanner) => scanner.scan(&resume.path()).await.map_err(ApplyError::Infected),
         None => Ok(Scan::NotScanned),
     }
 }

@@ -15,7 +15,6 @@ mod scanner;
 mod settings;
 mod spool;
 mod upload;
-mod upload_metrics;
 
 use std::{env, time::Duration};
 
@@ -35,9 +34,7 @@ use tonic::service::Routes;
 use resume::Verification;
 use scanner::Scanner;
 pub use settings::Settings;
-use spool::SpoolFolder;
 use upload::Uploads;
-use upload_metrics::UploadMetrics;
 
 /// The running service.
 pub struct Service {
@@ -53,9 +50,9 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
-        let spool = SpoolFolder::create(&spool_dir).with_context(|| {
+        tempfile::tempfile_in(&spool_dir).with_context(|| {
             format!(
-                "The setting SPOOL_DIR is wrong: {} cannot be read or written to",
+                "The setting SPOOL_DIR is wrong: {} cannot be written to",
                 spool_dir.display()
             )
         })?;
@@ -69,10 +66,9 @@ impl Service {
             publisher: Publisher::new(client.clone()),
             uploads: Uploads::new(store.clone(), records),
             person_key,
-            spool,
+            spool: spool_dir,
             verification: Verification::default(),
             scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
-            upload_metrics: UploadMetrics::new(),
         };
         let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
         let bucket = Dependency::new("s3", move || {

@@ -1,6 +1,6 @@
 //! The stream of an application: its parts in whatever order they come, up to the commit.
 
-use std::time::Instant;
+use std::path::Path;
 
 use site_events::Attribution;
 use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
@@ -9,8 +9,9 @@ use tonic::Status;
 
 use crate::{
     application::RawForm,
-    spool::{Spool, SpoolError, SpoolFolder, Spooled},
-    upload_metrics::UploadMetrics,
+    apply::ApplyError,
+    resume::{MAX_BYTES, ResumeError},
+    spool::{Spool, Spooled},
 };
 
 /// The stream's parts up to the commit.
@@ -21,65 +22,46 @@ pub struct Committed {
     pub idempotency_key: String,
 }
 
-/// Why an application was not received.
-pub enum ReceiveError {
-    /// The stream itself broke.
-    Stream(Status),
-    /// The stream broke our protocol.
-    Protocol(&'static str),
-    /// There is more than one résumé.
-    SeveralResumes,
-    /// The résumé is too large, or could not be spooled.
-    Spool(SpoolError),
-}
-
-impl From<SpoolError> for ReceiveError {
-    fn from(error: SpoolError) -> Self {
-        Self::Spool(error)
-    }
-}
-
 /// Receives an application, its résumé into this folder. What comes without a commit leaves nothing there.
 ///
 /// # Errors
 ///
 /// If the stream breaks, or is none of our protocol, or the résumé is too large or cannot be spooled.
 pub async fn receive(
-    folder: &SpoolFolder,
-    metrics: &UploadMetrics,
+    folder: &Path,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,
-) -> Result<Committed, ReceiveError> {
+) -> Result<Committed, ApplyError> {
     let mut form = RawForm::default();
     let mut spool: Option<Spool> = None;
     let mut attribution = None;
-    let started = Instant::now();
     while let Some(request) = parts.next().await {
-        match request.map_err(ReceiveError::Stream)?.part {
+        match request.map_err(ApplyError::Stream)?.part {
             Some(Part::Field(field)) => {
                 let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
                 form.set(name, field.value);
             }
             Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
             Some(Part::ResumeStart(_)) if spool.is_some() => {
-                return Err(ReceiveError::SeveralResumes);
+                return Err(ApplyError::Resume(ResumeError::Several));
             }
             Some(Part::ResumeStart(start)) => {
-                spool = Some(Spool::open(folder, start.file_name).await?);
+                let opened = Spool::open(folder, start.file_name).await;
+                spool = Some(opened.map_err(ApplyError::Spool)?);
             }
             Some(Part::ResumeChunk(chunk)) => {
                 let spool = spool
                     .as_mut()
-                    .ok_or(ReceiveError::Protocol("a chunk came before its résumé"))?;
-                spool.write(&chunk).await?;
+                    .ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
+                if spool.size_bytes() + chunk.len() as u64 > MAX_BYTES {
+                    return Err(ApplyError::TooLarge);
+                }
+                spool.write(&chunk).await.map_err(ApplyError::Spool)?;
             }
             Some(Part::Commit(commit)) => {
                 let resume = match spool {
-                    Some(spool) => Some(spool.finish().await?),
+                    Some(spool) => Some(spool.finish().await.map_err(ApplyError::Spool)?),
                     None => None,
                 };
-                if let Some(spooled) = &resume {
-                    metrics.record(spooled.size_bytes, started.elapsed());
-                }
                 return Ok(Committed {
                     form,
                     resume,
@@ -87,8 +69,8 @@ pub async fn receive(
                     idempotency_key: commit.idempotency_key,
                 });
             }
-            None => return Err(ReceiveError::Protocol("a message holds one part")),
+            None => return Err(ApplyError::Protocol("a message holds one part")),
         }
     }
-    Err(ReceiveError::Protocol("the stream ended without the commit"))
+    Err(ApplyError::Protocol("the stream ended without the commit"))
 }

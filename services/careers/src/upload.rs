@@ -59,21 +59,17 @@ impl Uploads {
     ) -> Result<Upload, UploadError> {
         // Each attempt owns its object: removing it can never take another attempt's.
         let key = ResumeKey::new(person, Uuid::now_v7());
-        let CheckedResume {
-            spooled,
-            kind,
-            active_content,
-        } = resume;
+        let spooled = resume.spooled;
         let upload = Upload {
             record: self.records.begin(&key).await?,
             stored: StoredResume {
                 key: key.to_string(),
                 file_name: resumes::readable_file_name(&spooled.file_name),
-                content_type: kind.content_type().to_owned(),
+                content_type: resume.kind.content_type().to_owned(),
                 size_bytes: spooled.size_bytes,
                 sha256: spooled.sha256.clone(),
                 scan,
-                active_content: active_content.into_iter().collect(),
+                active_content: resume.active_content.into_iter().collect(),
             },
             spooled,
         };
@@ -82,14 +78,8 @@ impl Uploads {
     }
 
     async fn put(&self, upload: &Upload) -> Result<(), ResumeStoreError> {
-        let Upload {
-            stored,
-            record,
-            spooled,
-        } = upload;
-        self.store
-            .put(&record.key, spooled.path(), &stored.content_type)
-            .await
+        let (file, content_type) = (upload.spooled.path(), &upload.stored.content_type);
+        self.store.put(&upload.record.key, &file, content_type).await
     }
 
     /// The event is stored: the résumé stays.
@@ -106,8 +96,8 @@ impl Uploads {
     /// A sweep took the upload for one that was cut off: this process stood still for longer than the grace period.
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
-            let is_ended = self.records.is_ended(&upload.record).await?;
-            is_ended.then_some(()).ok_or(UploadRecordError::Conflict)
+            let is_claimed = self.records.is_provisional(&upload.record.key).await?;
+            (!is_claimed).then_some(()).ok_or(UploadRecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
             // It ended in the middle, and may have removed the résumé before: the next one will find the event, and keep it.

@@ -10,11 +10,11 @@ use reliability::digest;
 use serde::Deserialize;
 use serde_json::Value;
 use site_events::{Channel, EventType, SITE_STREAM};
-use testkit::{RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, receiver::Received};
+use testkit::{
+    RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, measure::open_files, receiver::Received,
+};
 use tokio::time::Instant;
 use uuid::Uuid;
-
-use crate::spool::files_in;
 
 /// The events that the local stack's one webhook endpoint hears of, among those that forms become.
 const HOOKED: [EventType; 3] = [
@@ -36,7 +36,7 @@ pub struct Holdings {
     pub objects: HashMap<String, [u8; 32]>,
     /// Keys of résumés whose upload still has a record.
     pub upload_records: Vec<String>,
-    /// Files of the spool that nobody needs.
+    /// Files of the spool that are still open.
     pub spool_files: Vec<PathBuf>,
     /// Mails by event and channel, each as often as it was taken.
     pub mails: HashMap<String, Vec<AcceptedMail>>,
@@ -155,7 +155,7 @@ impl Holdings {
                 .map(|(key, content)| (key, digest(&content)))
                 .collect(),
             upload_records: stack.nats.upload_records().await?,
-            spool_files: files_in(&stack.spool)?,
+            spool_files: open_files(&stack.spool),
             mails: by_id(mails, mail_id),
             webhooks: by_id(webhooks, |webhook| webhook.id.clone()),
             dead_letters: stack.nats.dead_letters().await?.len(),

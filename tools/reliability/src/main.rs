@@ -6,7 +6,6 @@ mod faults;
 mod holdings;
 mod ledger;
 mod run;
-mod spool;
 mod visitors;
 
 use std::{

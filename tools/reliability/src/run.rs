@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use fastrand::Rng;
-use testkit::{Broker, Hosting, Ports, Shape, Stack, User, eventually, pass_flags};
+use testkit::{Broker, Hosting, Ports, Shape, Stack, User, eventually, measure::open_files, pass_flags};
 use tokio::{
     process::Command,
     time::{Instant, sleep},
@@ -14,7 +14,6 @@ use crate::{
     clocks,
     faults::{self, Fault},
     holdings::Holdings,
-    spool::files_in,
     visitors::{KEYS, Visitors},
 };
 
@@ -251,8 +250,7 @@ fn all_run(stack: &mut Stack) -> anyhow::Result<()> {
 async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     eventually("everything is delivered", MAX_BACKLOG, async || {
-        // A file may go while they are listed.
-        let is_settled = files_in(&stack.spool).ok()?.is_empty() && stack.nats.backlog().await.ok()? == 0;
+        let is_settled = open_files(&stack.spool).is_empty() && stack.nats.backlog().await.ok()? == 0;
         is_settled.then_some(())
     })
     .await?;

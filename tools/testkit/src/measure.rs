@@ -1,5 +1,10 @@
 //! Measurements of running processes.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
 use crate::{ChildProcess, child_process::status_field};
 
 /// A file of this size (at least of its first and last bytes) whose content is recognized as a PDF.
@@ -21,4 +26,15 @@ pub fn resident_bytes(process: &ChildProcess, field: &str) -> anyhow::Result<u64
 /// Number of a process's threads.
 pub fn threads(process: &ChildProcess) -> anyhow::Result<usize> {
     Ok(status_field(process.running_pid()?, "Threads")?.parse()?)
+}
+
+/// The files of this folder that processes hold open, with a name or without, each as `/proc/<process>/fd/<number>`.
+pub fn open_files(folder: &Path) -> Vec<PathBuf> {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    // A process that ends meanwhile holds none.
+    let open = processes.filter_map(|process| fs::read_dir(process.path().join("fd")).ok());
+    let files = open.flatten().flatten().map(|file| file.path());
+    files
+        .filter(|file| fs::read_link(file).is_ok_and(|target| target.starts_with(folder)))
+        .collect()
 }

@@ -16,11 +16,9 @@ use tonic::{Code, Status};
 
 use crate::{
     application::RawForm,
-    apply::{ApplyError, checked, validate},
+    apply::{ApplyError, validated},
     receiving::{Committed, receive},
     resume::{MAX_BYTES, Verification},
-    spool::SpoolFolder,
-    upload_metrics::UploadMetrics,
 };
 
 const ITERATIONS: usize = 200;
@@ -118,11 +116,7 @@ fn ensure_whole(committed: &Committed, expected: &Expected) {
 async fn taken(verification: &Verification, committed: Committed) -> Result<(), ApplyError> {
     idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
     let has_resume = committed.resume.is_some();
-    let resume = match committed.resume {
-        Some(spooled) => Some(checked(verification, spooled).await?),
-        None => None,
-    };
-    let (application, resume) = validate(&committed.form, resume)?;
+    let (application, resume) = validated(verification, &committed.form, committed.resume).await?;
     assert_eq!(resume.is_some(), has_resume, "an application has lost its résumé");
     let required = [
         &application.name,
@@ -138,24 +132,16 @@ fn runtime() -> Runtime {
 }
 
 #[test]
-fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_and_nothing_is_kept() {
+fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault() {
     let (runtime, verification) = (runtime(), AssertUnwindSafe(Verification::default()));
-    let metrics = AssertUnwindSafe(UploadMetrics::new());
-    let parent = TempDir::new().expect("there is room for a folder");
-    let folder = SpoolFolder::create(parent.path()).expect("there is room for a spool");
-    let files = || {
-        fs::read_dir(folder.path())
-            .map(Iterator::count)
-            .expect("the spool is there")
-    };
-    let files_before = files();
+    let folder = TempDir::new().expect("there is room for a folder");
     check!(name = "applications")
         .with_iterations(ITERATIONS)
         .for_each(|input: &[u8]| {
             let messages = messages(input);
             let expected = expected(&messages);
-            let received = runtime.block_on(receive(&folder, &metrics, tokio_stream::iter(messages)));
-            let received = received.map_err(|error| Status::from(ApplyError::from(error)).code());
+            let received = runtime.block_on(receive(folder.path(), tokio_stream::iter(messages)));
+            let received = received.map_err(|error| Status::from(error).code());
             match (received, expected) {
                 (Ok(committed), Ok(expected)) => {
                     ensure_whole(&committed, &expected);
@@ -167,6 +153,5 @@ fn in_whatever_order_parts_come_they_are_one_application_or_the_senders_fault_an
                 (Ok(_), Err(code)) => panic!("it is taken and not {code:?}"),
                 (Err(refused), Ok(_)) => panic!("it is refused: {refused:?}"),
             }
-            assert_eq!(files(), files_before, "a file is left in the spool");
         });
 }

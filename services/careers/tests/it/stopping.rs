@@ -6,7 +6,10 @@ use nix::sys::signal::Signal;
 use site_proto::careers::v1::{ApplyRequest, careers_service_client::CareersServiceClient};
 use site_service::drain::CancellationToken;
 use tempfile::TempDir;
-use testkit::{ChildProcess, Nats, S3, S3Fault, eventually, measure::pdf};
+use testkit::{
+    ChildProcess, Nats, S3, S3Fault, eventually,
+    measure::{open_files, pdf},
+};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
@@ -17,7 +20,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Running, commit, default_flags, fields, process, resume, spooled};
+use crate::{MEGABYTE, Running, commit, default_flags, fields, process, resume};
 
 /// All but two seconds of it are for storing.
 const GRACE: &str = "--grace-seconds=77";
@@ -49,7 +52,7 @@ async fn arriving(
     tokio::task::JoinHandle<Result<(), Status>>,
 )> {
     let spool = running.spool.path();
-    let before = spooled(spool).len();
+    let before = open_files(spool).len();
     let (sender, receiver) = mpsc::channel(64);
     for part in [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat() {
         sender.send(ApplyRequest { part: Some(part) }).await?;
@@ -57,7 +60,7 @@ async fn arriving(
     let mut careers = running.careers.clone();
     let answer = tokio::spawn(async move { careers.apply(ReceiverStream::new(receiver)).await.map(drop) });
     eventually("some of the résumé arrives", SOON, async || {
-        (spooled(spool).len() > before).then_some(())
+        (open_files(spool).len() > before).then_some(())
     })
     .await?;
     Ok((sender, answer))

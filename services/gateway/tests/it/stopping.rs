@@ -22,7 +22,10 @@ use site_proto::careers::v1::{
     careers_service_server::{CareersService, CareersServiceServer},
 };
 use tempfile::TempDir;
-use testkit::{ChildProcess, Ports, S3Fault, Stack, eventually, measure::pdf};
+use testkit::{
+    ChildProcess, Ports, S3Fault, Stack, eventually,
+    measure::{open_files, pdf},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -173,7 +176,6 @@ pub async fn gateway(services: &[(&str, u16)], logs: &Path) -> anyhow::Result<(C
             .map(|(name, port)| (*name, format!("http://127.0.0.1:{port}"))),
     );
     command.env("GRACE_SECONDS", GRACE).env("RATE_BURST", "100");
-    command.env("UPLOADS_PER_ADDRESS", "100");
     let gateway = ChildProcess::start("gateway", logs, command)?;
     eventually("the gateway listens", SOON, async || {
         TcpStream::connect(("127.0.0.1", port)).await.ok().map(drop)
@@ -193,10 +195,7 @@ async fn stack() -> anyhow::Result<(Stack, TempDir)> {
 /// Waits until so many résumés are on their way.
 async fn spooled(spool: &TempDir, resumes: usize) -> anyhow::Result<()> {
     eventually(&format!("{resumes} résumés arrive"), SOON, async || {
-        let folders = std::fs::read_dir(spool.path()).ok()?.flatten();
-        let files =
-            folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
-        (files.filter(|file| file.file_name() != "lock").count() == resumes).then_some(())
+        (open_files(spool.path()).len() == resumes).then_some(())
     })
     .await
 }
