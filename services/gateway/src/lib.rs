@@ -19,7 +19,6 @@ mod forwarding;
 #[cfg(test)]
 mod fuzz;
 mod limits;
-mod pace;
 mod rate_limit;
 mod readiness;
 mod router;

@@ -25,27 +25,16 @@ static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
 pub enum Limit {
     /// Requests of one address in a minute.
     Rate,
-    /// Uploads of one address at once.
-    UploadsPerAddress,
     /// Uploads of all at once.
     Uploads,
-    /// How slowly a body may come, the more so while others wait for what it holds.
+    /// How slowly an upload may come while others wait for its place.
     Pace,
-    /// Bytes of bodies at once.
+    /// Bytes of large bodies at once.
     Bodies,
-    /// Bodies of one address at once.
-    BodiesPerAddress,
 }
 
 impl Limit {
-    const ALL: [Self; 6] = [
-        Self::Rate,
-        Self::UploadsPerAddress,
-        Self::Uploads,
-        Self::Pace,
-        Self::Bodies,
-        Self::BodiesPerAddress,
-    ];
+    const ALL: [Self; 4] = [Self::Rate, Self::Uploads, Self::Pace, Self::Bodies];
 
     /// Counts a refusal, and gives what its visitor is told.
     pub fn exceeded(self) -> ApiError {
@@ -62,10 +51,6 @@ impl Limit {
                                 connection or a smaller file if you can.";
                 return ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence);
             }
-            Self::UploadsPerAddress => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "Other applications are still being sent from your network. Please wait until they are done, and try again.",
-            ),
             Self::Uploads => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Many applications are arriving right now. Please try again in a moment.",
@@ -74,10 +59,6 @@ impl Limit {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "A lot is arriving right now. Please try again in a moment.",
             ),
-            Self::BodiesPerAddress => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "Many forms are still being sent from your network. Please try again in a moment.",
-            ),
         };
         ApiError::with_message(status, sentence).retry_after(BUSY_RETRY_AFTER)
     }
@@ -85,11 +66,9 @@ impl Limit {
     fn name(self) -> &'static str {
         match self {
             Self::Rate => "rate",
-            Self::UploadsPerAddress => "uploads_per_address",
             Self::Uploads => "uploads",
             Self::Pace => "pace",
             Self::Bodies => "bodies",
-            Self::BodiesPerAddress => "bodies_per_address",
         }
     }
 

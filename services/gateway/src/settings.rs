@@ -65,15 +65,12 @@ pub struct Settings {
     /// Confirmations and unsubscriptions a minute that one address may make; a provider of mail does so for many
     #[arg(long, env = "LINK_RATE_PER_MINUTE", default_value = "600")]
     pub link_rate_per_minute: NonZeroU32,
-    /// Kilobytes of forms without a file that may be held at the same time; others wait
+    /// Kilobytes of large forms without a file that may be held at the same time; others wait
     #[arg(long, env = "FORM_KB_AT_ONCE", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(512..))]
     pub form_kb_at_once: u32,
     /// Uploads that are read at the same time; others wait
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
-    /// Uploads that are read at the same time of one address; more of it wait
-    #[arg(long, env = "UPLOADS_PER_ADDRESS", default_value = "2")]
-    pub uploads_per_address: NonZeroUsize,
     /// Bytes a second that an upload must arrive with while others wait, and as many more for each 5 s that it takes
     #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
     pub upload_least_rate: NonZeroU32,

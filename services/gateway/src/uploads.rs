@@ -1,106 +1,90 @@
 //! Places for uploads: how many are read at once, who comes next, and who loses a place while others wait (docs/decisions/0003).
 
 use std::{
+    cmp::Reverse,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     num::NonZeroU32,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 use opentelemetry::metrics::UpDownCounter;
 use site_service::{
-    address_limit::{self, AddressLimit, AddressPermit},
+    address_limit,
     drain::CancellationToken,
     metrics::{self, CounterGuard},
 };
 use tokio::{
     sync::Notify,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout},
 };
 
-use crate::{api_error::ApiError, limits::Limit, settings::Settings, upload_body::Progress};
+use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 
 /// How many uploads may wait for a place. None of them is read.
 const MAX_WAITING: usize = 256;
-/// How long to wait for a place, or for other uploads of the same address.
+/// How long to wait for a place.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often an upload that waits looks for one that may lose its place.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long an upload's visitor was waited for before it is slow. A line that is merely bad stands still for as long.
+/// How long no upload counts as slow. A line that is merely bad stands still for as long.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
-/// An upload must come by the least rate once more for each so long that its visitor was waited for.
+/// An upload must come by the least rate once more for each so long that it has its place.
 const ASKED_MORE_AFTER: Duration = Duration::from_secs(5);
 
-/// Limits of uploads: how many are read at the same time, how many of them of one address, and how long they may take.
+/// Limits of uploads: how many are read at the same time, and how long they may take.
 pub struct Uploads {
     places: Arc<Mutex<Places>>,
-    per_address: AddressLimit,
     pub timeout: Duration,
     waiting_metric: UpDownCounter<i64>,
-    active_metric: UpDownCounter<i64>,
 }
 
 /// An upload that waits for a place or has one.
-struct Upload {
-    sender: Sender,
-    progress: Arc<Progress>,
+pub struct Upload {
+    /// An address of IPv4, or a /64 of IPv6.
+    address: IpAddr,
+    /// A /24 of IPv4, or a /48 of IPv6: the addresses that one sender easily gets.
+    network: IpAddr,
+    /// Since when it has a place.
+    begun: OnceLock<Instant>,
     granted: Notify,
     lost: CancellationToken,
+    begins: Notify,
+    bytes: AtomicU64,
+    is_whole: AtomicBool,
 }
 
-/// Whose an upload is.
-#[derive(Clone, Copy)]
-struct Sender {
-    /// What the limit of each address counts.
-    address: IpAddr,
-    /// A /24 of IPv4 or a /48 of IPv6, which are what one gets by the asking.
-    network: IpAddr,
+/// A place in the queue, and then a place, held while an upload is read and stored.
+pub struct Place {
+    places: Arc<Mutex<Places>>,
+    pub upload: Arc<Upload>,
 }
 
-/// Who has a place, and who waits, first come first.
+/// The uploads that have places, and those that wait, first come first.
 struct Places {
     at_once: usize,
     least_rate: NonZeroU32,
-    held: Vec<Arc<Upload>>,
-    waiting: Vec<Arc<Upload>>,
-}
-
-/// A place in the queue, and then among those that are read.
-struct Queued {
-    places: Arc<Mutex<Places>>,
-    upload: Arc<Upload>,
-}
-
-/// A place, held while an upload is read and stored.
-pub struct Place<'a> {
-    queued: Queued,
-    _of_address: AddressPermit,
-    _active: CounterGuard<'a>,
+    uploads: Vec<Arc<Upload>>,
 }
 
 impl Uploads {
     /// The limits of the settings.
     pub fn new(settings: &Settings) -> Self {
-        let meter = metrics::meter();
-        let limit = meter
-            .u64_gauge("site.uploads.limit")
-            .with_unit("{upload}")
-            .with_description("Uploads that may be read at once")
-            .build();
-        limit.record(settings.uploads_at_once as u64, &[]);
-        let count = |name, description| {
-            let counter = meter.i64_up_down_counter(name).with_unit("{upload}");
-            counter.with_description(description).build()
-        };
         Self {
-            places: Arc::new(Mutex::new(Places::new(
-                settings.uploads_at_once,
-                settings.upload_least_rate,
-            ))),
-            per_address: AddressLimit::new(settings.uploads_per_address.get()),
+            places: Arc::new(Mutex::new(Places {
+                at_once: settings.uploads_at_once,
+                least_rate: settings.upload_least_rate,
+                uploads: Vec::new(),
+            })),
             timeout: settings.upload_timeout,
-            waiting_metric: count("site.uploads.waiting", "Uploads that wait for their turn"),
-            active_metric: count("site.uploads.active", "Uploads that are being read"),
+            waiting_metric: metrics::meter()
+                .i64_up_down_counter("site.uploads.waiting")
+                .with_unit("{upload}")
+                .with_description("Uploads that wait for a place")
+                .build(),
         }
     }
 
@@ -109,200 +93,194 @@ impl Uploads {
     /// # Errors
     ///
     /// If that takes too long, or too many wait.
-    pub async fn place(&self, address: IpAddr) -> Result<Place<'_>, ApiError> {
-        let of_address = timeout(QUEUE_TIMEOUT, self.per_address.acquire(address)).await;
-        let of_address = of_address.map_err(|_| Limit::UploadsPerAddress.exceeded())?;
+    pub async fn place(&self, address: IpAddr) -> Result<Place, ApiError> {
         let _waiting = CounterGuard::new(&self.waiting_metric, &[]);
-        let queued = Queued::begin(&self.places, Sender::of(address));
-        let queued = queued.ok_or_else(|| Limit::Uploads.exceeded())?;
-        let granted = timeout(QUEUE_TIMEOUT, queued.granted()).await;
-        if granted != Ok(true) {
-            return Err(Limit::Uploads.exceeded());
+        let place = Place::queued(&self.places, Upload::of(address));
+        match timeout(QUEUE_TIMEOUT, place.granted()).await {
+            Ok(true) => Ok(place),
+            _ => Err(Limit::Uploads.exceeded()),
         }
-        Ok(Place {
-            queued,
-            _of_address: of_address,
-            _active: CounterGuard::new(&self.active_metric, &[]),
-        })
     }
 }
 
-impl Place<'_> {
-    /// What counts how the upload comes.
-    pub fn progress(&self) -> Arc<Progress> {
-        Arc::clone(&self.queued.upload.progress)
+impl Place {
+    fn queued(places: &Arc<Mutex<Places>>, upload: Upload) -> Self {
+        let upload = Arc::new(upload);
+        lock(places).wait(Arc::clone(&upload));
+        Self {
+            places: Arc::clone(places),
+            upload,
+        }
     }
 
-    /// Waits until the place goes to another upload.
-    pub async fn lost(&self) {
-        self.queued.upload.lost.cancelled().await;
-    }
-}
-
-impl Queued {
-    /// The last place of the queue; none where that is full of other networks.
-    fn begin(places: &Arc<Mutex<Places>>, sender: Sender) -> Option<Self> {
-        let upload = Arc::new(Upload {
-            sender,
-            progress: Arc::default(),
-            granted: Notify::new(),
-            lost: CancellationToken::new(),
-        });
-        let mut locked = lock(places);
-        locked.wait(Arc::clone(&upload))?;
-        locked.grant();
-        drop(locked);
-        let places = Arc::clone(places);
-        Some(Self { places, upload })
-    }
-
-    /// Whether a place is granted, or the queue has no room any more.
+    /// Whether it is granted, or the queue has no room any more.
     async fn granted(&self) -> bool {
         loop {
             lock(&self.places).make_room_for(&self.upload);
             tokio::select! {
                 biased;
                 () = self.upload.granted.notified() => return true,
-                () = self.upload.lost.cancelled() => return false,
+                () = self.lost() => return false,
                 () = sleep(LOOK_INTERVAL) => {}
             }
         }
     }
+
+    /// Waits until it goes to another upload.
+    pub async fn lost(&self) {
+        self.upload.lost.cancelled().await;
+    }
 }
 
-impl Drop for Queued {
+impl Drop for Place {
     fn drop(&mut self) {
-        let mut places = lock(&self.places);
-        let is_another = |upload: &Arc<Upload>| !Arc::ptr_eq(upload, &self.upload);
-        places.waiting.retain(is_another);
-        places.held.retain(is_another);
-        places.grant();
+        lock(&self.places).remove(&self.upload);
     }
 }
 
 impl Places {
-    fn new(at_once: usize, least_rate: NonZeroU32) -> Self {
-        Self {
-            at_once,
-            least_rate,
-            held: Vec::new(),
-            waiting: Vec::new(),
+    fn held(&self) -> impl Iterator<Item = &Arc<Upload>> {
+        self.uploads.iter().filter(|upload| upload.has_place())
+    }
+
+    fn waiting(&self) -> impl Iterator<Item = &Arc<Upload>> {
+        self.uploads.iter().filter(|upload| !upload.has_place())
+    }
+
+    /// Lets one more wait. Of a full queue the network with the most uploads loses its last.
+    fn wait(&mut self, upload: Arc<Upload>) {
+        self.uploads.push(upload);
+        self.grant();
+        if self.waiting().count() > MAX_WAITING {
+            let of_network = |upload: &&Arc<Upload>| {
+                let network = upload.network;
+                self.waiting().filter(|other| other.network == network).count()
+            };
+            let last = self.waiting().max_by_key(of_network).cloned();
+            self.lose(last);
         }
     }
 
-    /// Lets one more wait. Of a full queue the network that fills it loses its last, or the newcomer is of that.
-    fn wait(&mut self, upload: Arc<Upload>) -> Option<()> {
-        if self.waiting.len() >= MAX_WAITING {
-            let crowd = self.waiting.iter().map(|waits| waits.sender);
-            let crowd = crowd.max_by_key(|sender| of_network(sender, &self.waiting))?;
-            if of_network(&crowd, &self.waiting) <= of_network(&upload.sender, &self.waiting) + 1 {
-                return None;
-            }
-            let is_of_crowd = |waits: &Arc<Upload>| waits.sender.network == crowd.network;
-            let last = self.waiting.iter().rposition(is_of_crowd)?;
-            self.waiting.remove(last).lost.cancel();
-        }
-        self.waiting.push(upload);
-        Some(())
-    }
-
-    /// Gives what is free to those whose networks, and then addresses, hold the least.
+    /// Gives free places to those whose networks, and then addresses, hold the fewest; of equals to the first.
     fn grant(&mut self) {
-        while self.held.len() < self.at_once {
-            let next = (0..self.waiting.len()).min_by_key(|at| self.turn(*at));
-            let Some(next) = next else {
+        while self.held().count() < self.at_once {
+            let Some(next) = self.waiting().min_by_key(|upload| self.holdings(upload)) else {
                 return;
             };
-            let upload = self.waiting.remove(next);
-            upload.granted.notify_one();
-            self.held.push(upload);
+            next.begun.get_or_init(Instant::now);
+            next.granted.notify_one();
         }
     }
 
-    /// What says when this one of those that wait has its turn: whoever has the least comes first.
-    fn turn(&self, waiting: usize) -> (usize, usize, usize) {
-        let sender = &self.waiting[waiting].sender;
-        (
-            of_network(sender, &self.held),
-            of_address(sender, &self.held),
-            waiting,
-        )
+    /// How many places the network of an upload holds, and how many its address.
+    fn holdings(&self, upload: &Upload) -> (usize, usize) {
+        let of_network = self.held().filter(|held| held.network == upload.network);
+        let of_address = self.held().filter(|held| held.address == upload.address);
+        (of_network.count(), of_address.count())
     }
 
-    /// Takes a place from others for an upload that waits, unless one comes free for it.
-    fn make_room_for(&self, upload: &Upload) {
-        let is_it = |waits: &Arc<Upload>| std::ptr::eq::<Upload>(&**waits, upload);
-        let Some(at) = self.waiting.iter().position(is_it) else {
-            return;
-        };
-        let (losing, kept): (Vec<_>, Vec<_>) = self
-            .held
-            .iter()
-            .cloned()
-            .partition(|held| held.lost.is_cancelled());
-        let turns = (0..self.waiting.len()).map(|other| self.turn(other));
-        if losing.len() > turns.filter(|turn| *turn < self.turn(at)).count() {
-            return;
+    /// Takes a place from the upload with the least right to it, if this one waits and has a better right.
+    fn make_room_for(&mut self, waiting: &Upload) {
+        if !waiting.has_place() {
+            let ranked = self
+                .held()
+                .filter_map(|held| Some((self.rank(held, waiting)?, held)));
+            let loser = ranked.max_by_key(|(rank, _)| *rank);
+            let loser = loser.map(|(_, held)| Arc::clone(held));
+            self.lose(loser);
         }
-        let own = of_network(&upload.sender, &kept);
-        let most = kept.iter().map(|held| of_network(&held.sender, &kept)).max();
-        let rank = |held: &Arc<Upload>| {
-            let holds = of_network(&held.sender, &kept);
-            let is_of_its_network = held.sender.network == upload.sender.network;
-            let has_more = if is_of_its_network {
-                of_address(&held.sender, &kept) >= of_address(&upload.sender, &kept) + 2
-            } else {
-                Some(holds) == most && holds >= own + 2
-            };
-            let is_behind = (is_of_its_network || holds > own) && held.is_slow(self.least_rate);
-            // One that only begins has sent nothing, and is not slow.
-            let begins = held.progress.waited() < SLOW_AFTER;
-            let may_lose = (has_more || is_behind) && !held.progress.is_whole();
-            may_lose.then(|| (!has_more, begins, held.progress.rate()))
+    }
+
+    /// How soon an upload loses its place to one that waits, if it may. Networks are compared, and within one addresses: whoever
+    /// holds two places more loses the slowest, and whoever holds one more loses it only if it is slow.
+    fn rank(&self, held: &Upload, waiting: &Upload) -> Option<(bool, (usize, usize), Reverse<u64>)> {
+        let [theirs, own] = [held, waiting].map(|upload| self.holdings(upload));
+        let (more, fewer) = if held.network == waiting.network {
+            (theirs.1, own.1)
+        } else {
+            (theirs.0, own.0)
         };
-        let ranked = kept.iter().filter_map(|held| Some((rank(held)?, held)));
-        let slowest = ranked.min_by(|(one, _), (other, _)| {
-            (one.0, one.1)
-                .cmp(&(other.0, other.1))
-                .then(one.2.total_cmp(&other.2))
-        });
-        if let Some((_, slowest)) = slowest {
-            slowest.lost.cancel();
+        let is_over = more >= fewer + 2;
+        let may_lose = is_over || more > fewer && held.is_slow(self.least_rate);
+        let is_whole = held.is_whole.load(Ordering::Relaxed);
+        (may_lose && !is_whole).then(|| (is_over, theirs, Reverse(held.rate())))
+    }
+
+    fn lose(&mut self, upload: Option<Arc<Upload>>) {
+        if let Some(upload) = upload {
+            upload.lost.cancel();
+            self.remove(&upload);
         }
+    }
+
+    fn remove(&mut self, upload: &Arc<Upload>) {
+        self.uploads.retain(|other| !Arc::ptr_eq(other, upload));
+        self.grant();
     }
 }
 
 impl Upload {
-    /// Whether it comes by less than it must: the longer it takes, the more that is.
-    fn is_slow(&self, least_rate: NonZeroU32) -> bool {
-        let waited = self.progress.waited();
-        let asked = f64::from(least_rate.get()) * (1.0 + waited.div_duration_f64(ASKED_MORE_AFTER));
-        waited >= SLOW_AFTER && self.progress.rate() < asked
-    }
-}
-
-impl Sender {
-    fn of(address: IpAddr) -> Self {
+    /// An upload from this address.
+    pub fn of(address: IpAddr) -> Self {
         Self {
             address: address_limit::network(address),
             network: match address.to_canonical() {
                 IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() >> 8 << 8).into(),
                 IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80).into(),
             },
+            begun: OnceLock::new(),
+            granted: Notify::new(),
+            lost: CancellationToken::new(),
+            begins: Notify::new(),
+            bytes: AtomicU64::default(),
+            is_whole: AtomicBool::default(),
         }
     }
-}
 
-/// How many of these are of the sender's network.
-fn of_network(sender: &Sender, uploads: &[Arc<Upload>]) -> usize {
-    let networks = uploads.iter().map(|upload| upload.sender.network);
-    networks.filter(|network| *network == sender.network).count()
-}
+    /// Counts bytes that arrived.
+    pub fn arrived(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.begins.notify_one();
+    }
 
-/// How many of these are of the sender's address.
-fn of_address(sender: &Sender, uploads: &[Arc<Upload>]) -> usize {
-    let addresses = uploads.iter().map(|upload| upload.sender.address);
-    addresses.filter(|address| *address == sender.address).count()
+    /// Waits until something arrives.
+    pub async fn begins(&self) {
+        self.begins.notified().await;
+    }
+
+    /// Everything has arrived: it keeps its place until it is stored.
+    pub fn end(&self) {
+        self.is_whole.store(true, Ordering::Relaxed);
+    }
+
+    /// How much has arrived.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn has_place(&self) -> bool {
+        self.begun.get().is_some()
+    }
+
+    fn age(&self) -> Duration {
+        self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
+    /// Bytes a second; the most for an upload that only begins.
+    fn rate(&self) -> u64 {
+        let age = self.age();
+        if age < SLOW_AFTER {
+            u64::MAX
+        } else {
+            (self.bytes() as f64 / age.as_secs_f64()) as u64
+        }
+    }
+
+    /// Whether it comes by less than it must: the longer it takes, the more that is.
+    fn is_slow(&self, least_rate: NonZeroU32) -> bool {
+        let asked = f64::from(least_rate.get()) * (1.0 + self.age().div_duration_f64(ASKED_MORE_AFTER));
+        (self.rate() as f64) < asked
+    }
 }
 
 fn lock(places: &Mutex<Places>) -> MutexGuard<'_, Places> {
@@ -319,19 +297,21 @@ mod tests {
     const LEAST_RATE: NonZeroU32 = NonZeroU32::new(8_000).expect("not zero");
 
     fn places(at_once: usize) -> Arc<Mutex<Places>> {
-        Arc::new(Mutex::new(Places::new(at_once, LEAST_RATE)))
+        Arc::new(Mutex::new(Places {
+            at_once,
+            least_rate: LEAST_RATE,
+            uploads: Vec::new(),
+        }))
     }
 
     /// An upload of the host in this network.
-    fn begin(places: &Arc<Mutex<Places>>, net: u8, host: u8) -> Queued {
-        let address = IpAddr::from([203, 0, net, host]);
-        Queued::begin(places, Sender::of(address)).expect("there is room to wait")
+    fn begin(places: &Arc<Mutex<Places>>, net: u8, host: u8) -> Place {
+        Place::queued(places, Upload::of(IpAddr::from([203, 0, net, host])))
     }
 
-    impl Queued {
+    impl Place {
         fn has_place(&self) -> bool {
-            let places = lock(&self.places);
-            places.held.iter().any(|held| Arc::ptr_eq(held, &self.upload))
+            self.upload.has_place() && !self.is_lost()
         }
 
         fn is_lost(&self) -> bool {
@@ -344,13 +324,10 @@ mod tests {
     }
 
     /// Each of these has so many bytes more after so long.
-    async fn come(seconds: u32, uploads: &[(&Queued, usize)]) {
-        for (queued, _) in uploads {
-            queued.upload.progress.waits();
-        }
+    async fn come(seconds: u32, uploads: &[(&Place, usize)]) {
         advance(seconds * SECOND).await;
-        for (queued, bytes) in uploads {
-            queued.upload.progress.came(*bytes);
+        for (place, bytes) in uploads {
+            place.upload.arrived(*bytes);
         }
     }
 
@@ -364,9 +341,7 @@ mod tests {
         assert!(!slow.is_lost() && !quick.is_lost() && !lone.is_lost());
         let other = begin(&places, 3, 1);
         other.look();
-        other.look();
         assert!(slow.is_lost() && !quick.is_lost() && !lone.is_lost());
-        drop(slow);
         assert!(other.has_place() && !of_the_same.has_place());
     }
 
@@ -380,7 +355,6 @@ mod tests {
         assert!(!slow.is_lost());
         neighbour.look();
         assert!(slow.is_lost() && !quick.is_lost());
-        drop(slow);
         assert!(neighbour.has_place() && !same.has_place());
     }
 
@@ -425,7 +399,7 @@ mod tests {
         let places = places(2);
         let stored = [begin(&places, 1, 1), begin(&places, 1, 2)];
         for upload in &stored {
-            upload.upload.progress.end();
+            upload.upload.end();
         }
         let waits = begin(&places, 2, 1);
         waits.look();
@@ -448,9 +422,9 @@ mod tests {
     async fn a_queue_that_one_network_fills_has_room_for_another() {
         let places = places(1);
         let _crowd: Vec<_> = (0..=MAX_WAITING).map(|_| begin(&places, 1, 1)).collect();
-        assert!(Queued::begin(&places, Sender::of(IpAddr::from([203, 0, 1, 9]))).is_none());
+        assert!(begin(&places, 1, 9).is_lost());
         let other = begin(&places, 2, 1);
-        assert_eq!(lock(&places).waiting.len(), MAX_WAITING);
+        assert_eq!(lock(&places).waiting().count(), MAX_WAITING);
         assert!(!other.is_lost());
     }
 
@@ -462,7 +436,7 @@ mod tests {
             ("2001:db8:1:2:3:4:5:6", "2001:db8:1::"),
         ] {
             let address: IpAddr = address.parse().expect("an address");
-            assert_eq!(Sender::of(address).network.to_string(), expected);
+            assert_eq!(Upload::of(address).network.to_string(), expected);
         }
     }
 }

@@ -1,10 +1,12 @@
 //! `POST /api/career-application`: the multipart body goes on to the careers service
 //! part by part, as it arrives. Nothing of it is held whole.
 
+use std::{pin::pin, sync::Arc};
+
 use axum::{
     Extension,
-    body::{Body, Bytes},
-    extract::{FromRequest, Multipart, Request, State},
+    body::Bytes,
+    extract::{Request, State},
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
@@ -26,8 +28,7 @@ use crate::{
     forwarding::{call, not_repeatable, repeated},
     limits::Limit,
     stopping::{RECEIVING_ENDS, stopping},
-    upload_body::{Arrivals, UploadBody},
-    uploads::Place,
+    upload_body::Arrivals,
 };
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
@@ -97,7 +98,7 @@ pub async fn apply(
         place = uploads.place(address) => place?,
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
-    let (form, arrivals) = multipart(request, &place).await?;
+    let (form, arrivals) = Arrivals::begin(request, Arc::clone(&place.upload)).await?;
     let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
     let (parts, unsent) = UnsentParts::channel();
     let apply = |time| {
@@ -114,17 +115,15 @@ pub async fn apply(
             })
         }
     };
-    let progress = place.progress();
-    // The service is asked once there is something to send.
-    let applied = async {
-        progress.begun().await;
+    // A body that never begins is its sender's fault, and no service's.
+    let mut applied = pin!(async {
+        place.upload.begins().await;
         let time = deadline.left(uploads.timeout);
         repeated(time, apply).await
-    };
-    tokio::pin!(applied);
+    });
     tokio::select! {
         forwarded = parts::forward(form, arrivals, submission, parts) => {
-            progress.end();
+            place.upload.end();
             match forwarded? {
                 Forwarded::Application => applied.await?,
                 // Without the commit the service keeps nothing.
@@ -146,13 +145,4 @@ fn refused_early(status: Status) -> ApiError {
     } else {
         status.into()
     }
-}
-
-/// The form, and what arrives of it.
-async fn multipart(request: Request, place: &Place<'_>) -> Result<(Multipart, Arrivals), ApiError> {
-    let (parts, body) = request.into_parts();
-    let (body, arrivals) = UploadBody::new(body, place.progress());
-    let request = Request::from_parts(parts, Body::new(body));
-    let form = Multipart::from_request(request, &()).await;
-    Ok((form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?, arrivals))
 }

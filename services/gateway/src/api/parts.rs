@@ -1,13 +1,10 @@
 //! From multipart to gRPC: each part of an application goes on as it arrives.
 
-use std::{future::poll_fn, pin::pin, task::Poll, time::SystemTime};
+use std::time::SystemTime;
 
 use axum::{
     body::Bytes,
-    extract::{
-        Multipart,
-        multipart::{Field as FormPart, MultipartError},
-    },
+    extract::{Multipart, multipart::Field as FormPart},
 };
 use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
@@ -16,9 +13,6 @@ use tokio::sync::mpsc;
 use super::{HONEYPOT, Submission, json, part_text};
 use crate::{api_error::ApiError, submission_key::SubmissionKey, upload_body::Arrivals};
 
-/// How much of an upload may arrive before the head of its next part ends: of a browser's, a few hundred bytes. The parser holds it
-/// all until then.
-const PART_HEAD_BYTES: u64 = 64 * 1024;
 /// The most bytes of one text field that are taken in; the service's limits are lower.
 const FIELD_BYTES: usize = 128 * 1024;
 /// The most bytes of a file's name that go on: its end, where the ending is. The service keeps less.
@@ -42,26 +36,26 @@ pub enum Forwarded {
 /// If the form cannot be read, or a part of it is too large.
 pub async fn forward(
     mut form: Multipart,
-    arrivals: Arrivals,
+    mut arrivals: Arrivals,
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
     let mut attribution = None;
     let mut key = submission.key("career-application");
-    while let Some(mut part) = next_part(&mut form, &arrivals).await? {
+    while let Some(mut part) = arrivals.parse(form.next_field()).await? {
         match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &arrivals, &mut key, &to).await?,
-            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &arrivals).await?.as_bytes())?),
-            HONEYPOT => spam |= !text(&mut part, &arrivals).await?.is_empty(),
+            RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
+            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &mut arrivals).await?.as_bytes())?),
+            HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let value = text(&mut part, &arrivals).await?;
+                    let value = text(&mut part, &mut arrivals).await?;
                     key.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
-                None => while chunk(&mut part, &arrivals).await?.is_some() {},
+                None => while chunk(&mut part, &mut arrivals).await?.is_some() {},
             },
         }
     }
@@ -81,7 +75,7 @@ pub async fn forward(
 /// A browser sends a part without name and content where no file was chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
-    arrivals: &Arrivals,
+    arrivals: &mut Arrivals,
     key: &mut SubmissionKey,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
@@ -116,7 +110,7 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>, arrivals: &Arrivals) -> Result<String, ApiError> {
+async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
     while let Some(more) = chunk(part, arrivals).await? {
         if bytes.len() + more.len() > FIELD_BYTES {
@@ -128,43 +122,13 @@ async fn text(part: &mut FormPart<'_>, arrivals: &Arrivals) -> Result<String, Ap
 }
 
 /// The next bytes of a part. The parser ends some parts by a piece without any, which is none.
-async fn chunk(part: &mut FormPart<'_>, arrivals: &Arrivals) -> Result<Option<Bytes>, ApiError> {
+async fn chunk(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<Option<Bytes>, ApiError> {
     loop {
-        let chunk = arrivals.parse(part.chunk()).await.map_err(unreadable)?;
+        let chunk = arrivals.parse(part.chunk()).await?;
         if chunk.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
             return Ok(chunk);
         }
     }
-}
-
-async fn next_part<'a>(
-    form: &'a mut Multipart,
-    arrivals: &Arrivals,
-) -> Result<Option<FormPart<'a>>, ApiError> {
-    let head = within(PART_HEAD_BYTES, arrivals, form.next_field());
-    arrivals.parse(head).await?.map_err(unreadable)
-}
-
-/// What is read, unless more than so many bytes are received for it.
-async fn within<T>(bytes: u64, arrivals: &Arrivals, read: impl Future<Output = T>) -> Result<T, ApiError> {
-    let most = arrivals.bytes() + bytes;
-    let mut read = pin!(read);
-    poll_fn(|context| match read.as_mut().poll(context) {
-        Poll::Ready(read) => Poll::Ready(Ok(read)),
-        Poll::Pending if arrivals.bytes() > most => Poll::Ready(Err(ApiError::of(StatusCode::BAD_REQUEST))),
-        Poll::Pending => Poll::Pending,
-    })
-    .await
-}
-
-/// A body that breaks off or is framed wrongly is the sender's, whatever the reader of parts calls it.
-fn unreadable(error: MultipartError) -> ApiError {
-    let status = error.status();
-    ApiError::of(if status.is_server_error() {
-        StatusCode::BAD_REQUEST
-    } else {
-        status
-    })
 }
 
 fn field_name(name: &str) -> Option<FieldName> {
@@ -181,31 +145,35 @@ fn field_name(name: &str) -> Option<FieldName> {
 
 #[cfg(test)]
 pub mod tests {
-    use std::{iter, sync::Arc};
+    use std::{iter, net::Ipv4Addr, sync::Arc};
 
     use axum::{
         body::Body,
-        extract::{FromRequest, FromRequestParts, Request},
+        extract::{FromRequestParts, Request},
     };
     use futures_util::stream;
     use http::header;
 
     use super::*;
-    use crate::upload_body::{Progress, UploadBody};
+    use crate::uploads::Upload;
 
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
+
+    /// An upload that nobody waits for.
+    pub fn no_place() -> Arc<Upload> {
+        Arc::new(Upload::of(Ipv4Addr::LOCALHOST.into()))
+    }
 
     /// What a body is sent on as.
     pub async fn forward_body(
         body: Body,
-        progress: Arc<Progress>,
+        upload: Arc<Upload>,
         to: mpsc::Sender<ApplyRequest>,
     ) -> Result<Forwarded, ApiError> {
-        let (body, arrivals) = UploadBody::new(body, progress);
-        let mut request = Request::new(Body::new(body));
+        let mut request = Request::new(body);
         let content_type = header::HeaderValue::from_static("multipart/form-data; boundary=x");
         request.headers_mut().insert(header::CONTENT_TYPE, content_type);
-        let form = Multipart::from_request(request, &()).await.expect("multipart");
+        let (form, arrivals) = Arrivals::begin(request, upload).await?;
         let (mut head, ()) = Request::new(()).into_parts();
         let submission = Submission::from_request_parts(&mut head, &()).await;
         forward(form, arrivals, submission.expect("no key"), to).await
@@ -216,7 +184,7 @@ pub mod tests {
         let body = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"\"\r\n\
                     Content-Type: application/octet-stream\r\n\r\n\r\n--x--\r\n";
         let (to, mut from) = mpsc::channel(4);
-        let forwarded = forward_body(Body::from(body), Arc::default(), to).await;
+        let forwarded = forward_body(Body::from(body), no_place(), to).await;
         assert!(matches!(forwarded, Ok(Forwarded::Application)));
         let first = from.recv().await.and_then(|request| request.part);
         assert!(matches!(first, Some(Part::Commit(_))), "{first:?}");
@@ -235,7 +203,7 @@ pub mod tests {
                 "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"{sent}\"\r\n\r\n%PDF-\r\n--x--\r\n"
             );
             let (to, mut from) = mpsc::channel(4);
-            let forwarded = forward_body(Body::from(body), Arc::default(), to).await;
+            let forwarded = forward_body(Body::from(body), no_place(), to).await;
             assert!(matches!(forwarded, Ok(Forwarded::Application)));
             let first = from.recv().await.and_then(|request| request.part);
             let expected = ResumeStart {
@@ -250,13 +218,13 @@ pub mod tests {
         for first in [&b"--x\r\n"[..], b"x"] {
             let pieces = iter::once(first).chain(iter::repeat_n(PIECE, 100));
             let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
-            let received = Arc::new(Progress::default());
+            let received = no_place();
             let (to, _from) = mpsc::channel(1);
 
             let forwarded = forward_body(body, Arc::clone(&received), to).await;
             let refused = forwarded.map(drop).expect_err("no part begins");
             assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
-            assert!(received.bytes() < 2 * PART_HEAD_BYTES, "{}", received.bytes());
+            assert!(received.bytes() < 128 * 1024, "{}", received.bytes());
         }
     }
 
@@ -269,7 +237,7 @@ pub mod tests {
         let pieces = std::iter::once(Bytes::from(beginning.clone()));
         let pieces = pieces.chain(std::iter::repeat_n(Bytes::from_static(PIECE), 1000));
         let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
-        let received = Arc::new(Progress::default());
+        let received = no_place();
         let (to, mut from) = mpsc::channel(1);
         let receiving = async {
             for _ in 0..FIELDS {

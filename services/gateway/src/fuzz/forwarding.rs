@@ -1,7 +1,5 @@
 //! How an upload is forwarded under test: from a body in pieces to what the careers service gets.
 
-use std::sync::Arc;
-
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use site_proto::careers::v1::{ApplyRequest, Commit, apply_request::Part};
@@ -11,7 +9,10 @@ use tokio::{
 };
 
 use crate::{
-    api::parts::{self, tests::forward_body},
+    api::parts::{
+        self,
+        tests::{forward_body, no_place},
+    },
     api_error::ApiError,
 };
 
@@ -60,7 +61,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
         }
         sent
     };
-    let (outcome, sent) = tokio::join!(forward_body(body, Arc::default(), to), receiving);
+    let (outcome, sent) = tokio::join!(forward_body(body, no_place(), to), receiving);
     Upload { sent, outcome }
 }
 

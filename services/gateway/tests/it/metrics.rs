@@ -353,14 +353,7 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
         })
         .await
     };
-    for limit in [
-        "rate",
-        "uploads_per_address",
-        "uploads",
-        "pace",
-        "bodies",
-        "bodies_per_address",
-    ] {
+    for limit in ["rate", "uploads", "pace", "bodies"] {
         counted(limit, 0).await?;
     }
     assert_eq!(contact(&stack).await?, StatusCode::OK);

@@ -154,7 +154,7 @@ async fn a_sweep_that_is_not_told_to_removes_nothing_and_says_what_it_would() ->
     assert!(String::from_utf8_lossy(&kept.unwrap_or_default()).contains(EMAIL));
     assert_eq!(site.nats.events().await?.len(), 1);
     assert_eq!(site.sweep("--grace=0")?, would);
-    assert!(site.records.is_ended(&record).await?);
+    assert!(!site.records.is_provisional(&record.key).await?);
     Ok(())
 }
 
@@ -227,7 +227,7 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
         matches!(ended, Err(resumes::UploadRecordError::Conflict)),
         "{ended:?}"
     );
-    assert!(site.records.is_ended(&record).await?);
+    assert!(!site.records.is_provisional(&record.key).await?);
     Ok(())
 }
 
