@@ -147,7 +147,7 @@ def test_production_gives_what_a_company_needs_beyond_what_starts():
     assert pods["notifier"]["SITE_URL"].startswith("https://")
     assert pods["careers"]["S3_ENDPOINT"].startswith("https://")
     assert "CLAMD" in pods["careers"]
-    assert int(pods["gateway"]["TRUSTED_PROXIES"]) > 0
+    assert pods["gateway"]["VISITOR_ADDRESS_FROM"] != "connection"
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)

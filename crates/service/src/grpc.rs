@@ -4,23 +4,20 @@ use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
-use http::{HeaderValue, Response};
 use tokio::{net::TcpListener, try_join};
 use tonic::{
-    Code, Status,
     service::Routes,
     transport::{Server, server::TcpIncoming},
 };
 use tonic_health::pb::health_server::{Health, HealthServer};
-use tower::util::MapResponseLayer;
 
 use crate::{
     detached_calls::DetachedCalls,
     drain::{self, CancellationToken, Drain},
     grpc_middleware,
     health::{self, Dependency, HealthStatus},
-    http::listen,
-    tls::{GrpcTlsSettings, ServerTls},
+    listener::listen,
+    tls::{self, GrpcTlsSettings},
 };
 
 /// Per-stream flow control window: what one slow reader can make us hold.
@@ -38,14 +35,6 @@ const MAX_UNSEEN_RESETS: usize = 4_096;
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 const BROKEN: &str = "the descriptor set is broken";
-/// How the statuses begin that tonic makes of bytes which are no message, or are framed as none.
-const UNDECODABLE: [&str; 4] = [
-    "failed to decode Protobuf message",
-    "protocol error: received message with ",
-    "Unexpected EOF decoding stream.",
-    "Missing request message.",
-];
-
 /// How a service is spoken to that the gateway calls.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GrpcServerSettings {
@@ -60,7 +49,7 @@ pub struct GrpcServerSettings {
 /// A gRPC server that has its port but does not answer yet.
 pub struct GrpcServer {
     listener: TcpListener,
-    tls: Option<ServerTls>,
+    server: Server,
     probed: Option<TcpListener>,
     names: &'static [&'static str],
     routes: Routes,
@@ -81,7 +70,7 @@ impl GrpcServer {
     ) -> anyhow::Result<Self> {
         Ok(Self {
             listener: listen("LISTEN", address).await?,
-            tls: None,
+            server: Server::builder(),
             probed: None,
             names,
             routes,
@@ -95,7 +84,9 @@ impl GrpcServer {
     ///
     /// If a file cannot be used, or the address cannot be listened on.
     pub async fn with(mut self, settings: &GrpcServerSettings) -> anyhow::Result<Self> {
-        self.tls = settings.tls.server()?;
+        if let Some(tls) = settings.tls.server() {
+            self.server = self.server.tls_config(tls).context(tls::MISMATCH)?;
+        }
         if let Some(address) = settings.health_listen {
             self.probed = Some(listen("HEALTH_LISTEN", address).await?);
         }
@@ -129,29 +120,19 @@ impl GrpcServer {
         let health_status = HealthStatus::new(reporter, self.names).await;
         let watching = tokio::spawn(health::watch(health_status, self.dependencies, stop.clone()));
         let calls = DetachedCalls::new(drain.clone());
-        let router = Server::builder()
+        let router = self
+            .server
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
             .max_connection_age(MAX_CONNECTION_AGE)
             .layer(calls.clone())
             .layer(grpc_middleware::ServerLayer::new())
-            .layer(MapResponseLayer::new(undecodable_is_invalid))
             .add_routes(self.routes)
             .add_service(health.clone())
-            .add_service(reflection().build_v1().context(BROKEN)?)
-            .add_service(reflection().build_v1alpha().context(BROKEN)?);
-        let connections = incoming(self.listener);
+            .add_service(reflection().build_v1().context(BROKEN)?);
         let stopped = stop.clone().cancelled_owned();
-        let serving = async {
-            match self.tls {
-                None => router.serve_with_incoming_shutdown(connections, stopped).await,
-                Some(tls) => {
-                    let connections = tls.accept(connections);
-                    router.serve_with_incoming_shutdown(connections, stopped).await
-                }
-            }
-        };
+        let serving = router.serve_with_incoming_shutdown(incoming(self.listener), stopped);
         let probing = answer_probes(self.probed, health, stop.clone());
         let served = drain.within_grace(async {
             let served = try_join!(serving, probing).map(drop);
@@ -188,23 +169,9 @@ fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
 }
 
-/// Reflection, of which some tools speak the older version only.
+/// Reflection, for tools such as grpcurl.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-}
-
-/// Bytes that are no message are the caller's fault, not ours: `INVALID_ARGUMENT` for what tonic's codec calls `INTERNAL`.
-fn undecodable_is_invalid<B>(mut answer: Response<B>) -> Response<B> {
-    let status = Status::from_header_map(answer.headers());
-    let is_undecodable = |status: Status| {
-        let reason = status.message();
-        status.code() == Code::Internal && UNDECODABLE.iter().any(|words| reason.starts_with(words))
-    };
-    if status.is_some_and(is_undecodable) {
-        let code = HeaderValue::from(Code::InvalidArgument as i32);
-        answer.headers_mut().insert(Status::GRPC_STATUS, code);
-    }
-    answer
 }

@@ -14,11 +14,9 @@ use serde_json::{Value, json};
 
 use crate::{
     drain::{CancellationToken, Drain},
-    http::{HttpServer, Limits},
+    http::HttpServer,
 };
 
-/// Whoever probes opens a connection or two.
-const MAX_CONNECTIONS: usize = 64;
 /// For an answer that is under way at the end.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -34,11 +32,7 @@ impl HealthServer {
     ///
     /// If the address cannot be listened on.
     pub async fn bind(address: SocketAddr) -> anyhow::Result<Self> {
-        let limits = Limits {
-            connections: MAX_CONNECTIONS,
-            ..Limits::default()
-        };
-        let server = HttpServer::bind("HEALTH_LISTEN", address, limits).await?;
+        let server = HttpServer::bind("HEALTH_LISTEN", address).await?;
         Ok(Self { server })
     }
 

@@ -14,6 +14,7 @@ pub mod http;
 pub mod http_health;
 pub mod http_middleware;
 pub mod idempotency;
+mod listener;
 mod log_lines;
 pub mod metrics;
 pub mod nats;

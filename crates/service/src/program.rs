@@ -1,6 +1,6 @@
 //! The `main` of every service: settings, logs, signals, and the service until it is asked to stop.
 
-use std::process::ExitCode;
+use std::{future::pending, process::ExitCode};
 
 use anyhow::Context;
 use clap::Parser;
@@ -8,8 +8,10 @@ use tokio::{runtime::Builder, task::spawn_blocking};
 
 use crate::{
     drain::{self, CancellationToken},
-    error_line, settings,
+    error_line,
+    settings::{self, Exit},
     telemetry::{self, TelemetrySettings},
+    tls::restart,
 };
 
 /// Threads for work on files and for names that are looked up. More of them hold memory and store no résumé sooner; and each
@@ -40,7 +42,7 @@ pub fn run<S: Parser, T>(
     }
 }
 
-fn run_with<S, T>(
+fn run_with<S: Parser, T>(
     settings: S,
     name: &'static str,
     telemetry: impl FnOnce(&S) -> TelemetrySettings,
@@ -58,11 +60,25 @@ fn run_with<S, T>(
             let stop = drain::on_signal().context("signals cannot be listened to")?;
             let service = build(settings).await?;
             telemetry.schedule_first_export();
-            serve(service, stop).await
+            tokio::select! {
+                served = serve(service, stop.clone()) => served,
+                never = stop_for_changed_files::<S>(&stop) => never,
+            }
         };
         let served = served.await;
         // What is sent last is sent by this thread.
         spawn_blocking(move || drop(telemetry)).await?;
         served
     })
+}
+
+/// Stops the process where its TLS files have changed, and does not end by itself.
+async fn stop_for_changed_files<S: Parser>(stop: &CancellationToken) -> anyhow::Result<()> {
+    restart::is_due(|| match settings::read::<S>() {
+        Err(Exit::InvalidSetting(sentence)) => Err(sentence),
+        Ok(_) | Err(Exit::Help(_)) => Ok(()),
+    })
+    .await;
+    stop.cancel();
+    pending().await
 }

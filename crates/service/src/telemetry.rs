@@ -1,10 +1,6 @@
 //! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
-use std::{
-    io::stdout,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{io::stdout, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
@@ -22,7 +18,7 @@ use tokio::{
     task::{JoinSet, spawn_blocking},
     time::sleep,
 };
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Channel;
 use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
@@ -30,7 +26,7 @@ use tracing_subscriber::{
 use crate::{
     log_lines::LogLines,
     metrics, process,
-    tls::{ClientTls, Connector},
+    tls::{self, CaFile},
     trace,
 };
 
@@ -51,8 +47,8 @@ pub struct TelemetrySettings {
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otlp_endpoint: Option<Uri>,
     /// File (PEM) of the authorities that an OTLP endpoint at https:// must have its certificate from
-    #[arg(long, env = "OTEL_EXPORTER_OTLP_CERTIFICATE", requires = "otlp_endpoint")]
-    pub otlp_certificate: Option<PathBuf>,
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_CERTIFICATE", value_parser = CaFile::parse, requires = "otlp_endpoint")]
+    pub otlp_certificate: Option<CaFile>,
     /// Share of new traces that is recorded, 0 to 1
     #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0, value_parser = share)]
     pub trace_share: f64,
@@ -81,7 +77,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     let lines = LogLines::to(stdout()).context("there is no thread for the log lines")?;
     let telemetry = match &settings.otlp_endpoint {
         Some(endpoint) => {
-            let channel = channel(endpoint, settings.otlp_certificate.as_deref())?;
+            let channel = channel(endpoint, settings.otlp_certificate.as_ref())?;
             exporting(&channel, settings.trace_share, resource, lines.clone())?
         }
         // Without an exporter spans are never recorded, but still carry ids for the
@@ -126,13 +122,11 @@ fn register_dropped_lines(lines: LogLines) {
 }
 
 /// A channel to the endpoint; nothing is connected yet.
-fn channel(endpoint: &Uri, ca_file: Option<&Path>) -> anyhow::Result<Channel> {
-    let trusting = ca_file.map(|file| ClientTls::trusting("OTEL_EXPORTER_OTLP_CERTIFICATE", file));
-    let connector = Connector::new(endpoint, trusting.transpose()?.as_ref(), CONNECT_TIMEOUT);
-    let connector = connector.map_err(|reason| {
-        anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{endpoint}\": {reason}")
+fn channel(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Channel> {
+    let endpoint = tls::endpoint(uri, authorities.map(tls::trusting)).map_err(|reason| {
+        anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{uri}\": {reason}")
     })?;
-    Ok(Endpoint::from(endpoint.clone()).connect_with_connector_lazy(connector))
+    Ok(endpoint.connect_timeout(CONNECT_TIMEOUT).connect_lazy())
 }
 
 fn exporting(

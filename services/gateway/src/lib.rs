@@ -14,7 +14,6 @@ mod csrf;
 mod deadline;
 mod form_bodies;
 mod form_pages;
-mod forwarded;
 mod forwarding;
 #[cfg(test)]
 mod fuzz;
@@ -32,14 +31,14 @@ mod uploads;
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 pub use api::openapi::openapi;
 use app::AppState;
 pub use settings::Settings;
 use site_files::Site;
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{HttpServer, Limits},
+    http::HttpServer,
     http_health::HealthServer,
     http_middleware::RequestObserver,
 };
@@ -60,13 +59,7 @@ impl Service {
     ///
     /// If settings contradict each other, a file cannot be used, the folder holds no site, or the address cannot be listened on.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        ensure!(
-            settings.trusted_proxies == 0 || !settings.proxy_protocol.is_set(),
-            "The settings TRUSTED_PROXIES and PROXY_PROTOCOL_FROM contradict each other: where connections tell the visitor's \
-             address, headers are the visitor's own word; TRUSTED_PROXIES must be 0"
-        );
-        let server = HttpServer::bind("LISTEN", settings.listen, limits(&settings)).await?;
-        let mut server = server.behind(settings.proxy_protocol.clone());
+        let mut server = HttpServer::bind("LISTEN", settings.listen).await?;
         let health = HealthServer::bind(settings.health_listen).await?;
         let (site, observer) = (site(&settings)?, Arc::new(RequestObserver::new()));
         // What other sites may do stands in answers, too, and depends on which one asks.
@@ -120,13 +113,4 @@ fn site(settings: &Settings) -> anyhow::Result<Option<Arc<Site>>> {
         )
     })?;
     Ok(Some(Arc::new(site)))
-}
-
-fn limits(settings: &Settings) -> Limits {
-    let is_reached_directly = settings.trusted_proxies == 0;
-    Limits {
-        connections: settings.connections_at_once,
-        per_address: is_reached_directly.then_some(settings.connections_per_address),
-        ..Limits::default()
-    }
 }

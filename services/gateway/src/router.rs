@@ -18,7 +18,7 @@ use site_service::{
 use tower_http::cors::CorsLayer;
 
 use crate::{
-    address::{TrustedProxies, VisitorAddress},
+    address::{AddressSource, VisitorAddress},
     admission::{Admission, FormAdmission, admit},
     api,
     api_error::{self, ApiError},
@@ -57,10 +57,7 @@ pub fn router(
 ) -> anyhow::Result<Router> {
     let outermost = Outermost {
         observer,
-        proxies: TrustedProxies {
-            count: settings.trusted_proxies,
-            header: settings.forwarded_header,
-        },
+        address_source: settings.visitor_address_from,
         pages: FormPages {
             pages: page_source(settings, &site),
             bodies: BodyKeeper::default(),
@@ -84,7 +81,7 @@ pub fn router(
 /// What every request meets first.
 struct Outermost {
     observer: Arc<RequestObserver>,
-    proxies: TrustedProxies,
+    address_source: AddressSource,
     pages: FormPages,
 }
 
@@ -96,7 +93,7 @@ async fn answer(
     next: Next,
 ) -> Response {
     let answer = async |mut request: Request| {
-        let visitor = outermost.proxies.visitor_address(request.headers(), peer);
+        let visitor = outermost.address_source.visitor_address(request.headers(), peer);
         request.extensions_mut().insert(VisitorAddress(visitor));
         let word = api_error::word_of(request.uri().path());
         let answer = if http_middleware::names_one_host(&request) {

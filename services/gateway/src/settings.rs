@@ -9,15 +9,10 @@ use std::{
 
 use clap::Parser;
 use http::HeaderValue;
-use site_service::{
-    http::{DEFAULT_MAX_CONNECTIONS, ProxyProtocolSettings},
-    settings::seconds,
-    telemetry::TelemetrySettings,
-    tls::GrpcTlsSettings,
-};
+use site_service::{settings::seconds, telemetry::TelemetrySettings, tls::GrpcTlsSettings};
 use tonic::transport::Uri;
 
-use crate::{address::ForwardedHeader, challenge::ChallengeSettings, stopping::RECEIVING_ENDS};
+use crate::{address::AddressSource, challenge::ChallengeSettings, stopping::RECEIVING_ENDS};
 
 /// The ingress: serves the site and its API, and forwards forms over gRPC.
 #[derive(Parser, Debug)]
@@ -47,15 +42,9 @@ pub struct Settings {
     /// Address of the server of the shell's pages, for forms without a script; not needed where SITE_DIR is set
     #[arg(long, env = "PAGES_URL")]
     pub pages_url: Option<Uri>,
-    /// How many proxies in front of us may be believed about the visitor's address; 0 where PROXY_PROTOCOL_FROM is set
-    #[arg(long, env = "TRUSTED_PROXIES", default_value_t = 0)]
-    pub trusted_proxies: usize,
-    /// Header in which trusted proxies tell the address of their visitor
-    #[arg(long, env = "FORWARDED_HEADER", value_enum, default_value_t = ForwardedHeader::XForwardedFor)]
-    pub forwarded_header: ForwardedHeader,
-    /// Load balancers of connections
-    #[command(flatten)]
-    pub proxy_protocol: ProxyProtocolSettings,
+    /// Where a visitor's address, which limits count, is found
+    #[arg(long, env = "VISITOR_ADDRESS_FROM", value_enum, default_value_t = AddressSource::Connection)]
+    pub visitor_address_from: AddressSource,
     /// Submissions a minute that one address may make with each form
     #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
     pub rate_per_minute: NonZeroU32,
@@ -77,13 +66,6 @@ pub struct Settings {
     /// Seconds an upload may take from its first byte to its answer
     #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1..))]
     pub upload_timeout: Duration,
-    /// Connections that are open at the same time; others wait
-    #[arg(long, env = "CONNECTIONS_AT_ONCE", default_value_t = DEFAULT_MAX_CONNECTIONS)]
-    pub connections_at_once: usize,
-    /// Connections that one address may have open at the same time; others are closed. Not where TRUSTED_PROXIES is above 0: there
-    /// all connections come from the proxy, whose matter it is
-    #[arg(long, env = "CONNECTIONS_PER_ADDRESS", default_value = "256")]
-    pub connections_per_address: NonZeroUsize,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,

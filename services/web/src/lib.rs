@@ -16,7 +16,7 @@ use axum::{
 use site_files::{Site, security_headers};
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{HttpServer, Limits},
+    http::HttpServer,
     http_health::{self, HealthServer},
     http_middleware::{self, RequestObserver},
 };
@@ -46,7 +46,7 @@ impl Service {
             )
         })?;
         let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::new()));
-        let server = HttpServer::bind("LISTEN", settings.listen, Limits::default()).await?;
+        let server = HttpServer::bind("LISTEN", settings.listen).await?;
         let router = router(Arc::clone(&site), Arc::clone(&observer));
         let server = server
             .answering_at_once(move |request| observer.observe_kept(request, |request| site.kept(request)));

@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use site_service::tls::GrpcTlsSettings;
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -49,12 +48,13 @@ impl MountedCertificate {
         self.folder.path().join(name)
     }
 
-    /// Settings of gRPC that name its files.
-    pub fn grpc_settings(&self) -> GrpcTlsSettings {
-        GrpcTlsSettings {
-            grpc_ca_file: Some(self.file("ca.crt")),
-            grpc_certificate_file: Some(self.file("tls.crt")),
-            grpc_key_file: Some(self.file("tls.key")),
-        }
+    /// Settings of gRPC that name its files, as flags.
+    pub fn grpc_flags(&self) -> [String; 3] {
+        let flag = |name: &str, file: &str| format!("--grpc-{name}-file={}", self.file(file).display());
+        [
+            flag("ca", "ca.crt"),
+            flag("certificate", "tls.crt"),
+            flag("key", "tls.key"),
+        ]
     }
 }

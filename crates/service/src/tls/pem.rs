@@ -1,8 +1,11 @@
 //! Files of certificates and keys, in PEM.
 
 use std::{
-    fmt, fs,
+    collections::BTreeMap,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use anyhow::ensure;
@@ -10,6 +13,12 @@ use tokio_rustls::rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
+use tonic::transport::Certificate;
+
+use crate::settings::Secret;
+
+/// Digests of the files that this process has read.
+static READ: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
 
 /// A file of authorities, and what it held when it was read.
 #[derive(Debug, Clone)]
@@ -25,29 +34,9 @@ impl CaFile {
     ///
     /// If it cannot be used: why.
     pub fn parse(path: &str) -> Result<Self, String> {
-        Self::read(Path::new(path))
-    }
-
-    /// It as it is now, where that is another than it was. What cannot be used is not taken.
-    pub fn renewed(&self) -> Option<Self> {
-        match Self::read(&self.path) {
-            Ok(found) => (found.pem != self.pem).then_some(found),
-            Err(reason) => {
-                let path = self.path.display().to_string();
-                tracing::warn!(
-                    path,
-                    reason,
-                    "renewed authorities cannot be used; those before are kept"
-                );
-                None
-            }
-        }
-    }
-
-    fn read(path: &Path) -> Result<Self, String> {
         let pem = read(path)?;
         authorities(&pem)?;
-        let path = path.to_owned();
+        let path = path.into();
         Ok(Self { path, pem })
     }
 
@@ -59,6 +48,11 @@ impl CaFile {
     /// Its authorities, as PEM.
     pub fn pem(&self) -> &[u8] {
         &self.pem
+    }
+
+    /// Its authorities, as gRPC takes them.
+    pub(super) fn certificates(&self) -> Certificate {
+        Certificate::from_pem(&self.pem)
     }
 }
 
@@ -81,76 +75,48 @@ pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientCo
         .with_no_client_auth())
 }
 
-/// A file that a setting names, as it was when it was read.
-#[derive(PartialEq)]
-pub struct PemFile {
-    setting: &'static str,
-    path: PathBuf,
-    content: Vec<u8>,
+/// Reads a certificate and its chain.
+///
+/// # Errors
+///
+/// If the file cannot be used: why.
+pub fn certificate(path: &str) -> Result<Certificate, String> {
+    let pem = read(path)?;
+    certificates(&pem)?;
+    Ok(Certificate::from_pem(pem))
 }
 
-impl PemFile {
-    /// Reads it.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, with the sentence that names its setting.
-    pub fn read(setting: &'static str, path: &Path) -> anyhow::Result<Self> {
-        let mut file = Self {
-            setting,
-            path: path.to_owned(),
-            content: Vec::new(),
-        };
-        file.content = read(path).map_err(|reason| file.wrong(reason))?;
-        Ok(file)
-    }
-
-    /// The same file as it is now.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, with the sentence that names its setting.
-    pub fn read_again(&self) -> anyhow::Result<Self> {
-        Self::read(self.setting, &self.path)
-    }
-
-    /// The certificates in it, at least one.
-    ///
-    /// # Errors
-    ///
-    /// If it holds none, with the sentence that names its setting.
-    pub fn certificates(&self) -> anyhow::Result<Vec<CertificateDer<'static>>> {
-        certificates(&self.content).map_err(|reason| self.wrong(reason))
-    }
-
-    /// The authorities in it, at least one.
-    ///
-    /// # Errors
-    ///
-    /// If it holds none, with the sentence that names its setting.
-    pub fn authorities(&self) -> anyhow::Result<RootCertStore> {
-        authorities(&self.content).map_err(|reason| self.wrong(reason))
-    }
-
-    /// The private key in it.
-    ///
-    /// # Errors
-    ///
-    /// If it holds none, with the sentence that names its setting.
-    pub fn key(&self) -> anyhow::Result<PrivateKeyDer<'static>> {
-        let key = PrivateKeyDer::from_pem_slice(&self.content);
-        key.map_err(|_| self.wrong("it holds no private key as PEM"))
-    }
-
-    /// The sentence that says what is wrong with it.
-    pub fn wrong(&self, reason: impl fmt::Display) -> anyhow::Error {
-        let (setting, path) = (self.setting, self.path.display());
-        anyhow::anyhow!("The setting {setting} is wrong: \"{path}\": {reason}")
-    }
+/// Reads a private key.
+///
+/// # Errors
+///
+/// If the file cannot be used: why.
+pub fn key(path: &str) -> Result<Secret, String> {
+    let pem = String::from_utf8(read(path)?).ok();
+    let pem = pem.filter(|pem| PrivateKeyDer::from_pem_slice(pem.as_bytes()).is_ok());
+    pem.map(Secret::from)
+        .ok_or_else(|| "it holds no private key as PEM".to_owned())
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| format!("it cannot be read: {error}"))
+/// Whether a file holds something else than when it was read last.
+pub fn have_changed() -> bool {
+    let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    // A file that is just being replaced cannot be read.
+    read.iter()
+        .any(|(path, former)| fs::read(path).is_ok_and(|pem| digest(&pem) != *former))
+}
+
+fn read(path: &str) -> Result<Vec<u8>, String> {
+    let pem = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    read.insert(path.into(), digest(&pem));
+    Ok(pem)
+}
+
+fn digest(pem: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    pem.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {

@@ -6,21 +6,17 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, extract::ConnectInfo, routing::get};
+use axum::{Router, body::Body, routing::get};
 use bytes::Bytes;
 use futures_util::stream;
 use site_service::{
     drain::{CancellationToken, Drain},
-    http::{Deadlines, HttpServer, Limits, ProxyProtocolSettings},
+    http::HttpServer,
 };
 use tokio_util::sync::DropGuard;
 
-pub const DEADLINES: Deadlines = Deadlines {
-    head: Duration::from_millis(500),
-    idle: Duration::from_millis(1000),
-    write: Duration::from_millis(1000),
-    closing: Duration::from_millis(500),
-};
+/// How long a connection may be silent.
+pub const SILENCE: Duration = Duration::from_millis(500);
 /// Longer than anything may take here on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
 /// The size of the answer at `/large`: more than all buffers hold.
@@ -29,43 +25,24 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 pub struct Server {
     pub address: SocketAddr,
-    _running: DropGuard,
+    pub running: DropGuard,
 }
 
 impl Server {
-    pub async fn start(limits: Limits) -> anyhow::Result<Self> {
-        Self::start_behind(ProxyProtocolSettings::default(), limits).await
-    }
-
-    /// One that takes the word of these for whose their connections are.
-    pub async fn start_behind(proxies: ProxyProtocolSettings, limits: Limits) -> anyhow::Result<Self> {
-        let server = HttpServer::bind("LISTEN", (Ipv4Addr::LOCALHOST, 0).into(), limits).await?;
-        let server = server.behind(proxies);
+    pub async fn start() -> anyhow::Result<Self> {
+        let server = HttpServer::bind("LISTEN", (Ipv4Addr::LOCALHOST, 0).into()).await?;
+        let server = server.ending_after(SILENCE);
         let address = (Ipv4Addr::LOCALHOST, server.port()).into();
         let router = Router::new()
             .route("/", get(|| async { "hello" }))
-            .route("/client", get(client))
             .route("/large", get(large));
         let stop = CancellationToken::new();
         tokio::spawn(server.run(router, Drain::new(stop.clone(), SOON)));
         Ok(Self {
             address,
-            _running: stop.drop_guard(),
+            running: stop.drop_guard(),
         })
     }
-
-    /// One whose connections may stand still for [`DEADLINES`].
-    pub async fn impatient() -> anyhow::Result<Self> {
-        Self::start(Limits {
-            deadlines: DEADLINES,
-            ..Limits::default()
-        })
-        .await
-    }
-}
-
-async fn client(ConnectInfo(client): ConnectInfo<SocketAddr>) -> String {
-    client.to_string()
 }
 
 async fn large() -> Body {

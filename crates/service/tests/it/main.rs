@@ -7,4 +7,3 @@ mod http1;
 mod http2;
 mod http_server;
 mod nats_tls;
-mod proxy_protocol;

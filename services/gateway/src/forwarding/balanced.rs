@@ -14,11 +14,11 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use site_service::tls::{ClientTls, Connector};
+use site_service::tls;
 use tokio::{net::lookup_host, sync::watch, time::sleep};
 use tonic::{
     body::Body,
-    transport::{Channel, Endpoint, Uri},
+    transport::{Channel, ClientTlsConfig, Uri},
 };
 use tower::{BoxError, Service, ServiceExt};
 
@@ -51,10 +51,12 @@ impl Balanced {
     /// # Errors
     ///
     /// If the address and TLS do not go together: why.
-    pub fn new(uri: &Uri, tls: Option<&ClientTls>) -> anyhow::Result<Self> {
-        let connector = Connector::new(uri, tls, CONNECT_TIMEOUT)?;
+    pub fn new(uri: &Uri, tls: Option<&ClientTlsConfig>) -> anyhow::Result<Self> {
+        let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let tls = tls.map(|tls| tls.clone().domain_name(host));
+        tls::endpoint(uri, tls.clone())?;
         let (sender, pods) = watch::channel(Pods::new());
-        tokio::spawn(look_up(uri.clone(), connector, sender));
+        tokio::spawn(look_up(uri.clone(), tls, sender));
         Ok(Self(pods))
     }
 
@@ -96,12 +98,12 @@ fn load(pod: &Arc<Pod>) -> (bool, usize) {
 }
 
 /// Looks the service's name up again and again. The known pods stay while that fails.
-async fn look_up(service: Uri, connector: Connector, pods: watch::Sender<Pods>) {
+async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender<Pods>) {
     let host = service.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = service.port_u16().unwrap_or(80);
     while !pods.is_closed() {
         match lookup_host((host, port)).await {
-            Ok(found) => update(&pods, &found.collect(), &service, &connector),
+            Ok(found) => update(&pods, &found.collect(), &service, tls.as_ref()),
             Err(error) => tracing::warn!(service = %service, %error, "the lookup of a service failed"),
         }
         sleep(LOOKUP_INTERVAL).await;
@@ -109,22 +111,32 @@ async fn look_up(service: Uri, connector: Connector, pods: watch::Sender<Pods>) 
 }
 
 /// Leaves the service the pods at these addresses. Those that are known keep their connections.
-fn update(pods: &watch::Sender<Pods>, found: &BTreeSet<SocketAddr>, service: &Uri, connector: &Connector) {
+fn update(
+    pods: &watch::Sender<Pods>,
+    found: &BTreeSet<SocketAddr>,
+    service: &Uri,
+    tls: Option<&ClientTlsConfig>,
+) {
+    let scheme = service.scheme_str().unwrap_or_default();
     pods.send_modify(|known| {
         known.retain(|address, _| found.contains(address));
         for address in found {
             // A URI holds no IPv6 address with a zone.
-            let Ok(endpoint) = Endpoint::from_shared(format!("{}://{address}", connector.scheme())) else {
+            let Ok(uri) = format!("{scheme}://{address}").parse() else {
+                continue;
+            };
+            let Ok(endpoint) = tls::endpoint(&uri, tls.cloned()) else {
                 continue;
             };
             let endpoint = endpoint
+                .connect_timeout(CONNECT_TIMEOUT)
                 .origin(service.clone())
                 .http2_keep_alive_interval(KEEP_ALIVE)
                 .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
                 .keep_alive_while_idle(true);
             known.entry(*address).or_insert_with(|| {
                 Arc::new(Pod {
-                    channel: Channel::new(connector.clone(), endpoint),
+                    channel: endpoint.connect_lazy(),
                     failed_at: Mutex::default(),
                 })
             });
@@ -141,8 +153,7 @@ mod tests {
     };
 
     use futures_util::future::join_all;
-    use site_service::{RequestId, tls::ServerTls};
-    use testkit::{CertificateAuthority, MountedCertificate, Usage};
+    use site_service::RequestId;
     use tokio::runtime::{Builder, Runtime};
     use tonic::transport::{Server, server::TcpIncoming};
     use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
@@ -161,7 +172,7 @@ mod tests {
     }
 
     impl Process {
-        fn start(address: SocketAddr, tls: Option<ServerTls>) -> io::Result<Self> {
+        fn start(address: SocketAddr) -> io::Result<Self> {
             let runtime = Builder::new_multi_thread()
                 .worker_threads(1)
                 .enable_all()
@@ -181,10 +192,7 @@ mod tests {
                 .max_connection_age(MAX_AGE)
                 .layer(MapRequestLayer::new(count))
                 .add_service(health);
-            match tls {
-                None => runtime.spawn(server.serve_with_incoming(incoming)),
-                Some(tls) => runtime.spawn(server.serve_with_incoming(tls.accept(incoming))),
-            };
+            runtime.spawn(server.serve_with_incoming(incoming));
             Ok(Self { runtime, calls })
         }
     }
@@ -225,20 +233,19 @@ mod tests {
     -> anyhow::Result<()> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let address = |last| SocketAddr::from(([127, 0, 0, last], port));
-        let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last), None));
+        let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last)));
         let (first, second, third) = (first?, second?, third?);
         let uri = Uri::from_static("http://contact:50051");
-        let connector = Connector::new(&uri, None, CONNECT_TIMEOUT)?;
         let (pods, found) = watch::channel(Pods::new());
         let service = client(Balanced(found), &uri);
         let looked_up = |hosts: &[u8]| {
             let found = hosts.iter().copied().map(address).collect();
-            update(&pods, &found, &uri, &connector);
+            update(&pods, &found, &uri, None);
         };
         looked_up(&[1, 2, 3]);
         assert!(share(&service, &[&first, &second, &third]).await);
 
-        let joined = Process::start(address(4), None)?;
+        let joined = Process::start(address(4))?;
         looked_up(&[1, 2, 3, 4]);
         assert!(share(&service, &[&first, &second, &third, &joined]).await);
 
@@ -261,71 +268,8 @@ mod tests {
         Ok(())
     }
 
-    /// A service with one pod.
-    fn at(
-        address: SocketAddr,
-        uri: &Uri,
-        tls: Option<ClientTls>,
-    ) -> anyhow::Result<HealthClient<ServiceChannel>> {
-        let connector = Connector::new(uri, tls.as_ref(), CONNECT_TIMEOUT)?;
-        let (pods, found) = watch::channel(Pods::new());
-        update(&pods, &BTreeSet::from([address]), uri, &connector);
-        Ok(client(Balanced(found), uri))
-    }
-
     fn client(pods: Balanced, uri: &Uri) -> HealthClient<ServiceChannel> {
         HealthClient::new(ServiceChannel::new(pods, uri.clone()))
-    }
-
-    fn of_gateway(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
-        issuer.issue_for(&["gateway"], vec![Usage::ClientAuth])
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn no_call_fails_while_certificates_and_then_their_authority_are_renewed() -> anyhow::Result<()> {
-        let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
-        let both = former.pem() + &new.pem();
-        let contact = MountedCertificate::new(former.issue_to_server(&["contact"])?, &former)?;
-        let gateway = MountedCertificate::new(of_gateway(&former)?, &former)?;
-        let (tls, port) = (contact.grpc_settings().server()?, testkit::free_ports::<1>()?[0]);
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let process = Process::start(address, tls)?;
-        let uri = Uri::from_static("https://contact:50051");
-        let service = at(address, &uri, gateway.grpc_settings().client()?)?;
-
-        // A task of its own, as it writes files: calls go on where the disk takes its time.
-        let renewing = tokio::spawn(async move {
-            let certificates = |issuer: &CertificateAuthority| {
-                anyhow::Ok((issuer.issue_to_server(&["contact"])?, of_gateway(issuer)?))
-            };
-            for (issuer, trusted) in [
-                (&former, former.pem()),
-                (&former, both.clone()),
-                (&new, both.clone()),
-                (&new, new.pem()),
-            ] {
-                // Longer than a connection lives, so that each state is met.
-                sleep(2 * MAX_AGE).await;
-                let (to_contact, to_gateway) = certificates(issuer)?;
-                contact.renew(to_contact, trusted.clone())?;
-                gateway.renew(to_gateway, trusted)?;
-            }
-            anyhow::Ok((former, new, [contact, gateway]))
-        });
-        ask(&service, 10 * MAX_AGE).await;
-        let (former, new, _still_mounted) = renewing.await??;
-        assert!(process.calls.load(Ordering::Relaxed) > 0);
-
-        // Each has the new authority's certificate by now, or the other, which trusts that one alone, would not answer.
-        let stranger = MountedCertificate::new(of_gateway(&former)?, &new)?;
-        let mut refused = at(address, &uri, stranger.grpc_settings().client()?)?;
-        let asked = refused.check(HealthCheckRequest::default()).await;
-        assert!(
-            asked.is_err(),
-            "who has the former authority's certificate is refused"
-        );
-        process.runtime.shutdown_background();
-        Ok(())
     }
 
     #[tokio::test]

@@ -19,9 +19,8 @@ use tonic_types::StatusExt;
 use self::balanced::Balanced;
 use crate::{deadline::Deadline, settings::Settings};
 
-/// How long a service may take over a form without a file, with all attempts. The service answers by itself half a second
-/// before (`site_service::detached_calls`), so that its own sentence is heard; 15 s are the whole request's, so that most of it
-/// is the visitor's to send.
+/// How long a service may take over a form without a file, with all attempts: 15 s are the whole request's, so that most of it is
+/// the visitor's to send.
 const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// gRPC channel to a service. Every call on it is a span.
@@ -48,9 +47,9 @@ impl Services {
     ///
     /// # Errors
     ///
-    /// If an address and mutual TLS do not go together, or a file of that cannot be used.
+    /// If an address and mutual TLS do not go together, or a certificate and its key.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let tls = settings.grpc_tls.client()?;
+        let tls = settings.grpc_tls.client();
         let channel = |setting: &str, uri: &Uri| {
             let pods = Balanced::new(uri, tls.as_ref());
             let pods = pods.with_context(|| format!("The setting {setting} is wrong: \"{uri}\""))?;

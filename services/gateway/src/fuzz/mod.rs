@@ -1,6 +1,5 @@
 //! Fuzz targets: what visitors and proxies send. How they are run: docs/testing.md.
 
-mod addresses;
 mod forwarding;
 mod upload_forms;
 mod uploads;

@@ -16,6 +16,7 @@ mod odd_uploads;
 mod personal_data;
 mod promtool;
 mod remote_failures;
+mod renewed_certificates;
 mod site;
 mod slow_uploads;
 mod stopping;

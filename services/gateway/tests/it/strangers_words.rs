@@ -79,7 +79,7 @@ async fn gateway(folder: &Path, collector: &str) -> anyhow::Result<(ChildProcess
         .env("LISTEN", format!("127.0.0.1:{port}"))
         .env("HEALTH_LISTEN", "127.0.0.1:0")
         .env("SITE_DIR", &site)
-        .env("TRUSTED_PROXIES", "1")
+        .env("VISITOR_ADDRESS_FROM", "x-forwarded-for")
         .env("RATE_BURST", "10000")
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector);
     let mut gateway = ChildProcess::start("gateway", folder, command)?;

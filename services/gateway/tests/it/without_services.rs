@@ -24,12 +24,11 @@ impl Gateway {
 
     /// The same before a careers service of the test's own.
     pub async fn start_before(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
-        Self::start_as(careers_url, &[&["--trusted-proxies", "1"], flags].concat()).await
-    }
-
-    /// The same, reached by visitors without a proxy.
-    pub async fn start_without_proxy(flags: &[&str]) -> anyhow::Result<Self> {
-        Self::start_as(NOBODY, flags).await
+        Self::start_as(
+            careers_url,
+            &[&["--visitor-address-from", "x-forwarded-for"], flags].concat(),
+        )
+        .await
     }
 
     async fn start_as(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {

@@ -81,7 +81,7 @@ impl Stack {
             ("NEWSLETTER_URL", self.url_of("newsletter")),
             ("CAREERS_URL", self.url_of("careers")),
             // So that a test can be many visitors.
-            ("TRUSTED_PROXIES", "1".to_owned()),
+            ("VISITOR_ADDRESS_FROM", "x-forwarded-for".to_owned()),
         ];
         let site = root().join("frontends/dist");
         match self.shape.hosting {
