@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_nats::{
-    Client, ServerInfo, jetstream,
+    Client, jetstream,
     jetstream::stream::{ClusterInfo, PeerInfo},
 };
 use tokio::time::{Instant, sleep, timeout};
@@ -27,8 +27,6 @@ const PROBES_PER_SERVER: u32 = 2;
 /// Replicas report to their leader every second. One that has heard of none for so long still says that it leads, and stores
 /// nothing.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
-/// How often it is looked whether the client is connected again.
-const RECONNECTED_CHECK: Duration = Duration::from_millis(20);
 
 /// Something a service cannot work without.
 pub struct Dependency {
@@ -123,33 +121,14 @@ impl Connection {
             self.failed.store(0, Ordering::Relaxed);
             return;
         }
-        let failed = 1 + self.failed.fetch_add(1, Ordering::Relaxed);
-        if failed < PROBES_PER_SERVER {
+        if 1 + self.failed.fetch_add(1, Ordering::Relaxed) < PROBES_PER_SERVER {
             return;
         }
         self.failed.store(0, Ordering::Relaxed);
         tracing::warn!(server = server.server_name, "trying another server of NATS");
-        if timeout(PROBE_INTERVAL, self.leave(&server.server_name))
-            .await
-            .is_err()
-        {
-            tracing::warn!("no other server of NATS was found");
-        }
-    }
-
-    /// Connects until it is to another server: the client takes any of those that it knows.
-    async fn leave(&self, server_name: &str) {
-        let is_new = |left: &ServerInfo, now: &ServerInfo| {
-            (left.client_id, &left.server_id) != (now.client_id, &now.server_id)
-        };
-        while self.client.server_info().server_name == server_name {
-            let left = self.client.server_info();
-            if self.client.force_reconnect().await.is_err() {
-                return;
-            }
-            while !(nats::is_connected(&self.client) && is_new(&left, &self.client.server_info())) {
-                sleep(RECONNECTED_CHECK).await;
-            }
+        // The client takes them in turn.
+        if let Err(error) = self.client.force_reconnect().await {
+            tracing::warn!(%error, "no other server of NATS can be tried");
         }
     }
 }

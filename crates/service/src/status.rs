@@ -42,13 +42,6 @@ pub fn unavailable(what: &str) -> Status {
     Status::with_error_details(Code::Unavailable, what, details)
 }
 
-/// `DEADLINE_EXCEEDED` with `google.rpc.RetryInfo`: the caller's time is over, and what it asked for may yet be done.
-pub fn too_late() -> Status {
-    let details = ErrorDetails::with_retry_info(Some(RETRY_AFTER));
-    let what = "it is not done yet; made again under the same idempotency key, it is done once";
-    Status::with_error_details(Code::DeadlineExceeded, what, details)
-}
-
 /// The field violations of an `INVALID_ARGUMENT` status.
 pub fn violations(status: &Status) -> BTreeMap<String, String> {
     status

@@ -18,7 +18,6 @@ use tonic::{Code, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
-use tonic_types::StatusExt as _;
 use uuid::{Builder, Uuid};
 use visitor::{EmailAddress, PersonId, SyntheticKey};
 
@@ -285,20 +284,6 @@ async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::
         .expect_err("no ack");
     assert_eq!(refused.code(), Code::Unavailable);
     running.nats.servers[0].thaw()
-}
-
-#[tokio::test]
-async fn a_caller_with_less_time_than_the_broker_is_told_before_it_gives_up() -> anyhow::Result<()> {
-    let mut running = running().await?;
-    running.nats.servers[0].freeze().await?;
-    let mut request = tonic::Request::new(message());
-    request.set_timeout(Duration::from_secs(1));
-    let refused = running.contact.submit(request).await.expect_err("no ack");
-    running.nats.servers[0].thaw()?;
-    assert_eq!(refused.code(), Code::DeadlineExceeded);
-    // Of its own time-out a caller knows no more than that.
-    assert!(refused.get_details_retry_info().is_some(), "{refused:?}");
-    Ok(())
 }
 
 #[tokio::test]
