@@ -5,20 +5,18 @@
 //! read and thrown away, up to a limit, before an early refusal is given.
 
 use std::{
-    pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
+    future::poll_fn,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use axum::{
-    body::{Body, Bytes, HttpBody},
+    body::{Body, BodyDataStream},
     extract::Request,
     middleware::Next,
     response::Response,
 };
-use http_body_util::BodyExt;
-use hyper::body::{Frame, SizeHint};
+use futures_util::{StreamExt, stream};
 use site_service::drain::Drain;
 use tokio::time::timeout;
 
@@ -38,12 +36,13 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();
-    let mut shared = SharedBody::new(body);
-    let request = Request::from_parts(parts, Body::new(shared.clone()));
+    let rest = Arc::new(Mutex::new(body.into_data_stream()));
+    let shared = Arc::clone(&rest);
+    let body = stream::poll_fn(move |context| lock(&shared).poll_next_unpin(context));
+    let request = Request::from_parts(parts, Body::from_stream(body));
     let response = next.run(request).await;
     // A body that takes longer, or is larger, is cut off with the connection.
-    let mut reading =
-        Box::pin(async move { timeout(DRAIN_TIMEOUT, shared.discard(MAX_DRAINED_BYTES)).await });
+    let mut reading = Box::pin(timeout(DRAIN_TIMEOUT, discard(rest)));
     tokio::select! {
         biased;
         () = drain.left(RECEIVING_ENDS) => {
@@ -55,48 +54,18 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     response
 }
 
-/// A body that can still be reached after it was handed on.
-#[derive(Clone)]
-pub struct SharedBody(Arc<Mutex<Body>>);
-
-impl SharedBody {
-    pub fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(body)))
-    }
-
-    /// Reads on to the end, or so many bytes, or until nothing comes any more.
-    pub async fn discard(&mut self, bytes: usize) {
-        let mut left = bytes;
-        while let Ok(Some(Ok(frame))) = timeout(IDLE_TIMEOUT, self.frame()).await {
-            let size = frame.data_ref().map_or(0, Bytes::len);
-            left = match left.checked_sub(size) {
-                Some(left) => left,
-                None => return,
-            };
-        }
-    }
-
-    fn with<T>(&self, use_body: impl FnOnce(&mut Body) -> T) -> T {
-        use_body(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+/// Reads to the end, or so much, or until nothing comes any more.
+async fn discard(body: Arc<Mutex<BodyDataStream>>) {
+    let mut left = MAX_DRAINED_BYTES;
+    let next = || poll_fn(|context| lock(&body).poll_next_unpin(context));
+    while let Ok(Some(Ok(bytes))) = timeout(IDLE_TIMEOUT, next()).await {
+        left = match left.checked_sub(bytes.len()) {
+            Some(left) => left,
+            None => return,
+        };
     }
 }
 
-impl HttpBody for SharedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.with(|body| Pin::new(body).poll_frame(context))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.with(|body| body.is_end_stream())
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.with(|body| body.size_hint())
-    }
+fn lock(body: &Mutex<BodyDataStream>) -> MutexGuard<'_, BodyDataStream> {
+    body.lock().unwrap_or_else(PoisonError::into_inner)
 }
