@@ -188,10 +188,7 @@ where
             Outcome::Retry(reason, _) if is_last => Outcome::Refused(reason),
             outcome => outcome,
         };
-        if !matches!(
-            outcome,
-            Outcome::Delivered | Outcome::Bundled | Outcome::NotYet(..)
-        ) {
+        if !matches!(outcome, Outcome::Delivered | Outcome::NotYet(..)) {
             span.fail();
         }
         let outcome = match outcome {
@@ -276,7 +273,7 @@ where
             mut permit,
         } = pulled;
         let told = match outcome {
-            Outcome::Delivered | Outcome::Bundled => {
+            Outcome::Delivered => {
                 self.until_told(ack_wait, &mut permit, || message.double_ack())
                     .await
             }

@@ -16,8 +16,6 @@ use crate::{RetryPolicy, retries::MAX_ASKED_PAUSE};
 pub enum Outcome {
     /// The receiver has it (or had it before).
     Delivered,
-    /// The receiver has it together with others, for which it waited on purpose.
-    Bundled,
     /// The receiver could not take it now: try again after this pause.
     Retry(String, Pause),
     /// It is not its turn yet, or another one has it: it is looked at again after this pause, and never given up for that.

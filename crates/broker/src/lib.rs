@@ -40,13 +40,11 @@ pub const DELIVERIES_BUCKET: &str = "deliveries";
 pub const WITHHELD: &str = "withheld";
 /// How the record of a mail of the newsletter begins that the mail server refused.
 pub const REFUSED: &str = "refused";
-/// How the record of a mail begins that went out in one with others: its readers got too many within an hour.
-pub const BUNDLED: &str = "bundled";
 /// How the key ends under which it is recorded that a webhook is given up: the person's later ones wait no longer for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
 /// How the key ends under which is counted how often a webhook failed that goes in its person's order.
 pub const FAILURES_SUFFIX: &str = "_failures";
-/// The KV bucket of the mails that each visitor got within a day, by inbox, and each staff channel within an hour, by its name.
+/// The KV bucket of the mails that each visitor got within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `ledger` what was sent of all.
 pub const ISSUES_BUCKET: &str = "newsletter-issues";

@@ -64,12 +64,10 @@ impl ConsumerMetrics {
         metrics
     }
 
-    /// Counts an attempt that took this long, at an event that was this old before it. How old one was that waited for others on
-    /// purpose says nothing of how soon deliveries are made.
+    /// Counts an attempt that took this long, at an event that was this old before it.
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
-            Outcome::Bundled => "bundled",
             Outcome::Retry(..) => "retry",
             Outcome::NotYet(..) => "not_yet",
             Outcome::Refused(_) => "refused",

@@ -9,15 +9,13 @@ use minijinja::{
 use site_events::Channel;
 use visitor::invisible::without_invisible;
 
-use crate::{Brand, BundleKind};
+use crate::Brand;
 
 /// The kinds of mails there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// What a channel tells of an event.
     Event(Channel),
-    /// What it tells of several events at once.
-    Bundle(BundleKind),
     /// An issue of the newsletter.
     Issue,
     /// What the operator hears of dead letters.
@@ -51,7 +49,7 @@ const COMMON: [(&str, &str); 4] = [
     ("parts.html", include_str!("../templates/parts.html.j2")),
 ];
 
-const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 2] = [
+const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 2] = [
     folder!("sales-lead"),
     folder!("contact-acknowledgement"),
     folder!("newsletter-confirmation"),
@@ -59,8 +57,6 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + BundleKind::ALL.len() + 
     folder!("newsletter-goodbye"),
     folder!("recruiter-application"),
     folder!("application-acknowledgement"),
-    folder!("sales-leads"),
-    folder!("recruiter-applications"),
     folder!("newsletter-issue"),
     folder!("dead-letters"),
 ];
@@ -70,8 +66,6 @@ fn folder(kind: Kind) -> &'static str {
     let channel = match kind {
         Kind::DeadLetters => return "dead-letters",
         Kind::Issue => return "newsletter-issue",
-        Kind::Bundle(BundleKind::Leads) => return "sales-leads",
-        Kind::Bundle(BundleKind::Applications) => return "recruiter-applications",
         Kind::Event(channel) => channel,
     };
     match channel {

@@ -8,11 +8,10 @@ use site_events::Channel;
 use time::OffsetDateTime;
 
 use crate::{
-    bundle::{Bundled, Bundles},
     delivery_error::DeliveryError,
-    mail::{self, Attachment, BundleKind, MailContext, RecruiterExtrasLoader},
+    mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
     reports::bounces,
-    storage::{Allowance, Deliveries, EventStream, Handover, StaffMails, Unsent, VisitorMails, Way},
+    storage::{Allowance, Deliveries, EventStream, Handover, Unsent, VisitorMails},
     transport::smtp::{Refusal, Smtp, SmtpChannel},
 };
 
@@ -20,8 +19,6 @@ use crate::{
 pub struct Notifier {
     pub deliveries: Deliveries,
     pub visitor_mails: VisitorMails,
-    pub staff_mails: StaffMails,
-    pub bundles: Bundles,
     pub events: EventStream,
     pub recruiter_extras: Arc<RecruiterExtrasLoader>,
     pub mail_context: Arc<MailContext>,
@@ -39,7 +36,6 @@ impl Notifier {
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
         let send = |unsent| Box::pin(self.send(channel, smtp_channel, &delivery, unsent));
         match self.deliveries.deliver_once(&delivery, send).await {
-            Ok(Handover::Bundled) => Outcome::Bundled,
             Ok(_) => Outcome::Delivered,
             Err(error) => self.handle_failure(channel, &delivery, error).await,
         }
@@ -62,7 +58,6 @@ impl Notifier {
         outcome
     }
 
-    /// Hands the mail over once the mail server is there; until then nothing is written or fetched for it, nor a connection held.
     async fn send(
         &self,
         channel: Channel,
@@ -78,27 +73,9 @@ impl Notifier {
                 return Ok(Handover::Withheld);
             }
         }
-        let mut way = match BundleKind::of(channel) {
-            Some(kind) if !delivery.person.is_synthetic() => self.staff_mails.way(kind, delivery, now).await,
-            _ => Way::Single,
-        };
-        loop {
-            let sent = match way {
-                Way::Single => {
-                    let sent = self.try_to_send(channel, smtp_channel, delivery, &unsent).await;
-                    sent.map(Bundled::Done)
-                }
-                Way::Bundled(kind) => {
-                    let unsent = unsent.clone().into_owned();
-                    self.bundles.send_with_others(kind, smtp_channel, unsent).await
-                }
-            };
-            match sent {
-                Err(DeliveryError::Erased) => return Ok(Handover::Erased),
-                Ok(Bundled::Alone) => way = Way::Single,
-                Ok(Bundled::Done(handover)) => return Ok(handover),
-                Err(error) => return Err(error),
-            }
+        match self.try_to_send(channel, smtp_channel, delivery, &unsent).await {
+            Err(DeliveryError::Erased) => Ok(Handover::Erased),
+            sent => sent,
         }
     }
 

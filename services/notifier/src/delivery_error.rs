@@ -18,9 +18,6 @@ pub enum DeliveryError {
     /// Nothing of it is sent, or kept.
     #[error("the event was erased meanwhile")]
     Erased,
-    /// Whoever was to send it with others ended before.
-    #[error("the bundle that it was in was not sent")]
-    BundleIsGone,
 }
 
 impl From<DeliveryError> for Outcome {
@@ -33,7 +30,6 @@ impl From<DeliveryError> for Outcome {
             DeliveryError::Mail(error) => Self::Retry(reason, error.pause()),
             DeliveryError::GivenBack(given_back) => given_back.into(),
             DeliveryError::Deliveries(error) => error.into(),
-            DeliveryError::BundleIsGone => Self::Retry(reason, Pause::Backoff),
         }
     }
 }

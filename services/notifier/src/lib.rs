@@ -1,13 +1,11 @@
 //! The notifier: each event that someone must hear of becomes an e-mail or a webhook for each of its channels.
 //!
 //! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
-//! [`reports`] what is reported. They meet in [`deliver`] for a mail, in [`bundle`] for one about several events, and in [`transport::webhooks`] for a webhook: each takes one
-//! event from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
+//! [`reports`] what is reported. They meet in [`deliver`] for a mail, and in [`transport::webhooks`] for a webhook: each takes one event
+//! from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
 
-mod bundle;
 mod deliver;
 mod delivery_error;
-mod gathering;
 mod mail;
 mod newsletter_settings;
 mod reports;
@@ -46,14 +44,13 @@ pub use self::{
 };
 
 use self::{
-    bundle::{Bundles, OpenBundles},
     deliver::Notifier,
-    mail::{BundleKind, RecruiterExtrasLoader},
+    mail::RecruiterExtrasLoader,
     reports::{Backlog, DeadLetterDigest, digest_consumer},
     sending::IssueSender,
     storage::{
         AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder,
-        SharedLedger, StaffMails, VisitorMails,
+        SharedLedger, VisitorMails,
     },
     transport::{
         smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
@@ -178,7 +175,7 @@ impl Service {
                 async move { notifier.deliver(channel, &smtp_channel, delivery).await }
             };
             let options = ConsumerOptions {
-                max_in_flight: mails_at_once(channel),
+                max_in_flight: MAILS_AT_ONCE,
                 retries: self.retries,
             };
             let (context, stop) = (self.context.clone(), stop.clone());
@@ -295,15 +292,6 @@ async fn notifier(
             settings.max_visitor_mails_per_day,
         )
         .await?,
-        staff_mails: StaffMails::open(context, settings.max_staff_mails_per_hour).await?,
-        bundles: Bundles {
-            events: events.clone(),
-            recruiter_extras: recruiter_extras.clone(),
-            mail_context: mail_context.clone(),
-            smtp: smtp.clone(),
-            period: settings.bundle_period,
-            open: OpenBundles::default(),
-        },
         recruiter_extras,
         events,
         mail_context,
@@ -323,11 +311,6 @@ fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
         Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
         Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),
     ]
-}
-
-/// How many mails of a channel are under way at once.
-fn mails_at_once(channel: Channel) -> usize {
-    BundleKind::of(channel).map_or(MAILS_AT_ONCE, |_| bundle::MAILS_AT_ONCE)
 }
 
 fn smtp_channels() -> HashMap<Channel, Arc<SmtpChannel>> {

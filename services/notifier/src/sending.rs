@@ -390,6 +390,6 @@ fn counted(handover: &Handover) -> LedgerOutcome {
         Handover::NotSent(NotSent::Bounced) | Handover::Decided(NotSent::Bounced) => LedgerOutcome::Bounced,
         Handover::NotSent(NotSent::Refused) | Handover::Decided(NotSent::Refused) => LedgerOutcome::Refused,
         Handover::NotSent(NotSent::GivenUp) | Handover::Decided(NotSent::GivenUp) => LedgerOutcome::GivenUp,
-        Handover::Sent | Handover::Before | Handover::Bundled | Handover::Withheld => LedgerOutcome::Sent,
+        Handover::Sent | Handover::Before | Handover::Withheld => LedgerOutcome::Sent,
     }
 }

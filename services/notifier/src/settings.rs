@@ -75,25 +75,6 @@ pub struct Settings {
         value_parser = clap::value_parser!(u16).range(1..=1000).map(usize::from)
     )]
     pub max_visitor_mails_per_day: usize,
-    /// How many mails sales, and recruiters, get by themselves within an hour, at most 1000: what is beyond comes in bundles. 0
-    /// bundles nothing
-    #[arg(
-        long = "staff-mails-per-hour",
-        value_name = "STAFF_MAILS_PER_HOUR",
-        env = "STAFF_MAILS_PER_HOUR",
-        default_value = "60",
-        value_parser = clap::value_parser!(u16).range(..=1000).map(usize::from)
-    )]
-    pub max_staff_mails_per_hour: usize,
-    /// Seconds that an event waits for others to be bundled with, at most 900; a bundle that is full waits no longer
-    #[arg(
-        long = "staff-bundle-seconds",
-        value_name = "STAFF_BUNDLE_SECONDS",
-        env = "STAFF_BUNDLE_SECONDS",
-        default_value = "300",
-        value_parser = seconds(1..=900)
-    )]
-    pub bundle_period: Duration,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     pub s3_public_endpoint: Option<String>,
@@ -211,8 +192,6 @@ mod tests {
             ("--resume-link-hours=169", "--resume-link-hours"),
             ("--resume-attachment-kb=10487", "--resume-attachment-kb"),
             ("--visitor-mails-per-day=0", "--visitor-mails-per-day"),
-            ("--staff-mails-per-hour=1001", "--staff-mails-per-hour"),
-            ("--staff-bundle-seconds=0", "--staff-bundle-seconds"),
             ("--operator-to=nobody", "--operator-to"),
             ("--digest-minutes=0", "--digest-minutes"),
             ("--smtp-tls=perhaps", "--smtp-tls"),

@@ -11,7 +11,7 @@ use clap::Args;
 use csv::{Terminator, Writer, WriterBuilder};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use serde_json::{Value, json};
-use site_broker::{BUNDLED, DELIVERIES_BUCKET, Endpoint, StreamReader, WITHHELD, buckets::read_value};
+use site_broker::{DELIVERIES_BUCKET, Endpoint, StreamReader, WITHHELD, buckets::read_value};
 use site_events::{Attribution, Channel, DEAD_LETTERS_STREAM, Event, EventData, SITE_STREAM, subjects};
 use time::{
     Date, OffsetDateTime,
@@ -260,12 +260,11 @@ impl Source {
         let record = record.context("the delivery records cannot be read")?;
         if let Some(record) = record {
             let record = String::from_utf8_lossy(&record).into_owned();
-            let state = [BUNDLED, WITHHELD]
-                .into_iter()
-                .find(|state| record.starts_with(state));
-            return Ok(Some(
-                state.map_or_else(|| format!("delivered {record}"), |_| record.clone()),
-            ));
+            let is_withheld = record.starts_with(WITHHELD);
+            return Ok(Some(match is_withheld {
+                true => record,
+                false => format!("delivered {record}"),
+            }));
         }
         let subject = subjects::dead_letter(channel, person);
         let letters = broker::search(&self.dead_letters, &subject).await?;

@@ -68,9 +68,6 @@ impl Site {
             ("RATE_BURST", "100"),
             ("PERSON_KEY", PERSON_KEY),
             ("TOKEN_KEY", TOKEN_KEY),
-            // Of the three messages that come at once, two go to sales in one mail.
-            ("STAFF_MAILS_PER_HOUR", "1"),
-            ("STAFF_BUNDLE_SECONDS", "3"),
         ];
         let stack = Stack::start(Ports::free()?, &settings).await?;
         Ok(Self {
@@ -234,9 +231,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     ] {
         assert!(spans.iter().any(|(_, span)| span.name == name), "no span {name}");
     }
-    for message in ["event stored", "a bundle was sent"] {
-        assert!(told.contains(message), "nobody logged: {message}");
-    }
+    assert!(told.contains("event stored"), "nobody logged that an event is stored");
     ensure_without(&marks, "spans", &format!("{spans:?}"));
     ensure_without(&marks, "log records", &told);
     ensure_without(&marks, "metrics", &format!("{:?}", collector.metrics()));

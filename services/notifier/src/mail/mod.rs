@@ -1,6 +1,5 @@
 //! What an event becomes: a mail, rendered from its templates and put into a signed message.
 
-mod bundle;
 mod careers;
 mod contact;
 mod context;
@@ -18,13 +17,12 @@ mod visitor;
 mod wording;
 
 use lettre::Message;
-pub use mail_templates::{Brand, BundleKind, Rendered};
+pub use mail_templates::{Brand, Rendered};
 use site_broker::Delivery;
 use site_events::Channel;
 use time::OffsetDateTime;
 
 pub use self::{
-    bundle::{write_bundle, write_entry},
     context::MailContext,
     error::MailError,
     issue::issue,

@@ -1,7 +1,6 @@
 //! One mail of each kind, and of each kind's harder cases, with fixed ids and times:
 //! for the preview and the snapshots.
 
-use mail_templates::BundleKind;
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData, IssueId, Sending,
@@ -15,7 +14,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
 use super::{
-    bundle, careers, contact,
+    careers, contact,
     context::MailContext,
     error::MailError,
     issue,
@@ -40,7 +39,6 @@ pub async fn mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
     let mut mails = contact_mails(context)?;
     mails.extend(newsletter_mails(context)?);
     mails.extend(careers_mails(context).await?);
-    mails.extend(bundles(context).await?);
     mails.extend([
         ("dead-letters", operator::dead_letters(context, &one_failure())),
         (
@@ -127,41 +125,6 @@ async fn careers_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
         ("recruiter-application-hard", again),
         ("application-acknowledgement", answer),
         ("application-acknowledgement-hard", hard_answer),
-    ])
-}
-
-async fn bundles(context: &MailContext) -> Result<Vec<Named>, MailError> {
-    let lead = |number, name, text: &str| contact::lead(context, &numbered(number, written(name, text)));
-    let leads = vec![
-        lead(1, "Asha Rao", MESSAGE),
-        lead(2, "Ravi Kumar", "Please call me."),
-    ];
-    let from_nowhere = ContactReceived {
-        attribution: None,
-        ..written("Asha Rao", MESSAGE)
-    };
-    let hard = vec![
-        lead(1, "ஆஷா <b>ராவ்</b> =?utf-8?B?Q0VP?=", HARD_MESSAGE),
-        contact::lead(context, &numbered(2, from_nowhere)),
-    ];
-    let application = async |number, name, resume| {
-        let event = numbered(number, applied(name, resume));
-        careers::application(context, &event, once_more(), TIME).await
-    };
-    let applications = vec![
-        application(1, "Asha Rao", Some(resume())).await?,
-        application(2, "Ravi Kumar", None).await?,
-    ];
-    Ok(vec![
-        ("sales-leads", bundle::bundle(context, BundleKind::Leads, leads)),
-        (
-            "sales-leads-hard",
-            bundle::bundle(context, BundleKind::Leads, hard),
-        ),
-        (
-            "recruiter-applications",
-            bundle::bundle(context, BundleKind::Applications, applications),
-        ),
     ])
 }
 
@@ -302,15 +265,11 @@ fn email(raw: &str) -> EmailAddress {
 }
 
 fn event<D: EventData>(data: D) -> Event<D> {
-    numbered(7, data)
-}
-
-fn numbered<D: EventData>(number: u128, data: D) -> Event<D> {
     let person = PersonId::try_from("0123456789abcdef0123456789abcdef".to_owned());
     let person = person.expect("the sample is an id");
     Event::new(
         "visit-0001",
-        D::TYPE.id_for(Uuid::from_u128(number)),
+        D::TYPE.id_for(Uuid::from_u128(7)),
         &person,
         TIME,
         data,

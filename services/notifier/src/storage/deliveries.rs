@@ -1,7 +1,6 @@
 //! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
-    borrow::Cow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -17,7 +16,7 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use site_broker::{
-    BUNDLED, CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
+    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
     MAX_ASKED_PAUSE, REFUSED, WITHHELD,
     buckets::{BucketEntry, open_expiring_bucket, read_entry, read_value, write_entry},
 };
@@ -52,8 +51,6 @@ pub struct Deliveries {
 pub enum Handover {
     /// The receiver has it now.
     Sent,
-    /// The receiver has it now, in one mail with others.
-    Bundled,
     /// Another notifier had delivered it before.
     Before,
     /// It was decided before that the receiver is not to have it, or cannot.
@@ -108,8 +105,8 @@ impl NotSent {
 /// it meanwhile (see [`Claims`]).
 #[derive(Clone)]
 pub struct Unsent<'a> {
-    deliveries: Cow<'a, Deliveries>,
-    delivery: Cow<'a, Delivery>,
+    deliveries: &'a Deliveries,
+    delivery: &'a Delivery,
     /// The number of the connection to the broker when it was first looked at.
     connection: u64,
     /// Whether this notifier claims it; what it does for a delivery that it could not claim ends at once.
@@ -122,17 +119,6 @@ impl Unsent<'_> {
     /// The delivery itself.
     pub fn delivery(&self) -> &Delivery {
         &self.delivery
-    }
-
-    /// The same for whoever sends it together with others.
-    pub fn into_owned(self) -> Unsent<'static> {
-        Unsent {
-            deliveries: Cow::Owned(self.deliveries.into_owned()),
-            delivery: Cow::Owned(self.delivery.into_owned()),
-            connection: self.connection,
-            is_claimed: self.is_claimed,
-            repeats_refused: self.repeats_refused,
-        }
     }
 
     /// Whether it came so short a time before that nothing became of it meanwhile.
@@ -262,8 +248,8 @@ impl Deliveries {
         let _turn = self.under_way.turn(&key).await;
         let is_claimed = Arc::<AtomicBool>::default();
         let unsent = Unsent {
-            deliveries: Cow::Borrowed(self),
-            delivery: Cow::Borrowed(delivery),
+            deliveries: self,
+            delivery,
             connection: self.claims.connection(),
             is_claimed: is_claimed.clone(),
             repeats_refused,
@@ -285,10 +271,6 @@ impl Deliveries {
             Handover::Erased => {
                 tracing::info!("the event was erased meanwhile; nothing sent");
                 return Ok(handover);
-            }
-            Handover::Bundled => {
-                tracing::info!("sent in one mail with others");
-                Some(BUNDLED)
             }
             Handover::Sent => {
                 tracing::info!("sent");

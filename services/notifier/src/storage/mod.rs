@@ -1,4 +1,4 @@
-//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor and our own people got, the state of webhook
+//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor got, the state of webhook
 //! endpoints, the newsletter's issues, and the events themselves.
 
 mod attempt_log;
@@ -13,7 +13,6 @@ mod mail_counts;
 mod person_order;
 mod shared_entry;
 mod shared_ledger;
-mod staff_mails;
 mod unavailable;
 mod under_way;
 mod visitor_mails;
@@ -27,7 +26,6 @@ pub use self::{
     issue_states::{Go, IssueStates},
     person_order::PersonOrder,
     shared_ledger::{LedgerClosed, LedgerWriter, Place, SharedLedger},
-    staff_mails::{StaffMails, Way},
     unavailable::Unavailable,
     visitor_mails::{Allowance, VisitorMails},
 };

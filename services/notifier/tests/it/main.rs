@@ -1,6 +1,5 @@
 //! The notifier as its neighbours meet it.
 
-mod bundles;
 mod dkim;
 mod exactly_once;
 mod issues;

@@ -53,8 +53,6 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         format!("--smtp-port={smtp_port}"),
         // Few visitors get all the mails of a test.
         "--visitor-mails-per-day=1000".to_owned(),
-        // Each event has a mail of its own, but in tests of bundles.
-        "--staff-mails-per-hour=0".to_owned(),
         // Given again by a test that follows a link.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),

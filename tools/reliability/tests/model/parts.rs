@@ -227,8 +227,6 @@ fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> 
         format!("--smtp-port={smtp_port}"),
         // Two people get all the mails of a sequence.
         "--visitor-mails-per-day=1000".to_owned(),
-        // Each event's mail is looked for by its own id.
-        "--staff-mails-per-hour=0".to_owned(),
     ];
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
     process(flags, |mut settings: notifier::Settings| {

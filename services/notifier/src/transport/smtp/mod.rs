@@ -114,11 +114,6 @@ impl Smtp {
         }
     }
 
-    /// Waits until no message is begun any more.
-    pub async fn stopped(&self) {
-        self.stop.cancelled().await;
-    }
-
     /// Begins no message from now on. Messages on a connection go on, within its timeouts.
     pub fn begin_no_more(&self) {
         self.stop.cancel();
