@@ -11,7 +11,7 @@ use async_nats::{
     header::NATS_MARKER_REASON,
     jetstream::{
         Context,
-        context::{PublishError, PublishErrorKind},
+        context::PublishError,
         kv::Store,
         message::PublishMessage,
         stream::{LastRawMessageErrorKind, RawMessageError},
@@ -28,8 +28,6 @@ const NO_KEY: &str = "none";
 const KV_OPERATION: &str = "KV-Operation";
 /// How long the broker's marker of a removed key stays: as short as one can. It names the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
-/// How often a key is tried to be claimed whose entry changes meanwhile.
-const CLAIM_ATTEMPTS: usize = 3;
 
 /// A bucket cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -107,52 +105,12 @@ pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawM
     Ok(read_entry(bucket, key).await?.value)
 }
 
-/// A key cannot be claimed.
-#[derive(Debug, thiserror::Error)]
-pub enum ClaimError {
-    /// What lies there cannot be read.
-    #[error(transparent)]
-    Read(#[from] RawMessageError),
-    /// The broker did not store it.
-    #[error(transparent)]
-    Write(#[from] PublishError),
-}
-
-/// Puts a value that expires, in whole seconds, under a key under which there is none, or just this one. The bucket must let messages
-/// expire. Gives the revision, and none where another value lies there.
-///
-/// # Errors
-///
-/// If the value is not known to be put.
-pub async fn claim_key(
-    context: &Context,
-    bucket: &Store,
-    key: &str,
-    value: &Bytes,
-    lifetime: Duration,
-) -> Result<Option<u64>, ClaimError> {
-    let mut revision = 0;
-    for _ in 0..CLAIM_ATTEMPTS {
-        match write_entry(context, bucket, key, value, revision, Some(lifetime)).await {
-            Ok(written) => return Ok(Some(written)),
-            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {}
-            Err(error) => return Err(error.into()),
-        }
-        let found = read_entry(bucket, key).await?;
-        if found.value.is_some_and(|other| other != value) {
-            return Ok(None);
-        }
-        revision = found.revision;
-    }
-    Ok(None)
-}
-
 /// Writes a value under a key if its last entry still is the one of this revision, 0 where there is none. Gives the new revision. It
 /// expires after its lifetime, in whole seconds, if it has one; the bucket must let messages expire then.
 ///
 /// # Errors
 ///
-/// [`PublishErrorKind::WrongLastSequence`] if somebody else wrote in between; any other if it is not known to be written.
+/// `PublishErrorKind::WrongLastSequence` if somebody else wrote in between; any other if it is not known to be written.
 pub async fn write_entry(
     context: &Context,
     bucket: &Store,

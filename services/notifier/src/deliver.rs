@@ -11,7 +11,7 @@ use crate::{
     delivery_error::DeliveryError,
     mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
     reports::bounces,
-    storage::{Allowance, Deliveries, EventStream, Handover, Unsent, VisitorMails},
+    storage::{Allowance, Deliveries, EventStream, Handover, VisitorMails},
     transport::smtp::{Refusal, Smtp, SmtpChannel},
 };
 
@@ -34,7 +34,7 @@ impl Notifier {
             return Outcome::Delivered;
         }
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let send = |unsent| Box::pin(self.send(channel, smtp_channel, &delivery, unsent));
+        let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
         match self.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
             Err(error) => self.handle_failure(channel, &delivery, error).await,
@@ -63,7 +63,6 @@ impl Notifier {
         channel: Channel,
         smtp_channel: &SmtpChannel,
         delivery: &Delivery,
-        unsent: Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
         let now = OffsetDateTime::now_utc();
         if channel.is_to_visitor() {
@@ -73,7 +72,7 @@ impl Notifier {
                 return Ok(Handover::Withheld);
             }
         }
-        match self.try_to_send(channel, smtp_channel, delivery, &unsent).await {
+        match self.try_to_send(channel, smtp_channel, delivery).await {
             Err(DeliveryError::Erased) => Ok(Handover::Erased),
             sent => sent,
         }
@@ -84,13 +83,11 @@ impl Notifier {
         channel: Channel,
         smtp_channel: &SmtpChannel,
         delivery: &Delivery,
-        unsent: &Unsent<'_>,
     ) -> Result<Handover, DeliveryError> {
         let extras = &self.recruiter_extras;
         let attachment = mail::attachment(extras, channel, delivery)?;
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let hand_over =
-            |attachment| Box::pin(self.hand_over(channel, smtp_channel, delivery, unsent, attachment));
+        let hand_over = |attachment| Box::pin(self.hand_over(channel, smtp_channel, delivery, attachment));
         if attachment == Attachment::LeftOut {
             return hand_over(Attachment::LeftOut).await;
         }
@@ -112,17 +109,15 @@ impl Notifier {
         channel: Channel,
         smtp_channel: &SmtpChannel,
         delivery: &Delivery,
-        unsent: &Unsent<'_>,
         attachment: Attachment,
     ) -> Result<Handover, DeliveryError> {
         let write = || async {
             let (context, extras) = (&self.mail_context, &self.recruiter_extras);
             let now = OffsetDateTime::now_utc();
             let message = mail::write(context, extras, channel, delivery, attachment, now).await?;
-            match self.events.instead_of_sending(unsent).await? {
-                None => Ok(Some(message)),
-                Some(Handover::Erased) => Err(DeliveryError::Erased),
-                Some(_) => Ok(None),
+            match self.events.is_erased_meanwhile(delivery).await? {
+                true => Err(DeliveryError::Erased),
+                false => Ok(Some(message)),
             }
         };
         self.smtp.send(smtp_channel, attachment, write).await

@@ -20,7 +20,7 @@ use crate::{
     reports::bounces,
     storage::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
-        NotSent, Place, SharedLedger, Unavailable, Unsent,
+        NotSent, Place, SharedLedger, Unavailable,
     },
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
@@ -146,7 +146,7 @@ impl IssueSender {
             Ok(Go::Stopped) => return Outcome::NotBegun,
             Err(error) => return SendingError::from(error).into(),
         }
-        let send = |unsent| Box::pin(self.send(&attempt, &delivery, unsent));
+        let send = || Box::pin(self.send(&attempt, &delivery));
         let sent = match attempt.sending.repeats_refused {
             true => self.deliveries.repeat_refused(&delivery, send).await,
             false => self.deliveries.deliver_once(&delivery, send).await,
@@ -169,12 +169,7 @@ impl IssueSender {
         }
     }
 
-    async fn send(
-        &self,
-        attempt: &Attempt,
-        delivery: &Delivery,
-        unsent: Unsent<'_>,
-    ) -> Result<Handover, SendingError> {
+    async fn send(&self, attempt: &Attempt, delivery: &Delivery) -> Result<Handover, SendingError> {
         loop {
             let event = match self.events.of(attempt.sending.issue).await {
                 Err(IssueEventError::Gone) => return Ok(Handover::Erased),
@@ -189,7 +184,7 @@ impl IssueSender {
                     read_at,
                     claimed_at,
                 };
-                self.try_to_send(attempt, &event, target, &unsent).await
+                self.try_to_send(attempt, &event, target).await
             };
             match sent.await {
                 Err(SendingError::ClaimedTooLongAgo) => {}
@@ -271,15 +266,14 @@ impl IssueSender {
         attempt: &Attempt,
         event: &IssueEvent,
         target: Target<'_>,
-        unsent: &Unsent<'_>,
     ) -> Result<Handover, SendingError> {
-        let write = || self.write(attempt, event, target, unsent);
+        let write = || self.write(attempt, event, target);
         self.smtp
             .send(&self.smtp_channel, Attachment::LeftOut, write)
             .await
     }
 
-    /// The mail; none where another notifier has sent it.
+    /// The mail, if it may still be sent.
     async fn write(
         &self,
         attempt: &Attempt,
@@ -289,7 +283,6 @@ impl IssueSender {
             read_at,
             claimed_at,
         }: Target<'_>,
-        unsent: &Unsent<'_>,
     ) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(attempt).await?;
         let is_fresh = read_at.elapsed() < READ_HOLDS;
@@ -298,9 +291,6 @@ impl IssueSender {
         }
         let mail = mail::issue(&self.mail_context, event, &attempt.sending, address)?;
         let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-        if !unsent.is_still().await? {
-            return Ok(None);
-        }
         if claimed_at.elapsed() >= CLAIM_HOLDS && self.claim(attempt, address).await? != Claim::Granted {
             return Err(SendingError::ClaimedTooLongAgo);
         }

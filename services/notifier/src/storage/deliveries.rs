@@ -1,10 +1,7 @@
 //! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -23,7 +20,7 @@ use site_broker::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use super::{claims::Claims, unavailable::Unavailable, under_way::UnderWay};
+use super::{unavailable::Unavailable, under_way::UnderWay};
 
 /// How a record is tried to be written: with jitter at most 5 s apart, and without end.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -41,7 +38,6 @@ const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 pub struct Deliveries {
     context: Context,
     bucket: Store,
-    claims: Arc<Claims>,
     breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
 }
@@ -51,7 +47,7 @@ pub struct Deliveries {
 pub enum Handover {
     /// The receiver has it now.
     Sent,
-    /// Another notifier had delivered it before.
+    /// It was delivered before.
     Before,
     /// It was decided before that the receiver is not to have it, or cannot.
     Decided(NotSent),
@@ -101,83 +97,6 @@ impl NotSent {
     }
 }
 
-/// A delivery without a record. Whoever sends it asks again after everything that it waited for: another notifier may have delivered
-/// it meanwhile (see [`Claims`]).
-#[derive(Clone)]
-pub struct Unsent<'a> {
-    deliveries: &'a Deliveries,
-    delivery: &'a Delivery,
-    /// The number of the connection to the broker when it was first looked at.
-    connection: u64,
-    /// Whether this notifier claims it; what it does for a delivery that it could not claim ends at once.
-    is_claimed: Arc<AtomicBool>,
-    /// Whether it is unsent where the mail server refused it, too.
-    repeats_refused: bool,
-}
-
-impl Unsent<'_> {
-    /// The delivery itself.
-    pub fn delivery(&self) -> &Delivery {
-        &self.delivery
-    }
-
-    /// Whether it came so short a time before that nothing became of it meanwhile.
-    pub fn is_fresh(&self) -> bool {
-        let claims = &self.deliveries.claims;
-        let is_ours = self.is_claimed.load(Ordering::Relaxed) || !claims.are_needed(&self.delivery);
-        is_ours && claims.is_fresh(&self.delivery, self.connection)
-    }
-
-    /// Whether there is still no record. Where another notifier may have the event, too, it is claimed first.
-    ///
-    /// # Errors
-    ///
-    /// If the record cannot be read, or another notifier has claimed it.
-    pub async fn is_still(&self) -> Result<bool, Unavailable> {
-        if self.is_fresh() {
-            return Ok(true);
-        }
-        let must_claim = || self.deliveries.claims.are_needed(&self.delivery);
-        if !must_claim() {
-            let record = self.find().await?;
-            // Otherwise it was read of a broker that was started anew meanwhile.
-            if record.is_some() || !must_claim() {
-                return Ok(record.is_none());
-            }
-        }
-        Ok(self.claim_and_find().await?.is_none())
-    }
-
-    /// The delivery record when the event comes. That of a backlog that a notifier finds need not be read again before each is sent, as it
-    /// is claimed before.
-    async fn find_first(&self) -> Result<Option<Bytes>, Unavailable> {
-        if self.deliveries.claims.is_newly_connected(&self.delivery) {
-            return self.claim_and_find().await;
-        }
-        self.find().await
-    }
-
-    /// Claims the delivery, so that whoever had it before has written the record by now, and reads that.
-    async fn claim_and_find(&self) -> Result<Option<Bytes>, Unavailable> {
-        // Before, as whoever stops does not wait for the answer.
-        self.is_claimed.store(true, Ordering::Relaxed);
-        let claimed = self.deliveries.claim(&self.delivery).await;
-        // Of one that cannot be claimed, too: it may be delivered.
-        let record = self.find().await?;
-        if record.is_none() && !claimed? {
-            return Err(Unavailable::claimed(self.delivery.ack_wait));
-        }
-        Ok(record)
-    }
-
-    async fn find(&self) -> Result<Option<Bytes>, Unavailable> {
-        let record = self.deliveries.find(&self.delivery.key(), &self.delivery).await?;
-        let is_repeated =
-            |record: &Bytes| self.repeats_refused && NotSent::of_record(record) == Some(NotSent::Refused);
-        Ok(record.filter(|record| !is_repeated(record)))
-    }
-}
-
 /// The operator's last mail.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct LastDigest {
@@ -203,7 +122,6 @@ impl Deliveries {
         let bucket = open_expiring_bucket(context, DELIVERIES_BUCKET).await?;
         Ok(Self {
             context: context.clone(),
-            claims: Arc::new(Claims::new(context, bucket.clone())),
             bucket,
             breaker: Arc::new(CircuitBreaker::new("deliveries-bucket")),
             under_way: Arc::default(),
@@ -216,11 +134,11 @@ impl Deliveries {
     ///
     /// # Errors
     ///
-    /// If `send` fails, the record cannot be read, or another notifier has claimed it.
-    pub async fn deliver_once<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
-        &'a self,
-        delivery: &'a Delivery,
-        send: impl FnOnce(Unsent<'a>) -> Sending,
+    /// If `send` fails, or the record cannot be read.
+    pub async fn deliver_once<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &self,
+        delivery: &Delivery,
+        send: impl FnOnce() -> Sending,
     ) -> Result<Handover, E> {
         self.deliver_unsent(delivery, false, send).await
     }
@@ -230,39 +148,29 @@ impl Deliveries {
     /// # Errors
     ///
     /// As [`Self::deliver_once`].
-    pub async fn repeat_refused<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
-        &'a self,
-        delivery: &'a Delivery,
-        send: impl FnOnce(Unsent<'a>) -> Sending,
+    pub async fn repeat_refused<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &self,
+        delivery: &Delivery,
+        send: impl FnOnce() -> Sending,
     ) -> Result<Handover, E> {
         self.deliver_unsent(delivery, true, send).await
     }
 
-    async fn deliver_unsent<'a, E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
-        &'a self,
-        delivery: &'a Delivery,
+    async fn deliver_unsent<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+        &self,
+        delivery: &Delivery,
         repeats_refused: bool,
-        send: impl FnOnce(Unsent<'a>) -> Sending,
+        send: impl FnOnce() -> Sending,
     ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let is_claimed = Arc::<AtomicBool>::default();
-        let unsent = Unsent {
-            deliveries: self,
-            delivery,
-            connection: self.claims.connection(),
-            is_claimed: is_claimed.clone(),
-            repeats_refused,
+        let record = self.find(&key, delivery).await?;
+        let is_repeated =
+            |record: &Bytes| repeats_refused && NotSent::of_record(record) == Some(NotSent::Refused);
+        let handover = match record.filter(|record| !is_repeated(record)) {
+            None => send().await?,
+            Some(record) => NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided),
         };
-        let sent = match unsent.find_first().await {
-            Ok(None) => send(unsent).await,
-            Ok(Some(record)) => Ok(NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided)),
-            Err(error) => Err(error.into()),
-        };
-        if sent.is_err() && is_claimed.load(Ordering::Relaxed) {
-            self.claims.release(delivery).await;
-        }
-        let handover = sent?;
         let state = match handover {
             Handover::Before | Handover::Decided(_) => {
                 tracing::info!("delivered before; nothing sent");
@@ -380,13 +288,6 @@ impl Deliveries {
         .await
         .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))?;
         Ok(failures)
-    }
-
-    /// Claims the delivery for this notifier; says whether it has, or another one.
-    async fn claim(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
-        let claiming = self.claims.claim(delivery);
-        let claimed = self.breaker.call(delivery, claiming, |_| true).await;
-        claimed.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
     }
 
     /// The delivery record, where there is one.

@@ -1,6 +1,6 @@
 //! Event stream `SITE`: reads other events of a person, and whether an event was erased.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{
     Context,
@@ -10,10 +10,10 @@ use async_nats::jetstream::{
 use site_broker::{Delivery, Outcome};
 use site_events::SITE_STREAM;
 
-use super::{
-    deliveries::{Handover, Unsent},
-    unavailable::Unavailable,
-};
+use super::unavailable::Unavailable;
+
+/// Whoever is erased so shortly before a mail is sent may still get it.
+const FRESH_FOR: Duration = Duration::from_millis(250);
 
 /// The stream `SITE`, to be read.
 #[derive(Clone)]
@@ -78,21 +78,15 @@ impl EventStream {
         }
     }
 
-    /// What comes of a delivery in place of being sent: another notifier delivered it, or its event was erased. To be asked after
-    /// everything that it waited for, directly before it is sent.
+    /// Whether the event was erased while it waited. To be asked after everything that it waited for, directly before it is sent. One that
+    /// came just now is not looked at.
     ///
     /// # Errors
     ///
-    /// If the broker does not answer, or another notifier has claimed it.
-    pub async fn instead_of_sending(&self, unsent: &Unsent<'_>) -> Result<Option<Handover>, Unavailable> {
-        if unsent.is_fresh() {
-            return Ok(None);
-        }
-        if !unsent.is_still().await? {
-            return Ok(Some(Handover::Before));
-        }
-        let is_erased = self.is_erased(unsent.delivery()).await?;
-        Ok(is_erased.then_some(Handover::Erased))
+    /// If the broker does not answer.
+    pub async fn is_erased_meanwhile(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
+        let is_fresh = delivery.attempt == 1 && delivery.received_at.elapsed() < FRESH_FOR;
+        Ok(!is_fresh && self.is_erased(delivery).await?)
     }
 
     /// Whether the event is no longer in the stream.

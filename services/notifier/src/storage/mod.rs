@@ -2,7 +2,6 @@
 //! endpoints, the newsletter's issues, and the events themselves.
 
 mod attempt_log;
-mod claims;
 mod counted_mails;
 mod deliveries;
 mod endpoint_states;
@@ -19,7 +18,7 @@ mod visitor_mails;
 
 pub use self::{
     attempt_log::AttemptLog,
-    deliveries::{Deliveries, Handover, LastDigest, NotSent, Unsent},
+    deliveries::{Deliveries, Handover, LastDigest, NotSent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
     issue_events::{IssueEvent, IssueEventError, IssueEvents},

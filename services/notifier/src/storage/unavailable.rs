@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use site_broker::{CallError, DELIVERIES_BUCKET, Outcome, Pause};
-
-/// How often a delivery that another notifier has claimed is looked at while a claim lasts.
-const CLAIM_LOOKS: u32 = 4;
+use site_broker::{CallError, Outcome, Pause};
 
 /// How long a store that did not say what comes next is left alone.
 const ANSWER_PAUSE: Duration = Duration::from_secs(5);
@@ -17,7 +14,6 @@ pub struct Unavailable {
     store: &'static str,
     reason: String,
     pause: Pause,
-    is_claimed: bool,
 }
 
 impl Unavailable {
@@ -27,7 +23,6 @@ impl Unavailable {
             store,
             reason: reason.to_string(),
             pause: Pause::Backoff,
-            is_claimed: false,
         }
     }
 
@@ -39,16 +34,6 @@ impl Unavailable {
         Self {
             pause: error.pause(),
             ..Self::new(store, error)
-        }
-    }
-
-    /// Another notifier sends the delivery, or had claimed it for so long when it was killed: it is looked at again well before that is
-    /// over.
-    pub fn claimed(lifetime: Duration) -> Self {
-        Self {
-            pause: Pause::Just(lifetime / CLAIM_LOOKS),
-            is_claimed: true,
-            ..Self::new(DELIVERIES_BUCKET, &"another notifier is sending it")
         }
     }
 
@@ -65,28 +50,15 @@ impl Unavailable {
 
 impl From<Unavailable> for Outcome {
     fn from(error: Unavailable) -> Self {
-        let reason = error.to_string();
-        if error.is_claimed {
-            return Self::NotYet(reason, error.pause);
-        }
-        Self::Retry(reason, error.pause)
+        Self::Retry(error.to_string(), error.pause)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use site_broker::DELIVERIES_BUCKET;
 
-    #[test]
-    fn what_another_notifier_has_claimed_is_looked_at_again_and_never_given_up() {
-        let claimed = Outcome::from(Unavailable::claimed(Duration::from_secs(60)));
-        assert!(
-            matches!(claimed, Outcome::NotYet(_, Pause::Just(pause)) if pause < Duration::from_secs(60)),
-            "{claimed:?}"
-        );
-        let away = Outcome::from(Unavailable::new(DELIVERIES_BUCKET, &"nobody answers"));
-        assert!(matches!(away, Outcome::Retry(_, Pause::Backoff)), "{away:?}");
-    }
+    use super::*;
 
     #[test]
     fn a_store_that_does_not_say_what_comes_next_is_asked_again_soon() {
@@ -98,7 +70,5 @@ mod tests {
             next(Unavailable::new(DELIVERIES_BUCKET, &"nobody answers")),
             Some(ANSWER_PAUSE)
         );
-        let lifetime = Duration::from_secs(60);
-        assert_eq!(next(Unavailable::claimed(lifetime)), Some(lifetime / CLAIM_LOOKS));
     }
 }

@@ -3,16 +3,12 @@
 
 use std::time::Duration;
 
-use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
+use site_broker::RetryPolicy;
 use site_events::Channel;
-use testkit::{MailServer, Nats, S3, S3Fault, ScriptedReply, eventually};
+use testkit::{MailServer, Nats, ScriptedReply, eventually};
 
-use crate::{
-    memory::applied_with_resume,
-    running::{
-        RECRUITERS, Running, SALES, SOON, Site, accepted, header, held, holding, message_id, process,
-        settings,
-    },
+use crate::running::{
+    Running, SALES, SOON, Site, accepted, header, held, holding, message_id, process, settings,
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -165,8 +161,6 @@ async fn mails_that_cannot_be_noted_for_longer_than_the_ack_wait_are_sent_by_no_
     site.refuse_delivery_records().await?;
     let _one = Running::start(&nats, server.port, &[]).await?;
     let _other = Running::start(&nats, server.port, &[]).await?;
-    // Until they claim nothing any more: a claim would be refused like a record.
-    tokio::time::sleep(ACK_WAIT).await;
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
@@ -239,43 +233,7 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_it_had_before_the_broker_was_killed_it_leaves_to_whoever_claimed_it_since() -> anyhow::Result<()>
-{
-    let (mut nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
-    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let site = Site::on(&nats).await?;
-    nats.shorten_the_ack_wait(ACK_WAIT).await?;
-    let applied = applied_with_resume(&s3, 100_000).await?;
-    s3.fault(S3Fault::HoldAnswers);
-    let _notifier = Running::start(&nats, server.port, &s3.flags()).await?;
-    let before = s3.open_connections();
-    let event = site.publish(VISITOR, applied).await?;
-    eventually("the résumé is fetched", SOON, async || {
-        (s3.open_connections() > before).then_some(())
-    })
-    .await?;
-    nats.servers[0].kill().await?;
-    nats.start_server(0).await?;
-    let site = Site::on(&nats).await?;
-    // Until it has its connection again.
-    site.until_acked(Channel::ApplicationAcknowledgement, SOON)
-        .await?;
-    tokio::time::sleep(ACK_WAIT).await;
-
-    let channel = Channel::RecruiterApplication;
-    let claim = format!("{event}.{}.claim", channel.name());
-    site.note(DELIVERIES_BUCKET, &claim, "another notifier").await?;
-    s3.fault(S3Fault::None);
-    // It comes again, and is claimed still.
-    tokio::time::sleep(2 * ACK_WAIT).await;
-    site.note_delivered(event, channel).await?;
-    site.until_acked(channel, SOON).await?;
-    assert_eq!(server.attempts(RECRUITERS), 0);
-    Ok(())
-}
-
-#[tokio::test]
-async fn what_a_notifier_finds_when_it_starts_is_claimed_and_read_once() -> anyhow::Result<()> {
+async fn of_each_mail_the_record_is_read_once() -> anyhow::Result<()> {
     const MAILS: u64 = 160;
     // So few that none waits for others.
     const AT_ONCE: u64 = 8;

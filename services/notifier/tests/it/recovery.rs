@@ -13,7 +13,7 @@ use std::{
 use anyhow::Context as _;
 use axum::{Router, body::Bytes, http::StatusCode, routing::post};
 use serde_json::{Value, json};
-use site_broker::{DELIVERIES_BUCKET, RetryPolicy};
+use site_broker::RetryPolicy;
 use site_events::Channel;
 use testkit::{MailFault, MailServer, Nats, Receiver, S3, ScriptedReply, eventually, mail_server::Behaviour};
 use tokio::{net::TcpListener, sync::Barrier, time::timeout};
@@ -22,9 +22,7 @@ use uuid::Uuid;
 
 use crate::{
     memory::applied_with_resume,
-    running::{
-        HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, header, person, settings, until_all_is_done,
-    },
+    running::{HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, header, person, settings},
     webhooks::Sending,
 };
 
@@ -34,13 +32,6 @@ const BACKLOG: usize = 50;
 const FIRST_SUCCESS: Duration = Duration::from_secs(5);
 /// Within this all that waited has arrived, on a machine that does much else.
 const DRAINED: Duration = Duration::from_secs(15);
-/// Events that wait for what is away, and that another notifier delivered meanwhile: the broker forgot, when it was killed,
-/// whom it had handed them to.
-const WAITING: usize = 10;
-/// An ack wait that is soon over.
-const ACK_WAIT: Duration = Duration::from_secs(4);
-/// A mail server that takes so long leaves another notifier the time to hand over the same mail.
-const SLOW: Duration = Duration::from_secs(3);
 /// How long they may take to reach the place where they wait.
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
 
@@ -141,55 +132,6 @@ async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow:
         assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
     }
     assert!(nats.dead_letters().await?.is_empty());
-    Ok(())
-}
-
-#[tokio::test]
-async fn mails_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
-    let (nats, away) = (Nats::start().await?, Away::start().await?);
-    let site = Site::on(&nats).await?;
-    let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
-    let channel = Channel::NewsletterConfirmation;
-    let mut events = Vec::new();
-    for number in 0..WAITING {
-        events.push(
-            site.request_newsletter(&format!("visitor-{number}@example.org"))
-                .await?,
-        );
-    }
-    tokio::time::sleep(UNTIL_THEY_WAIT).await;
-    for event in events {
-        site.note_delivered(event, channel).await?;
-    }
-    let server = away.recover().await?;
-    site.until_acked(channel, SOON).await?;
-    assert_eq!(server.accepted_mails().len(), 0);
-    Ok(())
-}
-
-#[tokio::test]
-async fn mails_that_two_notifiers_were_handed_are_sent_once() -> anyhow::Result<()> {
-    let (mut nats, away) = (Nats::start().await?, Away::start().await?);
-    nats.shorten_the_ack_wait(ACK_WAIT).await?;
-    let site = Site::on(&nats).await?;
-    let _one = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
-    let _other = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
-    let visitors = (0..WAITING).map(|number| format!("visitor-{number}@example.org"));
-    let visitors: Vec<_> = visitors.collect();
-    for visitor in &visitors {
-        site.request_newsletter(visitor).await?;
-    }
-    tokio::time::sleep(UNTIL_THEY_WAIT).await;
-    nats.stop().await?;
-    tokio::time::sleep(ACK_WAIT).await;
-    nats.resume_from_disk().await?;
-    tokio::time::sleep(UNTIL_THEY_WAIT).await;
-    let server = away.recover_as(|| ScriptedReply::TakeAfter(SLOW)).await?;
-    let site = Site::on(&nats).await?;
-    site.until_acked(Channel::NewsletterConfirmation, DRAINED).await?;
-    for visitor in &visitors {
-        assert_eq!(server.accepted(visitor).len(), 1, "{visitor}");
-    }
     Ok(())
 }
 
@@ -431,30 +373,6 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
         (receiver.received().len() == MESSAGES).then_some(())
     })
     .await
-}
-
-#[tokio::test]
-async fn webhooks_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
-    let absent = AbsentReceiver::choose().await?;
-    let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
-    let site = &sending.site;
-    let mut events = Vec::new();
-    for number in 0..WAITING {
-        events.push(site.contact(&format!("visitor-{number}@example.org")).await?);
-    }
-    tokio::time::sleep(UNTIL_THEY_WAIT).await;
-    for event in events {
-        site.note(
-            DELIVERIES_BUCKET,
-            &format!("{event}.webhook-crm"),
-            "2026-11-20T12:00:00Z",
-        )
-        .await?;
-    }
-    let receiver = absent.appear().await?;
-    until_all_is_done(&sending.nats).await?;
-    assert_eq!(receiver.received().len(), 0);
-    Ok(())
 }
 
 #[tokio::test]

@@ -167,14 +167,6 @@ impl Parts {
         }
     }
 
-    /// Ends the claims of deliveries, as time does.
-    pub async fn end_claims(&self) -> anyhow::Result<()> {
-        let deliveries = self.context.get_stream(format!("KV_{DELIVERIES_BUCKET}")).await?;
-        let claims = format!("$KV.{DELIVERIES_BUCKET}.*.*.claim");
-        deliveries.purge().filter(claims).await?;
-        Ok(())
-    }
-
     /// Ends all services.
     pub fn kill_all(&mut self) {
         self.contact.kill();

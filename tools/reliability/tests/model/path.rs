@@ -413,10 +413,9 @@ impl Sequence {
         Ok(())
     }
 
-    /// What nobody acknowledged comes again, here at once, and not after the ack wait, when the claims are over of who had it.
+    /// What nobody acknowledged comes again, here at once, and not after the ack wait.
     fn redeliver(&mut self, message: &Message) -> anyhow::Result<()> {
         self.wait(async |parts| {
-            parts.end_claims().await?;
             let told = message.ack_with(AckKind::Nak(None)).await;
             told.map_err(|error| anyhow::anyhow!("{error}"))
         })

@@ -23,9 +23,7 @@ use webhooks::{Outgoing, SendingError, WebhookSender};
 use self::disabling::next_state;
 use crate::{
     mail::MailContext,
-    storage::{
-        AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder, Unavailable, Unsent,
-    },
+    storage::{AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder, Unavailable},
 };
 
 /// How long an event is left alone while an earlier one of the same person is under way.
@@ -137,7 +135,7 @@ impl Webhook {
         if let Some(outcome) = self.out_of_order(&delivery).await {
             return outcome;
         }
-        let send = |unsent| self.send(&delivery, unsent);
+        let send = || self.send(&delivery);
         let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
             // It is not the event that failed.
@@ -222,7 +220,7 @@ impl Webhook {
         }
     }
 
-    async fn send(&self, delivery: &Delivery, unsent: Unsent<'_>) -> Result<Handover, WebhookError> {
+    async fn send(&self, delivery: &Delivery) -> Result<Handover, WebhookError> {
         let mut call = loop {
             // It may be switched off while this waits.
             if let Some(reason) = self.stores.states.of_when_there(&self.name, delivery).await?.off {
@@ -239,8 +237,8 @@ impl Webhook {
             attempt: delivery.attempt,
             resume_link: self.resume_link(delivery).await?,
         };
-        if let Some(instead) = self.stores.events.instead_of_sending(&unsent).await? {
-            return Ok(instead);
+        if self.stores.events.is_erased_meanwhile(delivery).await? {
+            return Ok(Handover::Erased);
         }
         let Err(error) = self.send_now(&outgoing).await else {
             call.answered();
