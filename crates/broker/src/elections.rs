@@ -1,26 +1,22 @@
 //! Requests to a stream whose servers agree on another leader, as where the former one is stopped or drained.
 //!
 //! For some tens of milliseconds nobody leads the stream then: what is sent to it is taken by nobody, and reads are refused. Neither
-//! did anything, so both are made again. Where a server is lost, or a whole cluster starts, it takes seconds, in which nobody creates
-//! or finds a stream either.
+//! did anything, so both are made again.
 
-use std::{error::Error, iter, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use async_nats::{
     Subject,
     jetstream::{
-        self, Context, ErrorCode,
-        context::{
-            CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
-            PublishErrorKind, RequestError, RequestErrorKind, StreamsError,
-        },
+        Context, ErrorCode,
+        context::{PublishError, PublishErrorKind},
         message::PublishMessage,
         publish::PublishAck,
-        stream::{ConsumerError, ConsumerErrorKind, LastRawMessageErrorKind, RawMessageError},
+        stream::{LastRawMessageErrorKind, RawMessageError},
     },
 };
 use backon::{ConstantBuilder, Retryable};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 /// For how long, and how often: two seconds, a part of any caller's deadline. Busy servers need more than one to agree.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
@@ -29,14 +25,6 @@ const HANDOVER: ConstantBuilder = ConstantBuilder::new()
 
 /// Within which a broker acknowledges, unless it is overloaded or its leader is gone.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
-
-/// How long the servers of a cluster may take until they know each other and have a leader.
-const CLUSTER_START: Duration = Duration::from_secs(30);
-
-/// How often it is asked meanwhile.
-const CLUSTER_START_POLL: ConstantBuilder = ConstantBuilder::new()
-    .with_delay(Duration::from_millis(200))
-    .without_max_times();
 
 /// Stores a message, and gives the acknowledgement of the stream's leader, once there is one.
 pub(crate) async fn store(
@@ -85,76 +73,11 @@ fn is_leaderless(error: &RawMessageError) -> bool {
     )
 }
 
-/// What a cluster says of its streams and consumers, or does to them, once it has a leader. For requests that change nothing more
-/// where they are made twice: of one that was not answered nobody knows whether it was heard.
-pub(crate) async fn administer<T, E: MaybeLeaderless, F>(ask: impl FnMut() -> F) -> Result<T, E>
-where
-    F: Future<Output = Result<T, E>>,
-{
-    let started = Instant::now();
-    ask.retry(CLUSTER_START_POLL)
-        .when(|error: &E| error.is_leaderless() && started.elapsed() < CLUSTER_START)
-        .await
-}
-
-/// What may come of a request that a cluster without a leader got: no answer, or a refusal for the time being.
-pub(crate) trait MaybeLeaderless {
-    fn is_leaderless(&self) -> bool;
-}
-
-impl MaybeLeaderless for GetStreamError {
-    fn is_leaderless(&self) -> bool {
-        match self.kind() {
-            GetStreamErrorKind::Request => is_caused_by_no_leader(self),
-            GetStreamErrorKind::JetStream(answer) => is_for_now(answer.error_code()),
-            _ => false,
-        }
-    }
-}
-
-impl MaybeLeaderless for CreateStreamError {
-    fn is_leaderless(&self) -> bool {
-        match self.kind() {
-            CreateStreamErrorKind::TimedOut => true,
-            CreateStreamErrorKind::JetStream(answer) => is_for_now(answer.error_code()),
-            _ => false,
-        }
-    }
-}
-
-impl MaybeLeaderless for ConsumerError {
-    fn is_leaderless(&self) -> bool {
-        match self.kind() {
-            ConsumerErrorKind::TimedOut => true,
-            ConsumerErrorKind::JetStream(answer) => is_for_now(answer.error_code()),
-            _ => false,
-        }
-    }
-}
-
-impl MaybeLeaderless for StreamsError {
-    fn is_leaderless(&self) -> bool {
-        is_caused_by_no_leader(self)
-    }
-}
-
-fn is_for_now(code: ErrorCode) -> bool {
-    [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE].contains(&code)
-}
-
-/// Whether this, or what led to it, is such an outcome.
-fn is_caused_by_no_leader(error: &(dyn Error + 'static)) -> bool {
-    iter::successors(Some(error), |&error| error.source()).any(|error| {
-        let request = error.downcast_ref::<RequestError>();
-        let answer = error.downcast_ref::<jetstream::Error>();
-        request.is_some_and(|request| request.kind() == RequestErrorKind::TimedOut)
-            || answer.is_some_and(|answer| is_for_now(answer.error_code()))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+
+    use async_nats::jetstream;
 
     use super::*;
 

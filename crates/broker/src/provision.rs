@@ -21,7 +21,6 @@ use visitor::PersonKey;
 use crate::{
     DELIVERIES_BUCKET, DIGEST_CONSUMER, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET,
     SUBSCRIBERS_BUCKET, UPLOADS_BUCKET, VISITOR_MAILS_BUCKET,
-    elections::administer,
     person_key::{self, PersonKeyError},
 };
 
@@ -195,7 +194,7 @@ pub async fn provision(
     }
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         let what = described(config);
-        let created = administer(|| context.create_or_update_stream(config.clone())).await;
+        let created = context.create_or_update_stream(config.clone()).await;
         map_error(&what, created)?;
         ready.push(what);
     }
@@ -206,7 +205,7 @@ pub async fn provision(
     }
     for (stream, config) in consumers.into_iter().chain(wanted.others) {
         let what = consumer_described(&config);
-        let created = administer(|| context.create_consumer_on_stream(config.clone(), stream)).await;
+        let created = context.create_consumer_on_stream(config.clone(), stream).await;
         map_error(&what, created)?;
         ready.push(what);
     }
@@ -261,7 +260,7 @@ async fn ensure_share_is_enough(
 }
 
 async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>, ProvisionError> {
-    match administer(|| context.get_stream(name)).await {
+    match context.get_stream(name).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), GetStreamErrorKind::JetStream(ref error) if error.code() == 404) => {
             Ok(None)
@@ -317,7 +316,7 @@ async fn existing_consumer(
     config: &consumer::pull::Config,
 ) -> Result<Option<PullConsumer>, ProvisionError> {
     let name = config.durable_name.as_deref().unwrap_or_default();
-    match administer(|| context.get_consumer_from_stream(name, SITE_STREAM)).await {
+    match context.get_consumer_from_stream(name, SITE_STREAM).await {
         Ok(consumer) => Ok(Some(consumer)),
         Err(error) if matches!(error.kind(), ConsumerErrorKind::JetStream(answer) if answer.error_code() == ErrorCode::CONSUMER_NOT_FOUND) => {
             Ok(None)
@@ -346,7 +345,7 @@ async fn consumer_names(context: &Context) -> Result<Vec<String>, ProvisionError
     let Some(stream) = existing_stream(context, SITE_STREAM).await? else {
         return Ok(Vec::new());
     };
-    let names = administer(|| stream.consumer_names().try_collect()).await;
+    let names = stream.consumer_names().try_collect().await;
     map_error("the consumers of SITE", names)
 }
 
@@ -409,10 +408,8 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
             allow_message_ttl: true,
             ..bucket(SUBSCRIBERS_BUCKET)
         },
-        // Claims of deliveries expire sooner than their records.
         Config {
             max_age: DELIVERY_RECORD_TTL,
-            allow_message_ttl: true,
             ..bucket(DELIVERIES_BUCKET)
         },
         bucket(ENDPOINTS_BUCKET),

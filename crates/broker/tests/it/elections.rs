@@ -1,23 +1,18 @@
 //! A stream that nobody leads for a moment, as while its servers elect another leader.
 
-use std::{collections::HashMap, time::Duration};
+use std::time::Duration;
 
 use anyhow::Context;
-use async_nats::{
-    Client, Subscriber,
-    jetstream::{self, context::ContextBuilder},
-};
+use async_nats::jetstream;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use site_broker::{
-    Endpoints, ProvisionSettings, PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
+    PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
     buckets::{open_bucket, write_entry},
-    provision::{provision, stream_names},
 };
 use site_events::SITE_STREAM;
-use testkit::{Nats, PERSON_KEY, User};
+use testkit::{Nats, User};
 use tokio::{join, time::sleep};
-use visitor::PersonKey;
 
 use crate::reconnecting::publish;
 
@@ -89,64 +84,5 @@ async fn an_entry_of_a_bucket_waits_a_moment_for_a_leader() -> anyhow::Result<()
     let (led, written) = join!(without_leader(&nats, &stream), written);
     led?;
     assert_eq!(written?, 1);
-    Ok(())
-}
-
-/// Where a set-up asks, instead of JetStream itself.
-const FAULTY_API: &str = "faulty-api";
-
-/// How long a set-up waits for an answer.
-const ANSWERED_WITHIN: Duration = Duration::from_millis(200);
-
-/// Passes requests on to JetStream, of each kind only from the third on: the first is not answered, the second refused as by a
-/// cluster that has no leader.
-async fn answer_from_the_third_on(operator: &Client, mut requests: Subscriber) -> anyhow::Result<()> {
-    const LEADERLESS: &str = r#"{ "error": { "code": 503, "err_code": 10008, "description": "JetStream system temporarily unavailable" } }"#;
-    let mut times: HashMap<String, u32> = HashMap::new();
-    while let Some(request) = requests.next().await {
-        let reply = request.reply.context("an answer is wanted")?;
-        let asked = request.subject.strip_prefix(FAULTY_API).context("the prefix")?;
-        let kind = asked.split('.').take(3).collect();
-        let time: &mut u32 = times.entry(kind).or_default();
-        *time += 1;
-        match time {
-            1 => {}
-            2 => operator.publish(reply, LEADERLESS.into()).await?,
-            _ => {
-                let subject = format!("$JS.API{asked}");
-                operator
-                    .publish_with_reply(subject, reply, request.payload)
-                    .await?;
-            }
-        }
-    }
-    anyhow::bail!("the requests ended")
-}
-
-#[tokio::test]
-async fn a_setup_waits_for_a_leader_whatever_it_asks() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let operator = nats.client(User::Operator).await?;
-    let jetstream = jetstream::new(operator.clone());
-    for name in stream_names() {
-        jetstream.delete_stream(name).await?;
-    }
-    let context = ContextBuilder::new()
-        .timeout(ANSWERED_WITHIN)
-        .api_prefix(FAULTY_API)
-        .build(operator.clone());
-    let settings = ProvisionSettings {
-        replicas: 1,
-        max_age: Duration::from_secs(60 * 60),
-        storage_mb: 100,
-        webhooks: Some(Endpoints::default()),
-    };
-    let key = PersonKey::new(PERSON_KEY)?;
-    let requests = operator.subscribe(format!("{FAULTY_API}.>")).await?;
-    operator.flush().await?;
-    tokio::select! {
-        provisioned = provision(&context, &settings, &key) => assert!(!provisioned?.ready.is_empty()),
-        answered = answer_from_the_third_on(&operator, requests) => answered?,
-    }
     Ok(())
 }

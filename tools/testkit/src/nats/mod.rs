@@ -7,7 +7,7 @@ mod user;
 
 use std::{
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context as _;
@@ -22,6 +22,7 @@ use serde_json::Value;
 use site_broker::{ProvisionSettings, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SENDINGS_STREAM, SITE_STREAM};
 use tempfile::TempDir;
+use tokio::time::sleep;
 use visitor::PersonKey;
 
 use self::{
@@ -33,6 +34,10 @@ pub use self::{
     user::User,
 };
 use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
+
+/// How long the servers of a cluster may take until they have a leader, and how often they are asked meanwhile.
+const CLUSTER_START: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The key of person ids that every broker of a test is set up with.
 pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
@@ -140,8 +145,15 @@ impl Nats {
         let mut settings = Flags::try_parse_from([&["provision"], flags].concat())?.provision;
         settings.replicas = self.servers.len();
         let key = PersonKey::new(PERSON_KEY)?;
-        site_broker::provision(&self.jetstream().await?, &settings, &key).await?;
-        Ok(())
+        let (context, started) = (self.jetstream().await?, Instant::now());
+        loop {
+            match site_broker::provision(&context, &settings, &key).await {
+                Err(_leaderless) if self.servers.len() > 1 && started.elapsed() < CLUSTER_START => {
+                    sleep(POLL_INTERVAL).await;
+                }
+                provisioned => return Ok(provisioned.map(drop)?),
+            }
+        }
     }
 
     /// Stops it; its disk stays.
