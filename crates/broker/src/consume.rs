@@ -23,15 +23,20 @@ use uuid::Uuid;
 use visitor::PersonId;
 
 use crate::{
-    RetryPolicy, dead_letters,
+    Failure, Remedy, RetryPolicy,
+    consumer_pause::ConsumerPause,
+    dead_letters,
     delivery::{Delivery, Outcome},
     metrics::ConsumerMetrics,
     provision::ACK_WAIT,
     pull::{Pulled, messages},
+    retries::MAX_ASKED_PAUSE,
 };
 
 /// The pause before the broker is told an outcome again.
 const REPEAT_PAUSE: Duration = Duration::from_secs(1);
+/// When an event whose probe failed may be the probe again, where there are others.
+const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How often within the ack wait the broker is told that a delivery is still under way (`+WPI`): after it, it would hand
 /// the event to someone else as well.
 const PROGRESS_SHARE: u32 = 4;
@@ -102,16 +107,17 @@ pub async fn consume<F, Fut>(
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    let metrics = ConsumerMetrics::of(&consumer);
+    let (metrics, pause) = (ConsumerMetrics::of(&consumer), ConsumerPause::new(&consumer));
     let processor = Processor {
         context,
         consumer: &consumer,
         retries: options.retries,
         metrics: &metrics,
+        pause: &pause,
         deliver: &deliver,
         stop: &stop,
     };
-    messages(context, &consumer, options.max_in_flight, &stop)
+    messages(context, &consumer, options.max_in_flight, &pause, &stop)
         .for_each_concurrent(None, async |pulled| processor.process(pulled).await)
         .await;
 }
@@ -133,6 +139,7 @@ pub async fn deliver_one<F, Fut>(
         consumer: &consumer,
         retries,
         metrics: &ConsumerMetrics::of(&consumer),
+        pause: &ConsumerPause::new(&consumer),
         deliver: &deliver,
         stop: &CancellationToken::new(),
     };
@@ -140,6 +147,7 @@ pub async fn deliver_one<F, Fut>(
         message: message.clone(),
         ack_wait: ACK_WAIT,
         permit: None,
+        is_probe: false,
     };
     processor.process(pulled).await;
 }
@@ -150,6 +158,7 @@ struct Processor<'a, F> {
     consumer: &'a Arc<str>,
     retries: RetryPolicy,
     metrics: &'a ConsumerMetrics,
+    pause: &'a ConsumerPause,
     deliver: &'a F,
     stop: &'a CancellationToken,
 }
@@ -161,10 +170,14 @@ where
 {
     /// One attempt: the delivery, and its ack, nak or dead letter.
     async fn process(&self, pulled: Pulled) {
+        if let Some(pause) = self.pause_of(&pulled) {
+            self.acknowledge(pulled, pause, 0, Duration::ZERO).await;
+            return;
+        }
         let message = &pulled.message;
         let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
-        let backoff = self.retries.backoff_after(attempt);
+        let backoff = self.retries.backoff_at(age);
         let is_last = self.retries.is_given_up(attempt, age);
         let envelope = serde_json::from_slice::<Envelope>(&message.payload);
         let span = self.span(message, attempt, envelope.as_ref().ok());
@@ -173,28 +186,25 @@ where
             .is_ok_and(|envelope| envelope.subject.is_synthetic());
         let outcome = match envelope {
             Ok(envelope) => {
-                let delivery = self.start_delivery((attempt, is_last), backoff, envelope, &pulled);
+                let delivery = self.start_delivery((attempt, is_last), envelope, message);
                 let work = span.instrument((self.deliver)(delivery));
                 with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
-            Err(error) => Outcome::Refused(format!(
+            Err(error) => Outcome::Failed(Failure::permanent(format!(
                 "not an event: unreadable at line {}, column {}",
                 error.line(),
                 error.column()
-            )),
+            ))),
         };
-        let outcome = match outcome {
-            Outcome::Retry(reason, _) if is_last => Outcome::Refused(reason),
-            outcome => outcome,
-        };
-        if !matches!(outcome, Outcome::Delivered | Outcome::NotYet(..)) {
+        let outcome = self.judge(outcome, &pulled, is_last);
+        if matches!(outcome, Outcome::Failed(_) | Outcome::NotBegun) {
             span.fail();
         }
         let outcome = match outcome {
             // Its check tells that it did not arrive, and nobody needs it any more.
-            Outcome::Refused(reason) if is_synthetic => {
-                tracing::warn!(%reason, "the form of a check was given up");
+            Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
+                tracing::warn!(reason = failure.reason, "the form of a check was given up");
                 Outcome::Delivered
             }
             outcome => outcome,
@@ -204,6 +214,38 @@ where
         }
         span.instrument(self.acknowledge(pulled, outcome, attempt, backoff))
             .await;
+    }
+
+    /// What becomes of an event that was pulled while the consumer pauses: it came for an earlier request, or as a probe that failed before
+    /// while others were not tried yet, which would always come first.
+    fn pause_of(&self, pulled: &Pulled) -> Option<Outcome> {
+        let pause = self.pause.remaining()?;
+        let reason = "the receiver is unavailable".to_owned();
+        if !pulled.is_probe {
+            return Some(Outcome::NotYet { reason, pause });
+        }
+        let info = pulled.message.info().ok()?;
+        if info.delivered == 1 || info.pending == 0 {
+            return None;
+        }
+        let pause = PROBED_AGAIN_AFTER;
+        Some(
+            self.pause
+                .learn(Outcome::NotYet { reason, pause }, info.stream_sequence, true),
+        )
+    }
+
+    /// The outcome, by what is known of the receiver, and by whether this was the last attempt.
+    fn judge(&self, outcome: Outcome, pulled: &Pulled, is_last: bool) -> Outcome {
+        let sequence = sequence(&pulled.message);
+        let mut outcome = self.pause.learn(outcome, sequence, pulled.is_probe);
+        if let Outcome::Failed(failure) = &mut outcome
+            && matches!(failure.remedy, Remedy::Retry { .. })
+            && is_last
+        {
+            failure.remedy = Remedy::DeadLetter;
+        }
+        outcome
     }
 
     fn span(&self, message: &Message, attempt: u32, envelope: Option<&Envelope>) -> Span {
@@ -239,27 +281,20 @@ where
     fn start_delivery(
         &self,
         (attempt, is_last): (u32, bool),
-        backoff: Duration,
         envelope: Envelope,
-        Pulled {
-            message, ack_wait, ..
-        }: &Pulled,
+        message: &Message,
     ) -> Delivery {
-        let now = tokio::time::Instant::now();
         Delivery {
             consumer: self.consumer.clone(),
             event_id: envelope.id,
             event_type: envelope.event_type,
             person: envelope.subject,
             request_id: envelope.request_id,
-            sequence: message.info().map_or(0, |info| info.stream_sequence),
+            sequence: sequence(message),
             attempt,
             is_last,
-            give_up_after: self.retries.give_up_after,
-            ack_wait: *ack_wait,
-            received_at: now,
+            received_at: tokio::time::Instant::now(),
             payload: message.payload.clone(),
-            give_back_at: now + backoff,
             stop: self.stop.clone(),
         }
     }
@@ -271,46 +306,63 @@ where
             message,
             ack_wait,
             mut permit,
+            ..
         } = pulled;
         let told = match outcome {
             Outcome::Delivered => {
                 self.until_told(ack_wait, &mut permit, || message.double_ack())
                     .await
             }
-            Outcome::NotYet(reason, pause) => {
+            Outcome::NotYet { reason, pause } => {
                 tracing::debug!(%reason, "not begun; will be looked at again");
-                message
-                    .ack_with(AckKind::Nak(Some(pause.after(backoff, self.retries))))
-                    .await
+                message.ack_with(nak(pause)).await
             }
-            Outcome::Retry(reason, pause) => {
-                let pause = pause.after(backoff, self.retries);
+            Outcome::Failed(Failure {
+                reason,
+                remedy: Remedy::Retry { at_least },
+            }) => {
+                let pause = backoff.max(at_least.min(MAX_ASKED_PAUSE));
                 tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
                 // Told once: a late one would call the event back from who has it by then.
-                let pause = Some(pause).filter(|pause| !pause.is_zero());
-                message.ack_with(AckKind::Nak(pause)).await
+                message.ack_with(nak(pause)).await
+            }
+            Outcome::Failed(Failure {
+                reason,
+                remedy: Remedy::RetryLater { at_least },
+            }) => {
+                tracing::info!(%reason, retry.seconds = at_least.as_secs(), "the receiver is unavailable; will try again");
+                message.ack_with(nak(at_least)).await
             }
             Outcome::NotBegun => {
                 tracing::info!("given back; the process stops before it was begun");
-                message.ack_with(AckKind::Nak(None)).await
+                message.ack_with(nak(Duration::ZERO)).await
             }
-            Outcome::Refused(reason) => {
-                tracing::error!(%reason, "given up; moved to the dead letters");
-                let publish =
-                    || dead_letters::publish(self.context, self.consumer, &message, &reason, attempt);
-                match self.until_told(ack_wait, &mut permit, publish).await {
-                    Ok(()) => {
-                        self.metrics.record_dead_letter();
-                        self.until_told(ack_wait, &mut permit, || message.double_ack())
-                            .await
-                    }
-                    Err(error) => Err(error),
-                }
+            Outcome::Failed(Failure {
+                reason,
+                remedy: Remedy::DeadLetter,
+            }) => {
+                self.dead_letter(&message, &reason, attempt, ack_wait, &mut permit)
+                    .await
             }
         };
         if let Err(error) = told {
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
         }
+    }
+
+    async fn dead_letter(
+        &self,
+        message: &Message,
+        reason: &str,
+        attempt: u32,
+        ack_wait: Duration,
+        permit: &mut Option<OwnedSemaphorePermit>,
+    ) -> Result<(), async_nats::Error> {
+        tracing::error!(%reason, "given up; moved to the dead letters");
+        let publish = || dead_letters::publish(self.context, self.consumer, message, reason, attempt);
+        self.until_told(ack_wait, permit, publish).await?;
+        self.metrics.record_dead_letter();
+        self.until_told(ack_wait, permit, || message.double_ack()).await
     }
 
     /// Tells the broker something again and again, until it has heard it, or hands the event out again anyway, or the process
@@ -357,6 +409,14 @@ pub async fn with_progress<T, Fut: Future<Output = ()>>(
         done = work => done,
         never = telling => never,
     }
+}
+
+fn nak(pause: Duration) -> AckKind {
+    AckKind::Nak(Some(pause).filter(|pause| !pause.is_zero()))
+}
+
+fn sequence(message: &Message) -> u64 {
+    message.info().map_or(0, |info| info.stream_sequence)
 }
 
 fn attempt_and_age(message: &Message) -> (u32, Duration) {

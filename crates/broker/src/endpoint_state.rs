@@ -13,6 +13,9 @@ pub struct EndpointState {
     /// When it last failed.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub last_failed: Option<OffsetDateTime>,
+    /// How it refused our credentials, if it did: it is asked once an hour then.
+    #[serde(default)]
+    pub held: Option<String>,
     /// Why nothing is sent to it any more.
     #[serde(default)]
     pub off: Option<String>,

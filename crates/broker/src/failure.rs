@@ -3,7 +3,7 @@
 
 use std::{fmt::Display, time::Duration};
 
-use crate::delivery::{Outcome, Pause};
+use crate::delivery::Outcome;
 
 /// A failed attempt. The reason is for the log and the dead letter; it holds no address, name or message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +58,11 @@ impl Failure {
         )
     }
 
+    /// A store of the broker is unavailable.
+    pub fn of_store(store: &str, reason: impl Display) -> Self {
+        Self::retry_later(format_args!("{store} is unavailable: {reason}"))
+    }
+
     /// A failure with this remedy.
     pub fn new(reason: impl Display, remedy: Remedy) -> Self {
         Self {
@@ -68,13 +73,7 @@ impl Failure {
 }
 
 impl From<Failure> for Outcome {
-    fn from(Failure { reason, remedy }: Failure) -> Self {
-        match remedy {
-            Remedy::DeadLetter => Self::Refused(reason),
-            Remedy::Retry { at_least } => Self::Retry(reason, Pause::AtLeast(at_least)),
-            Remedy::RetryLater { at_least } => {
-                Self::NotYet(reason, Pause::Just(at_least.max(Duration::from_secs(1))))
-            }
-        }
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
     }
 }

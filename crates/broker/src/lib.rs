@@ -1,8 +1,8 @@
 //! The broker, NATS JetStream: publishing with acknowledgement, durable consumers, retries, dead letters, provisioning.
 
 pub mod buckets;
-mod circuit_breaker;
 pub mod consume;
+mod consumer_pause;
 pub mod dead_letters;
 mod delivery;
 mod elections;
@@ -17,15 +17,13 @@ mod pull;
 mod retries;
 mod stream_reader;
 
-pub use circuit_breaker::{Away, Call, CallError, CircuitBreaker, GivenBack};
-pub use delivery::{Delivery, Outcome, Pause};
+pub use delivery::{Delivery, Outcome};
 pub use endpoints::{Endpoint, Endpoints};
 pub use failure::{Failure, Remedy};
 pub use person_key::{PersonKeyError, ensure_person_key, person_key_dependency};
 pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
-pub use pull::PULL_EXPIRES;
-pub use retries::{MAX_ASKED_PAUSE, RetryPolicy};
+pub use retries::RetryPolicy;
 pub use stream_reader::{Messages, ReadError, StreamReader};
 
 /// The durable consumer of dead letters that the operator is told of.
@@ -42,8 +40,6 @@ pub const WITHHELD: &str = "withheld";
 pub const REFUSED: &str = "refused";
 /// How the key ends under which it is recorded that a webhook is given up: the person's later ones wait no longer for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
-/// How the key ends under which is counted how often a webhook failed that goes in its person's order.
-pub const FAILURES_SUFFIX: &str = "_failures";
 /// The KV bucket of the mails that each visitor got within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `ledger` what was sent of all.

@@ -8,7 +8,7 @@ use opentelemetry::{
 };
 use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
-use crate::delivery::Outcome;
+use crate::{Remedy, delivery::Outcome};
 
 /// Histogram buckets of the time from an event to its delivery; a receiver may be away for a day.
 const AGE_BUCKETS_SECONDS: [f64; 14] = [
@@ -68,9 +68,12 @@ impl ConsumerMetrics {
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
-            Outcome::Retry(..) => "retry",
-            Outcome::NotYet(..) => "not_yet",
-            Outcome::Refused(_) => "refused",
+            Outcome::Failed(failure) => match failure.remedy {
+                Remedy::DeadLetter => "refused",
+                Remedy::Retry { .. } => "retry",
+                Remedy::RetryLater { .. } => "unavailable",
+            },
+            Outcome::NotYet { .. } => "not_yet",
             Outcome::NotBegun => "not_begun",
         };
         if outcome == "delivered" {

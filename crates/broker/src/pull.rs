@@ -1,38 +1,35 @@
 //! Pull: the messages of a durable consumer, each with a permit to be delivered (backpressure), without end.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use async_nats::{
-    Statistics,
-    jetstream::{
-        AckKind, Context, Message,
-        consumer::{PullConsumer, pull::Batch},
-    },
+use async_nats::jetstream::{
+    AckKind, Context, Message,
+    consumer::{PullConsumer, pull::Batch},
 };
 use futures_util::{Stream, StreamExt, stream};
 use site_events::stream_of;
 use site_service::drain::CancellationToken;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+    time::{Instant, timeout, timeout_at},
 };
+
+use crate::consumer_pause::{ConsumerPause, Width};
 
 /// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew. In a cluster it may hand out so long to a process that
 /// was killed, and what it did comes again after the ack wait.
-pub const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// How often it is looked whether the connection is another one: a broker that was started anew knows of no request.
-const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+const PULL_EXPIRES: Duration = Duration::from_secs(2);
+/// How much longer a request is waited for than the broker keeps it: a broker that was started anew knows of none.
+const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Pulls the consumer's messages until `stop`: a pull that fails is begun anew, beside the deliveries under way.
 pub fn messages<'a>(
     context: &'a Context,
     consumer: &'a str,
     max_in_flight: usize,
+    pause: &'a ConsumerPause,
     stop: &'a CancellationToken,
 ) -> impl Stream<Item = Pulled> + Send + 'a {
     let pull = Pull {
@@ -41,9 +38,9 @@ pub fn messages<'a>(
         permits: Arc::new(Semaphore::new(max_in_flight)),
         // Asking for one at a time would cost more than what is asked for.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
-        connection: Connection::of(context),
         opened: None,
         batch: None,
+        pause,
         stop,
     };
     stream::unfold(pull, async |mut pull| {
@@ -59,6 +56,16 @@ pub struct Pulled {
     pub ack_wait: Duration,
     /// Of `max_in_flight`, for as long as the delivery takes.
     pub permit: Option<OwnedSemaphorePermit>,
+    /// Whether it is to show that the receiver is available again.
+    pub is_probe: bool,
+}
+
+/// A batch that was requested, and the permits held for it.
+struct Requested {
+    batch: Batch,
+    until: Instant,
+    permits: OwnedSemaphorePermit,
+    width: Width,
 }
 
 struct Pull<'a> {
@@ -66,11 +73,10 @@ struct Pull<'a> {
     consumer: &'a str,
     permits: Arc<Semaphore>,
     min_batch: u32,
-    connection: Connection,
     /// The consumer, opened anew after an error.
     opened: Option<PullConsumer>,
-    /// The batch that was requested, and the permits held for it.
-    batch: Option<(Batch, OwnedSemaphorePermit)>,
+    batch: Option<Requested>,
+    pause: &'a ConsumerPause,
     stop: &'a CancellationToken,
 }
 
@@ -89,8 +95,8 @@ impl Pull<'_> {
     /// would come again only after the ack wait. In a cluster its leader does not hear that nobody waits any more: the request
     /// came from another account by way of another server.
     async fn give_back(&mut self) {
-        while let Some((batch, _)) = &mut self.batch
-            && let Some(Ok(message)) = batch.next().await
+        while let Some(requested) = &mut self.batch
+            && let Some(Ok(message)) = requested.batch.next().await
         {
             // For somebody else, not for this request.
             if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
@@ -123,57 +129,42 @@ impl Pull<'_> {
                     self.opened.insert(opening.await?)
                 }
             };
-            let (batch, permits) = match &mut self.batch {
-                Some(batch) => batch,
+            let requested = match &mut self.batch {
+                Some(requested) => requested,
                 None => {
-                    let permits = free_permits(&self.permits, self.min_batch).await?;
+                    let mut permits = free_permits(&self.permits, self.min_batch).await?;
+                    let width = self.pause.over().await;
+                    if width == Width::Probe
+                        && let Some(one) = permits.split(1)
+                    {
+                        permits = one;
+                    }
                     let batch = opened.batch().max_messages(permits.num_permits());
-                    let requested = batch.expires(PULL_EXPIRES).messages().await?;
-                    self.batch.insert((requested, permits))
+                    let batch = batch.expires(PULL_EXPIRES).messages().await?;
+                    self.batch.insert(Requested {
+                        batch,
+                        until: Instant::now() + PULL_EXPIRES + ANSWER_GRACE,
+                        permits,
+                        width,
+                    })
                 }
             };
-            let next = async { batch.next().await.transpose() };
-            let message = tokio::select! {
-                biased;
-                next = next => next?,
-                () = self.connection.replaced() => None,
-            };
-            if let Some(message) = message
-                && let Some(permit) = permits.split(1)
+            let next = timeout_at(requested.until, requested.batch.next()).await;
+            if let Some(message) = next.ok().flatten().transpose()?
+                && let Some(permit) = requested.permits.split(1)
             {
+                let is_probe = requested.width == Width::Probe;
+                if is_probe {
+                    self.pause.probe();
+                }
                 return Ok(Pulled {
                     message,
                     ack_wait: opened.cached_info().config.ack_wait,
                     permit: Some(permit),
+                    is_probe,
                 });
             }
             self.batch = None;
-        }
-    }
-}
-
-/// The connection that requests were made on.
-struct Connection {
-    statistics: Arc<Statistics>,
-    number: u64,
-}
-
-impl Connection {
-    fn of(context: &Context) -> Self {
-        let statistics = context.client().statistics();
-        let number = statistics.connects.load(Ordering::Relaxed);
-        Self { statistics, number }
-    }
-
-    /// Waits until it is another one.
-    async fn replaced(&mut self) {
-        loop {
-            tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
-            let number = self.statistics.connects.load(Ordering::Relaxed);
-            if number != self.number {
-                self.number = number;
-                return;
-            }
         }
     }
 }

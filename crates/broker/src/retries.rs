@@ -11,9 +11,9 @@ pub const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
 /// Retry policy: exponential backoff with jitter, until an event is too old.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// The backoff before the second attempt; it doubles with each one, up to a quarter of an hour.
+    /// The backoff before the second attempt. Later ones are as long as the event is old, up to a quarter of an hour.
     pub initial_backoff: Duration,
-    /// For how long a receiver may be away before its events become dead letters.
+    /// For how long an event is tried before it becomes a dead letter.
     pub give_up_after: Duration,
 }
 
@@ -32,28 +32,22 @@ impl RetryPolicy {
 
     /// How often an event is tried in this time, at the least.
     fn attempts_within(self, time: Duration) -> u32 {
-        let mut attempts = 1;
-        let mut passed = self.backoff(attempts, 1.0);
-        while passed < time {
+        let (mut attempts, mut age) = (0, Duration::ZERO);
+        while age < time {
             attempts += 1;
-            passed += self.backoff(attempts, 1.0);
+            age += self.backoff(age, 1.0);
         }
         attempts
     }
 
-    /// The backoff after an attempt that failed.
-    pub(crate) fn backoff_after(self, attempt: u32) -> Duration {
-        self.backoff(attempt, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
+    /// The backoff after a failed attempt at an event of this age.
+    pub(crate) fn backoff_at(self, age: Duration) -> Duration {
+        self.backoff(age, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
-    /// Doubles up to a quarter of an hour, longer by up to a fifth (`jitter`, 0 to 1)
-    /// so that what failed together does not return together.
-    fn backoff(self, attempt: u32, jitter: f64) -> Duration {
-        let doublings = attempt.clamp(1, 16) - 1;
-        let pause = self
-            .initial_backoff
-            .saturating_mul(1 << doublings)
-            .min(MAX_BACKOFF);
+    /// Longer by up to a fifth (`jitter`, 0 to 1) so that events that failed together do not return together.
+    fn backoff(self, age: Duration, jitter: f64) -> Duration {
+        let pause = age.max(self.initial_backoff).min(MAX_BACKOFF);
         pause.mul_f64(1.0 + jitter / 5.0)
     }
 }
@@ -70,11 +64,11 @@ mod tests {
 
     #[test]
     fn retries_slow_down_to_a_quarter_of_an_hour() {
-        let pause = |attempt, jitter| RetryPolicy::DEFAULT.backoff(attempt, jitter);
-        assert_eq!(pause(1, 0.0), Duration::from_secs(5));
-        assert_eq!(pause(3, 0.0), Duration::from_secs(20));
-        assert_eq!(pause(1000, 0.0), MAX_BACKOFF);
-        assert_eq!(pause(1000, 1.0), MAX_BACKOFF.mul_f64(1.2));
+        let pause = |age, jitter| RetryPolicy::DEFAULT.backoff(Duration::from_secs(age), jitter);
+        assert_eq!(pause(0, 0.0), Duration::from_secs(5));
+        assert_eq!(pause(20, 0.0), Duration::from_secs(20));
+        assert_eq!(pause(100_000, 0.0), MAX_BACKOFF);
+        assert_eq!(pause(100_000, 1.0), MAX_BACKOFF.mul_f64(1.2));
     }
 
     #[test]
@@ -99,7 +93,9 @@ mod tests {
     #[test]
     fn what_failed_together_does_not_return_together() {
         let first_pause = Duration::from_secs(5)..=Duration::from_secs(6);
-        let pauses: Vec<Duration> = (0..20).map(|_| RetryPolicy::DEFAULT.backoff_after(1)).collect();
+        let pauses: Vec<Duration> = (0..20)
+            .map(|_| RetryPolicy::DEFAULT.backoff_at(Duration::ZERO))
+            .collect();
         assert!(
             pauses.iter().all(|pause| first_pause.contains(pause)),
             "{pauses:?}"

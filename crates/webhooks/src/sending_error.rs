@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use site_broker::Away;
+use site_broker::{Failure, Remedy};
 
 /// Why an event did not reach its receiver. No text names the address, which may be a secret.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -78,46 +78,48 @@ impl From<serde_json::Error> for SendingError {
     }
 }
 
+impl From<SendingError> for Failure {
+    fn from(error: SendingError) -> Self {
+        Self::new(&error, error.remedy())
+    }
+}
+
 impl SendingError {
-    /// Whether trying again is in vain: a refusal that is not about the moment.
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::Gone | Self::Signing | Self::Refused { .. } | Self::Event { .. } => true,
-            Self::Status(status) => (400..500).contains(status) && !matches!(status, 408 | 429),
-            // A recipe can be mended, and what waits is sent by the mended one.
-            Self::Later { .. }
-            | Self::Unreachable(_)
-            | Self::NoAnswer(_)
-            | Self::NotNow { .. }
-            | Self::NoToken(_)
-            | Self::Recipe(_) => false,
-        }
-    }
-
-    /// How the receiver is away, where it is: then the events of its endpoint wait.
-    pub fn away(&self) -> Option<Away> {
-        let (status, retry_after) = match self {
-            Self::Unreachable(_) => return Some(Away::Unreachable),
-            Self::NoAnswer(_) | Self::NoToken(_) => return Some(Away::Failing { retry_after: None }),
-            Self::Status(status) => (status, None),
-            Self::Later { status, after } => (status, Some(*after)),
-            Self::NotNow { status, after, .. } => (status, *after),
-            Self::Gone | Self::Signing | Self::Refused { .. } | Self::Recipe(_) | Self::Event { .. } => {
-                return None;
-            }
+    /// What becomes of the event.
+    pub fn remedy(&self) -> Remedy {
+        let unavailable = Remedy::RetryLater {
+            at_least: Duration::ZERO,
         };
-        // Whom it does not know, it does not know with any event.
-        let is_unknown = *status == 401 && matches!(self, Self::NotNow { .. });
-        (is_unknown || matches!(status, 429 | 500..=599)).then_some(Away::Failing { retry_after })
+        match self {
+            Self::Gone | Self::Signing | Self::Refused { .. } | Self::Event { .. } => Remedy::DeadLetter,
+            Self::Unreachable(_) | Self::NoAnswer(_) | Self::NoToken(_) => unavailable,
+            // A recipe can be mended, and what waits is sent by the mended one.
+            Self::Recipe(_) => Remedy::Retry {
+                at_least: Duration::ZERO,
+            },
+            Self::Status(status) => remedy_of(*status, Duration::ZERO),
+            Self::Later { status, after } => remedy_of(*status, *after),
+            Self::NotNow { status, after, .. } => {
+                let at_least = after.unwrap_or_default();
+                match remedy_of(*status, at_least) {
+                    Remedy::DeadLetter => Remedy::Retry { at_least },
+                    remedy => remedy,
+                }
+            }
+        }
     }
 
-    /// How long the receiver wants to be left alone, where it said so.
-    pub fn asked_pause(&self) -> Option<Duration> {
-        match self {
-            Self::Later { after, .. } => Some(*after),
-            Self::NotNow { after, .. } => *after,
-            _ => None,
-        }
+    /// Whether the receiver refuses our credentials, and so every event, until somebody mends that.
+    pub fn is_account_refused(&self) -> bool {
+        matches!(
+            self,
+            Self::Status(401 | 403)
+                | Self::NotNow {
+                    status: 401 | 403,
+                    after: None,
+                    ..
+                }
+        )
     }
 
     /// The status of the last answer, where there was one.
@@ -135,6 +137,15 @@ impl SendingError {
             | Self::Recipe(_)
             | Self::Event { .. } => None,
         }
+    }
+}
+
+/// What becomes of an event that was answered so.
+fn remedy_of(status: u16, at_least: Duration) -> Remedy {
+    match status {
+        401 | 403 | 429 | 500..=599 => Remedy::RetryLater { at_least },
+        400..=407 | 409..=499 => Remedy::DeadLetter,
+        _ => Remedy::Retry { at_least },
     }
 }
 
@@ -170,53 +181,49 @@ impl std::fmt::Display for ErrorCode {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_what_may_change_is_tried_again() {
-        for (status, is_final) in [
-            (301, false),
-            (400, true),
-            (404, true),
-            (408, false),
-            (429, false),
-            (500, false),
-            (503, false),
-        ] {
-            assert_eq!(SendingError::Status(status).is_final(), is_final, "{status}");
-        }
-        assert!(SendingError::Gone.is_final());
-    }
+    const NOW: Duration = Duration::ZERO;
 
     #[test]
-    fn a_receiver_is_away_only_where_it_says_so_or_nothing() {
-        let failing = |retry_after| Some(Away::Failing { retry_after });
-        for (status, away) in [
-            (400, None),
-            (401, None),
-            (408, None),
-            (429, failing(None)),
-            (500, failing(None)),
-            (503, failing(None)),
-        ] {
-            assert_eq!(SendingError::Status(status).away(), away, "{status}");
-        }
-        let after = Duration::from_secs(60);
-        let later = |status| SendingError::Later { status, after };
-        assert_eq!(later(503).away(), failing(Some(after)));
-        assert_eq!(later(302).away(), None);
-        let reason = || "reset".to_owned();
-        assert_eq!(
-            SendingError::Unreachable(reason()).away(),
-            Some(Away::Unreachable)
+    fn an_answer_says_what_becomes_of_an_event() {
+        let (retry, later) = (
+            Remedy::Retry { at_least: NOW },
+            Remedy::RetryLater { at_least: NOW },
         );
-        assert_eq!(SendingError::NoAnswer(reason()).away(), failing(None));
-        let not_now = |status| SendingError::NotNow {
+        for (status, remedy) in [
+            (302, retry),
+            (400, Remedy::DeadLetter),
+            (401, later),
+            (403, later),
+            (404, Remedy::DeadLetter),
+            (408, retry),
+            (429, later),
+            (500, later),
+            (503, later),
+        ] {
+            let error = SendingError::Status(status);
+            assert_eq!(error.remedy(), remedy, "{status}");
+            assert_eq!(
+                error.is_account_refused(),
+                matches!(status, 401 | 403),
+                "{status}"
+            );
+        }
+        assert_eq!(SendingError::Gone.remedy(), Remedy::DeadLetter);
+        assert_eq!(SendingError::Unreachable("reset".to_owned()).remedy(), later);
+        let at_least = Duration::from_secs(60);
+        let asked = SendingError::Later {
+            status: 403,
+            after: at_least,
+        };
+        assert_eq!(asked.remedy(), Remedy::RetryLater { at_least });
+        assert!(!asked.is_account_refused(), "it says when to come back");
+        let not_now = SendingError::NotNow {
             step: "lead".to_owned(),
-            status,
+            status: 404,
             code: ErrorCode::default(),
             after: None,
         };
-        assert_eq!(not_now(401).away(), failing(None));
-        assert_eq!(not_now(200).away(), None);
+        assert_eq!(not_now.remedy(), retry);
     }
 
     #[test]

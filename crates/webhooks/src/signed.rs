@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode, Uri, header};
+use site_broker::Remedy;
 use site_service::settings::{ExposeSecret, Secret};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
@@ -83,7 +84,7 @@ pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> 
 fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> SendingError {
     let refused = SendingError::Status(status);
     match retry_after(headers, now) {
-        Some(after) if !refused.is_final() => SendingError::Later { status, after },
+        Some(after) if refused.remedy() != Remedy::DeadLetter => SendingError::Later { status, after },
         _ => refused,
     }
 }
@@ -108,7 +109,7 @@ mod tests {
     fn a_refusal_for_good_stays_one_whenever_it_asks_for_more() {
         let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("60"))]);
         let now = datetime!(2026-11-23 12:00 UTC);
-        assert!(status_error(400, &headers, now).is_final());
+        assert_eq!(status_error(400, &headers, now).remedy(), Remedy::DeadLetter);
         assert!(matches!(
             status_error(429, &headers, now),
             SendingError::Later { status: 429, .. }

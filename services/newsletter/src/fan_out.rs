@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, time::Duration};
 use async_nats::jetstream::{context::PublishError, message::PublishMessage};
 use futures_util::TryStreamExt as _;
 use issues::{Entry, IssueProgress, IssueState, IssueStoreError, PassedOver};
-use site_broker::{Delivery, Messages, Outcome, Pause, ReadError};
+use site_broker::{Delivery, Failure, Messages, Outcome, ReadError};
 use site_events::{
     Event, IssueId, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
@@ -56,7 +56,7 @@ struct Put {
 pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let (event, issue) = match read(&delivery) {
         Ok(read) => read,
-        Err(reason) => return Outcome::Refused(reason),
+        Err(reason) => return Failure::permanent(reason).into(),
     };
     if event.data.audience != Audience::Subscribers {
         return Outcome::Delivered;
@@ -72,13 +72,18 @@ pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
         () = delivery.stopped() => Outcome::NotBegun,
         handed_out = handing_out.run() => match handed_out {
             Ok(()) => Outcome::Delivered,
-            Err(FanOutError::Store(error @ IssueStoreError::Unreadable { .. })) => Outcome::Refused(error.to_string()),
+            Err(FanOutError::Store(error @ IssueStoreError::Unreadable { .. })) => {
+                Failure::permanent(error).into()
+            }
             Err(error) => {
                 if delivery.attempt % REMINDER_ATTEMPTS == 1 {
                     tracing::warn!(%error, %issue, "the issue waits");
                 }
                 // It is never given up for waiting: a limit may let it go for weeks.
-                Outcome::NotYet(error.to_string(), Pause::Just(AWAY_PAUSE))
+                Outcome::NotYet {
+                    reason: error.to_string(),
+                    pause: AWAY_PAUSE,
+                }
             }
         },
     }

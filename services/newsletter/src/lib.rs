@@ -19,7 +19,7 @@ use std::{sync::Arc, time::Duration};
 use async_nats::jetstream;
 use issues::Issues;
 use site_broker::{
-    CircuitBreaker, ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
+    ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
     person_key_dependency,
 };
@@ -54,7 +54,6 @@ pub struct Service {
     server: GrpcServer,
     context: jetstream::Context,
     newsletter: Arc<newsletter::Newsletter>,
-    subscribers_breaker: CircuitBreaker,
     grace: Duration,
 }
 
@@ -92,7 +91,6 @@ impl Service {
             server: server.with(&settings.grpc).await?,
             context,
             newsletter,
-            subscribers_breaker: CircuitBreaker::new("subscribers-bucket"),
             grace: settings.drain.grace,
         })
     }
@@ -109,7 +107,7 @@ impl Service {
 
     /// One attempt at one message of the consumer [`SUPPRESSION_CONSUMER`].
     pub async fn suppress(&self, message: &jetstream::Message) {
-        let suppress = |delivery| bounces::suppress(&self.newsletter, &self.subscribers_breaker, delivery);
+        let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let consumer = SUPPRESSION_CONSUMER.into();
         deliver_one(
             &self.context,
@@ -127,7 +125,7 @@ impl Service {
     ///
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let suppress = |delivery| bounces::suppress(&self.newsletter, &self.subscribers_breaker, delivery);
+        let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let suppressing = consume(
             &self.context,
             SUPPRESSION_CONSUMER.into(),

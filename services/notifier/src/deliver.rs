@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use site_broker::{Delivery, Outcome, Pause, Publisher};
+use lettre::Message;
+use site_broker::{Delivery, Failure, Outcome, Publisher, Remedy};
 use site_events::Channel;
 use time::OffsetDateTime;
 
 use crate::{
-    delivery_error::DeliveryError,
     mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
     reports::bounces,
     storage::{Allowance, Deliveries, EventStream, Handover, VisitorMails},
-    transport::smtp::{Refusal, Smtp, SmtpChannel},
+    transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
 
 /// What a delivery works with.
@@ -37,23 +37,25 @@ impl Notifier {
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
         match self.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
-            Err(error) => self.handle_failure(channel, &delivery, error).await,
+            Err(failure) => self.handle_failure(channel, &delivery, failure).await,
         }
     }
 
     /// A newsletter mail that came back for good is told of before it is given up.
-    async fn handle_failure(&self, channel: Channel, delivery: &Delivery, error: DeliveryError) -> Outcome {
-        let bounce = match &error {
-            DeliveryError::Smtp(error) if error.refusal == Some(Refusal::NoSuchAddress) => {
-                Some(error.to_string())
-            }
-            _ => None,
-        };
-        let outcome = self.events.unless_erased(delivery, error.into()).await;
-        if let (Outcome::Refused(_), Some(words)) = (&outcome, bounce)
-            && let Err(error) = bounces::publish_bounce(&self.publisher, channel, delivery, &words).await
+    async fn handle_failure(
+        &self,
+        channel: Channel,
+        delivery: &Delivery,
+        SmtpFailure { failure, refusal }: SmtpFailure,
+    ) -> Outcome {
+        let outcome = self.events.unless_erased(delivery, failure).await;
+        if let Outcome::Failed(failure) = &outcome
+            && failure.remedy == Remedy::DeadLetter
+            && refusal == Some(Refusal::NoSuchAddress)
+            && let Err(error) =
+                bounces::publish_bounce(&self.publisher, channel, delivery, &failure.reason).await
         {
-            return Outcome::Retry(error.to_string(), Pause::Backoff);
+            return Failure::retry(error).into();
         }
         outcome
     }
@@ -63,39 +65,27 @@ impl Notifier {
         channel: Channel,
         smtp_channel: &SmtpChannel,
         delivery: &Delivery,
-    ) -> Result<Handover, DeliveryError> {
+    ) -> Result<Handover, SmtpFailure> {
         let now = OffsetDateTime::now_utc();
         if channel.is_to_visitor() {
-            let address = mail::visitor_address(delivery)?;
+            let address = mail::visitor_address(delivery).map_err(Failure::from)?;
             let allowed = self.visitor_mails.allow(channel, delivery, &address, now);
             if allowed.await? == Allowance::Withheld {
                 return Ok(Handover::Withheld);
             }
         }
-        match self.try_to_send(channel, smtp_channel, delivery).await {
-            Err(DeliveryError::Erased) => Ok(Handover::Erased),
-            sent => sent,
-        }
-    }
-
-    async fn try_to_send(
-        &self,
-        channel: Channel,
-        smtp_channel: &SmtpChannel,
-        delivery: &Delivery,
-    ) -> Result<Handover, DeliveryError> {
         let extras = &self.recruiter_extras;
-        let attachment = mail::attachment(extras, channel, delivery)?;
-        // Boxed: the compiler gives up on futures that are nested as deep as this would be.
-        let hand_over = |attachment| Box::pin(self.hand_over(channel, smtp_channel, delivery, attachment));
-        if attachment == Attachment::LeftOut {
-            return hand_over(Attachment::LeftOut).await;
-        }
-        extras.wait_for_store().await;
-        match hand_over(Attachment::Wanted).await {
+        let attachment = mail::attachment(extras, channel, delivery).map_err(Failure::from)?;
+        let hand_over = |attachment| {
+            let write = move || self.write(channel, delivery, attachment);
+            // Boxed: the compiler gives up on futures that are nested as deep as this would be.
+            Box::pin(self.smtp.send(smtp_channel, attachment, write))
+        };
+        match hand_over(attachment).await {
             // The mail server may refuse the attachment: too large, or of a kind that it blocks.
-            Err(DeliveryError::Smtp(error))
-                if error.refusal.is_some_and(|refusal| refusal != Refusal::Account) =>
+            Err(error)
+                if attachment == Attachment::Wanted
+                    && error.refusal.is_some_and(|refusal| refusal != Refusal::Account) =>
             {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
                 hand_over(Attachment::LeftOut).await
@@ -104,22 +94,18 @@ impl Notifier {
         }
     }
 
-    async fn hand_over(
+    /// The mail; none where the event was erased meanwhile.
+    async fn write(
         &self,
         channel: Channel,
-        smtp_channel: &SmtpChannel,
         delivery: &Delivery,
         attachment: Attachment,
-    ) -> Result<Handover, DeliveryError> {
-        let write = || async {
-            let (context, extras) = (&self.mail_context, &self.recruiter_extras);
-            let now = OffsetDateTime::now_utc();
-            let message = mail::write(context, extras, channel, delivery, attachment, now).await?;
-            match self.events.is_erased_meanwhile(delivery).await? {
-                true => Err(DeliveryError::Erased),
-                false => Ok(Some(message)),
-            }
-        };
-        self.smtp.send(smtp_channel, attachment, write).await
+    ) -> Result<Option<Message>, SmtpFailure> {
+        let (context, extras) = (&self.mail_context, &self.recruiter_extras);
+        let now = OffsetDateTime::now_utc();
+        let message = mail::write(context, extras, channel, delivery, attachment, now).await;
+        let message = message.map_err(Failure::from)?;
+        let is_erased = self.events.is_erased_meanwhile(delivery).await?;
+        Ok((!is_erased).then_some(message))
     }
 }

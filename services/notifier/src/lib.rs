@@ -5,7 +5,6 @@
 //! from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
 
 mod deliver;
-mod delivery_error;
 mod mail;
 mod newsletter_settings;
 mod reports;
@@ -54,7 +53,7 @@ use self::{
     },
     transport::{
         smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
-        webhooks::{Webhook, WebhookStores},
+        webhooks::{HOLD, Webhook, WebhookStores},
     },
 };
 
@@ -99,12 +98,12 @@ impl Service {
         let context = nats::jetstream(client.clone());
         let deliveries = Deliveries::open(&context).await?;
         let events = EventStream::open(&context).await?;
-        let stores = WebhookStores::open(&context, &deliveries, &events, &mail_context).await?;
+        let stores =
+            WebhookStores::open(&context, &deliveries, &events, &mail_context, settings.retries).await?;
         let webhooks = webhooks(senders, &context, &stores).await?;
         let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
         let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
         let digest = DeadLetterDigest {
-            deliveries: deliveries.clone(),
             mail_context: mail_context.clone(),
             smtp: smtp.clone(),
             consumer: digest_consumer(&context).await?,
@@ -343,6 +342,7 @@ async fn webhooks(
     for (endpoint, sender) in senders {
         let consumer = endpoint.consumer();
         ensure_consumer_exists(context, &consumer).await?;
+        stores.events.release(&consumer, HOLD).await?;
         let order = || {
             let (events, deliveries) = (stores.events.clone(), stores.deliveries.clone());
             PersonOrder::new(context.clone(), &endpoint, events, deliveries)

@@ -8,19 +8,18 @@ use std::{
 
 use issues::{CLAIM_HOLDS, Claim, IssueState, Outcome as LedgerOutcome, PutOff};
 use lettre::Message;
-use site_broker::{Delivery, Outcome, Pause, Publisher, Remedy, SUBSCRIBERS_BUCKET};
+use site_broker::{Delivery, Failure, Outcome, Publisher, Remedy, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind};
 use subscribers::{SubscriberStoreError, Subscribers};
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
 use crate::{
-    delivery_error::DeliveryError,
     mail::{self, Attachment, MailContext, MailError},
     reports::bounces,
     storage::{
         Deliveries, Go, Handover, IssueEvent, IssueEventError, IssueEvents, IssueStates, LedgerClosed,
-        NotSent, Place, SharedLedger, Unavailable,
+        NotSent, Place, SharedLedger,
     },
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
@@ -65,7 +64,11 @@ struct Target<'a> {
 #[derive(Debug, thiserror::Error)]
 enum SendingError {
     #[error(transparent)]
-    Delivery(#[from] DeliveryError),
+    Failed(#[from] Failure),
+    #[error(transparent)]
+    Smtp(#[from] SmtpFailure),
+    #[error(transparent)]
+    Mail(#[from] MailError),
     #[error(transparent)]
     Event(#[from] IssueEventError),
     #[error("the subscriber cannot be read: {0}")]
@@ -90,38 +93,22 @@ enum SendingError {
     Stopped,
 }
 
-impl From<SmtpFailure> for SendingError {
-    fn from(error: SmtpFailure) -> Self {
-        Self::Delivery(error.into())
-    }
-}
-
-impl From<MailError> for SendingError {
-    fn from(error: MailError) -> Self {
-        Self::Delivery(error.into())
-    }
-}
-
-impl From<Unavailable> for SendingError {
-    fn from(error: Unavailable) -> Self {
-        Self::Delivery(error.into())
-    }
-}
-
 impl From<SendingError> for Outcome {
     fn from(error: SendingError) -> Self {
         let reason = error.to_string();
         match error {
             SendingError::Canceled => Self::Delivered,
             SendingError::Stopped | SendingError::Closed(_) => Self::NotBegun,
-            SendingError::DomainWaits(pause) => Self::Retry(reason, Pause::Just(pause)),
-            SendingError::Event(IssueEventError::Unreadable(_)) => Self::Refused(reason),
-            SendingError::Delivery(error) => error.into(),
+            SendingError::DomainWaits(pause) => Self::NotYet { reason, pause },
+            SendingError::Event(IssueEventError::Unreadable(_)) => Failure::permanent(reason).into(),
+            SendingError::Failed(failure) => failure.into(),
+            SendingError::Smtp(error) => error.failure.into(),
+            SendingError::Mail(error) => Failure::from(error).into(),
             SendingError::Event(_)
             | SendingError::Subscriber(_)
             | SendingError::Left
             | SendingError::ClaimedTooLongAgo
-            | SendingError::Paused => Self::Retry(reason, Pause::Backoff),
+            | SendingError::Paused => Failure::retry(reason).into(),
         }
     }
 }
@@ -133,9 +120,10 @@ impl IssueSender {
             Ok(sending) => sending,
             Err(error) => {
                 let (line, column) = (error.line(), error.column());
-                return Outcome::Refused(format!(
+                return Failure::permanent(format!(
                     "not a sending: unreadable at line {line}, column {column}"
-                ));
+                ))
+                .into();
             }
         };
         let place = self.ledger.place(&sending);
@@ -191,11 +179,11 @@ impl IssueSender {
                 Err(SendingError::Paused) => self.wait_while_paused(attempt, delivery).await?,
                 Err(SendingError::Left) => return Ok(Handover::NotSent(NotSent::Left)),
                 // No mail can go to the address.
-                Err(SendingError::Delivery(DeliveryError::Mail(error))) if error.is_final() => {
+                Err(SendingError::Mail(error)) if error.is_final() => {
                     tracing::warn!(%error, "a mail of the newsletter cannot be written");
                     return Ok(Handover::NotSent(NotSent::Refused));
                 }
-                Err(SendingError::Delivery(DeliveryError::Smtp(error))) => {
+                Err(SendingError::Smtp(error)) => {
                     return self.handle_refusal(attempt, delivery, &event, error).await;
                 }
                 sent => return sent,
@@ -357,7 +345,7 @@ impl IssueSender {
             return Ok(());
         };
         let published = bounces::publish_issue_bounce(&self.publisher, delivery, address, kind, words).await;
-        published.map_err(|error| Unavailable::new(SUBSCRIBERS_BUCKET, &error).into())
+        published.map_err(|error| Failure::of_store(SUBSCRIBERS_BUCKET, error).into())
     }
 }
 

@@ -1,14 +1,18 @@
 //! Consuming a channel from a real broker: what becomes of an event by the outcome of its delivery.
 
 use std::{
-    sync::{Arc, Mutex},
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use anyhow::Context as _;
 use async_nats::{Client, jetstream};
 use site_broker::{
-    Delivery, Outcome, Pause, RetryPolicy,
+    Delivery, Failure, Outcome, RetryPolicy,
     consume::{ConsumerOptions, consume, ensure_consumer_exists},
 };
 use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived};
@@ -159,15 +163,15 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
     let started = std::time::Instant::now();
     let retries = in_a_hurry(Duration::from_secs(3600));
     let consumer = Consumer::start(&nats, retries, |number| match number {
-        1 | 2 => Outcome::Retry("the receiver is away".to_owned(), Pause::Backoff),
+        1 | 2 => Failure::retry("it is not taken now").into(),
         _ => Outcome::Delivered,
     })
     .await?;
     until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1, 2, 3]);
-    // 300 ms, then 600 ms.
+    // 300 ms, and then as long as the event is old.
     assert!(
-        started.elapsed() >= Duration::from_millis(900),
+        started.elapsed() >= Duration::from_millis(600),
         "{:?}",
         started.elapsed()
     );
@@ -175,15 +179,87 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
     consumer.stop().await
 }
 
+/// How many events wait in the tests of a receiver that is unavailable: more than are under way at once.
+const BACKLOG: u64 = 3 * IN_FLIGHT as u64;
+
+#[tokio::test]
+async fn while_the_receiver_is_unavailable_the_consumer_pauses_and_then_delivers_all() -> anyhow::Result<()> {
+    const OUTAGE: Duration = Duration::from_secs(8);
+    let nats = Nats::start().await?;
+    for _ in 0..BACKLOG {
+        published(&nats).await?;
+    }
+    let is_back = Arc::new(AtomicBool::new(false));
+    let answers = is_back.clone();
+    // An event would be given up long before the receiver is back.
+    let retries = in_a_hurry(Duration::from_secs(1));
+    let consumer = Consumer::start(&nats, retries, move |_| match answers.load(Ordering::Relaxed) {
+        true => Outcome::Delivered,
+        false => Failure::retry_later("nobody answers").into(),
+    })
+    .await?;
+    tokio::time::sleep(OUTAGE).await;
+    // Those that were under way at first, and probes after pauses of 1 to 2, 2 to 4, and 4 to 8 seconds.
+    let asked = consumer.attempts().len();
+    assert!((2..=IN_FLIGHT + 4).contains(&asked), "asked {asked} times");
+    is_back.store(true, Ordering::Relaxed);
+    // The pause that runs takes at most twice as long as the outage did.
+    until_acked(&nats).await?;
+    let delivered: BTreeSet<u64> = consumer.sequences().into_iter().collect();
+    assert_eq!(delivered.len() as u64, BACKLOG);
+    assert!(nats.dead_letters().await?.is_empty());
+    consumer.stop().await
+}
+
+#[tokio::test]
+async fn events_that_the_receiver_never_takes_hold_up_no_others_and_are_given_up() -> anyhow::Result<()> {
+    const POISON: u64 = IN_FLIGHT as u64;
+    let nats = Nats::start().await?;
+    let client = nats.client(User::Notifier).await?;
+    let context = jetstream::new(client);
+    let (stop, taken) = (CancellationToken::new(), Arc::new(Mutex::new(BTreeSet::new())));
+    let (stopped, noted) = (stop.clone(), taken.clone());
+    let task = tokio::spawn(async move {
+        let options = ConsumerOptions {
+            max_in_flight: IN_FLIGHT,
+            retries: in_a_hurry(Duration::from_secs(2)),
+        };
+        let deliver = async |delivery: Delivery| {
+            if delivery.sequence <= POISON {
+                return Failure::retry_later("an answer of 500").into();
+            }
+            noted
+                .lock()
+                .expect("nobody panics with it")
+                .insert(delivery.sequence);
+            Outcome::Delivered
+        };
+        consume(&context, CHANNEL.name().into(), options, deliver, stopped).await;
+    });
+    for _ in 0..BACKLOG {
+        published(&nats).await?;
+    }
+    eventually("all others", SOON, async || {
+        let taken = taken.lock().expect("nobody panics with it");
+        (taken.len() as u64 == BACKLOG - POISON).then_some(())
+    })
+    .await?;
+    // Each fails again while others are taken: so it is the event that fails.
+    eventually("the first are given up", 2 * SOON, async || {
+        published(&nats).await.ok()?;
+        (nats.dead_letters().await.ok()?.len() as u64 == POISON).then_some(())
+    })
+    .await?;
+    stop.cancel();
+    Ok(task.await?)
+}
+
 #[tokio::test]
 async fn what_is_too_old_after_its_attempts_is_a_dead_letter_with_its_reason() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let id = published(&nats).await?;
     let retries = in_a_hurry(Duration::from_secs(1));
-    let consumer = Consumer::start(&nats, retries, |_| {
-        Outcome::Retry("away\nfor good".to_owned(), Pause::Backoff)
-    })
-    .await?;
+    let consumer = Consumer::start(&nats, retries, |_| Failure::retry("away\nfor good").into()).await?;
     until_acked(&nats).await?;
     let letters = nats.dead_letters().await?;
     let [letter] = &letters[..] else {
@@ -213,20 +289,17 @@ async fn what_is_too_old_before_its_first_attempt_is_tried_as_often_as_any() -> 
     // No consumer runs until it is older than it may become.
     tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
     let retries = in_a_hurry(give_up_after);
-    let late = Consumer::start(&nats, retries, |_| {
-        Outcome::Retry("away".to_owned(), Pause::Backoff)
-    })
-    .await?;
+    let late = Consumer::start(&nats, retries, |_| Failure::retry("away").into()).await?;
     until_acked(&nats).await?;
-    // The pauses of 300 and 600 ms, each longer by up to a fifth, fill the second by which it would be given up.
-    assert_eq!(late.attempts(), [1, 2]);
+    // So often an event is tried within a second, with the longest pauses.
+    assert_eq!(late.attempts(), [1, 2, 3]);
     assert_eq!(nats.dead_letters().await?.len(), 1);
     late.stop().await?;
 
     published(&nats).await?;
     tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
     let recovering = Consumer::start(&nats, retries, |number| match number {
-        1 => Outcome::Retry("away".to_owned(), Pause::Backoff),
+        1 => Failure::retry("away").into(),
         _ => Outcome::Delivered,
     })
     .await?;
@@ -243,8 +316,7 @@ async fn what_is_refused_or_is_no_event_is_a_dead_letter_at_once() -> anyhow::Re
     let context = jetstream::new(nats.client(User::Operator).await?);
     let no_event = format!("{}.{}", EventType::ContactReceived.subject_prefix(), person()?);
     context.publish(no_event, "Asha Rao".into()).await?.await?;
-    let consumer =
-        Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Outcome::Refused("no".to_owned())).await?;
+    let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, |_| Failure::permanent("no").into()).await?;
     until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1]);
     let letters = nats.dead_letters().await?;

@@ -59,11 +59,11 @@ impl Rule {
     }
 }
 
-/// An expired token, too, is none of the event's faults: it waits until there is another.
+/// A refusal of our credentials is none of the event's faults: it waits until there are others.
 fn by_status(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Done,
-        300..=399 | 401 | 408 | 425 | 429 | 500..=599 => Meaning::Again,
+        300..=399 | 401 | 403 | 408 | 425 | 429 | 500..=599 => Meaning::Again,
         _ => Meaning::Never,
     }
 }

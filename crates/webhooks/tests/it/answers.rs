@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
-use site_broker::Away;
+use site_broker::Remedy;
 use site_events::EventType;
 use testkit::{
     HttpStandIn,
@@ -229,7 +229,7 @@ async fn what_salesforce_refuses_to_change_or_delete_is_not_done() -> anyhow::Re
     for event in [EventType::NewsletterBounced, EventType::PersonErased] {
         let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
         let error = sent.err().context("it is not done")?;
-        assert!(!error.is_final(), "{event:?}: {error}");
+        assert!(error.remedy() != Remedy::DeadLetter, "{event:?}: {error}");
         assert!(error.to_string().contains("UNABLE_TO_LOCK_ROW"), "{error}");
     }
     Ok(())
@@ -292,7 +292,7 @@ fn answers_of_hubspot() -> Vec<Documented> {
         (
             recipe,
             Reply::Answer(401, error("EXPIRED_AUTHENTICATION")),
-            "away",
+            "account",
             "answered 401 (EXPIRED_AUTHENTICATION)",
         ),
         (
@@ -323,8 +323,8 @@ fn answers_of_salesforce() -> Vec<Documented> {
         ("salesforce.yaml", Reply::Answer(204, Value::Null), "done", ""),
     ];
     for (status, code, meaning) in [
-        (403, "REQUEST_LIMIT_EXCEEDED", "again"),
-        (403, "INSUFFICIENT_ACCESS", "never"),
+        (403, "REQUEST_LIMIT_EXCEEDED", "account"),
+        (403, "INSUFFICIENT_ACCESS", "account"),
         (400, "UNABLE_TO_LOCK_ROW", "again"),
         (400, "REQUIRED_FIELD_MISSING", "never"),
         (503, "SERVER_UNAVAILABLE", "away"),
@@ -351,8 +351,8 @@ fn answers_of_zoho() -> Vec<Documented> {
         (status, code, meaning, body)
     });
     let of_a_call = [
-        (401, "OAUTH_SCOPE_MISMATCH", "away"),
-        (403, "NO_PERMISSION", "never"),
+        (401, "OAUTH_SCOPE_MISMATCH", "account"),
+        (403, "NO_PERMISSION", "account"),
         (404, "INVALID_URL_PATTERN", "never"),
         (429, "TOO_MANY_REQUESTS", "away"),
         (500, "INTERNAL_ERROR", "away"),
@@ -423,7 +423,7 @@ fn answers_of_others() -> Vec<Documented> {
             "away",
             "429",
         ),
-        (Reply::Answer(401, json!({ "success": false })), "away", "401"),
+        (Reply::Answer(401, json!({ "success": false })), "account", "401"),
     ];
     let greenhouse = [
         (
@@ -431,7 +431,7 @@ fn answers_of_others() -> Vec<Documented> {
             "done",
             "",
         ),
-        (Reply::Answer(401, Value::Null), "away", "401"),
+        (Reply::Answer(401, Value::Null), "account", "401"),
         (
             Reply::Answer(422, json!({ "error": "of test@example.com" })),
             "never",
@@ -485,9 +485,12 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
         let sent = send(&setting, &sample(event, OffsetDateTime::now_utc())).await?;
         let found = match &sent {
             Ok(_) => "done",
-            Err(error) if error.is_final() => "never",
-            Err(error) if error.away().is_some() => "away",
-            Err(_) => "again",
+            Err(error) if error.is_account_refused() => "account",
+            Err(error) => match error.remedy() {
+                Remedy::DeadLetter => "never",
+                Remedy::RetryLater { .. } => "away",
+                Remedy::Retry { .. } => "again",
+            },
         };
         assert_eq!(found, meaning, "{recipe} {reply:?}: {sent:?}");
         let reason = sent.err().map(|error| error.to_string()).unwrap_or_default();
@@ -504,12 +507,9 @@ async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<(
 async fn a_vendor_that_says_when_to_come_back_is_left_alone_so_long() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|_| Reply::Later(429, "7", Value::Null)).await?;
     let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
-    let refused = send(&setting, &lead())
-        .await?
-        .err()
-        .and_then(|error| error.away());
-    let retry_after = Some(Duration::from_secs(7));
-    assert_eq!(refused, Some(Away::Failing { retry_after }));
+    let refused = send(&setting, &lead()).await?.err().map(|error| error.remedy());
+    let at_least = Duration::from_secs(7);
+    assert_eq!(refused, Some(Remedy::RetryLater { at_least }));
     Ok(())
 }
 
@@ -534,7 +534,7 @@ async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Res
     let sender = setting.sender()?;
     let (now, lead) = (OffsetDateTime::now_utc(), lead());
     let refused = sender.send(&lead, now, None).await.err();
-    assert!(refused.is_some_and(|error| !error.is_final() && error.away().is_some()));
+    assert!(refused.is_some_and(|error| error.is_account_refused()));
     std::fs::write(setting.secrets.path().join("hubspot-token"), "new\n")?;
     assert!(sender.send(&lead, now, None).await.is_ok());
     Ok(())

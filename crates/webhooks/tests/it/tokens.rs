@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use serde_json::{Value, json};
+use site_broker::Remedy;
 use site_events::EventType;
 use testkit::{
     HttpStandIn,
@@ -127,7 +128,7 @@ async fn without_a_token_nothing_is_sent_and_the_event_waits() -> anyhow::Result
         let Err(error @ SendingError::NoToken(_)) = sent else {
             anyhow::bail!("{sent:?}");
         };
-        assert!(!error.is_final() && error.away().is_some());
+        assert!(matches!(error.remedy(), Remedy::RetryLater { .. }));
         assert!(error.to_string().contains(said), "{error}");
         assert_eq!(vendor.asked().len(), tokens_asked_for(&vendor).len());
     }

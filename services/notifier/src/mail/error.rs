@@ -1,8 +1,6 @@
 //! Why a mail could not be written, and whether trying again is in vain.
 
-use site_broker::Pause;
-
-use super::recruiter_extras::RecruiterExtrasError;
+use site_broker::{Failure, Remedy};
 
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +17,7 @@ pub enum MailError {
     Link(#[from] resumes::ResumeStoreError),
     /// The extras of the mail cannot be loaded now.
     #[error(transparent)]
-    RecruiterExtras(#[from] RecruiterExtrasError),
+    RecruiterExtras(#[from] Failure),
     /// The link that the mail is for leads nowhere any more.
     #[error("the sign-up expired before its mail could be sent")]
     Expired,
@@ -40,15 +38,18 @@ impl MailError {
     pub fn is_final(&self) -> bool {
         match self {
             Self::Event(_) | Self::Address | Self::Expired | Self::Attachment | Self::Message(_) => true,
-            Self::Link(_) | Self::RecruiterExtras(_) | Self::Template(_) => false,
+            Self::RecruiterExtras(failure) => failure.remedy == Remedy::DeadLetter,
+            Self::Link(_) | Self::Template(_) => false,
         }
     }
+}
 
-    /// How long until it is tried again.
-    pub fn pause(&self) -> Pause {
-        match self {
-            Self::RecruiterExtras(RecruiterExtrasError::StoreAway { pause, .. }) => Pause::Just(*pause),
-            _ => Pause::Backoff,
+impl From<MailError> for Failure {
+    fn from(error: MailError) -> Self {
+        match error {
+            MailError::RecruiterExtras(failure) => failure,
+            error if error.is_final() => Self::permanent(error),
+            error => Self::retry(error),
         }
     }
 }

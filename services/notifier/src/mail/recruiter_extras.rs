@@ -1,27 +1,19 @@
 //! Extras of the recruiters' mail, which its event does not hold: earlier applications, and the résumé as an attachment.
 
-use std::time::Duration;
-
-use resumes::{ResumeKey, ResumeStore, ResumeStoreError};
-use site_broker::{Away, CircuitBreaker, Delivery};
+use resumes::{ResumeKey, ResumeStore};
+use site_broker::{Delivery, Failure};
 use site_events::{
     Event, EventType,
     event::{CareersApplied, StoredResume},
 };
 use time::OffsetDateTime;
-use tokio::time::timeout;
 
-use crate::{
-    mail::Attachment,
-    storage::{EventStream, Unavailable},
-};
+use crate::{mail::Attachment, storage::EventStream};
 
 /// The most applications of one person that are looked at.
 const MAX_APPLICATIONS: usize = 20;
-/// After so many attempts of a delivery a résumé that the store does not give is left out: the mail has its link, too.
-const MAX_ATTACHMENT_ATTEMPTS: u32 = 1;
-/// For how long the store may be away until mails go out without their résumés.
-const STORE_PATIENCE: Duration = Duration::from_secs(10);
+/// After so many attempts, some fifteen seconds, a résumé that the store does not give is left out: the mail has its link, too.
+const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
 
 /// What the recruiters' mail holds beyond the event.
 pub struct RecruiterExtras {
@@ -43,27 +35,7 @@ pub struct EarlierApplication {
 pub struct RecruiterExtrasLoader {
     events: EventStream,
     resumes: ResumeStore,
-    store_breaker: CircuitBreaker,
     max_attachment_bytes: u64,
-}
-
-/// Why they cannot be loaded now.
-#[derive(Debug, thiserror::Error)]
-pub enum RecruiterExtrasError {
-    /// The stream cannot be read.
-    #[error(transparent)]
-    Events(#[from] Unavailable),
-    /// The résumé cannot be fetched.
-    #[error(transparent)]
-    Resume(#[from] ResumeStoreError),
-    /// The store is away, but not for long.
-    #[error("the store of résumés is away: {reason}")]
-    StoreAway {
-        /// What failed.
-        reason: String,
-        /// How long until it is asked again.
-        pause: Duration,
-    },
 }
 
 impl RecruiterExtrasLoader {
@@ -72,17 +44,7 @@ impl RecruiterExtrasLoader {
         Self {
             events,
             resumes,
-            store_breaker: CircuitBreaker::new("resume-store"),
             max_attachment_bytes,
-        }
-    }
-
-    /// Waits while the store is away, for as long as mails wait for their résumés.
-    pub async fn wait_for_store(&self) {
-        let away = self.store_breaker.open_for().unwrap_or_default();
-        let patience = STORE_PATIENCE.saturating_sub(away);
-        if timeout(patience, self.store_breaker.ready()).await.is_err() {
-            tracing::debug!("the store of résumés is away for too long to be waited for");
         }
     }
 
@@ -101,7 +63,7 @@ impl RecruiterExtrasLoader {
         &self,
         event: &Event<CareersApplied>,
         delivery: &Delivery,
-    ) -> Result<RecruiterExtras, RecruiterExtrasError> {
+    ) -> Result<RecruiterExtras, Failure> {
         Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
             resume: match self.attachable(event) {
@@ -119,7 +81,7 @@ impl RecruiterExtrasLoader {
     pub async fn load_without_resume(
         &self,
         event: &Event<CareersApplied>,
-    ) -> Result<RecruiterExtras, RecruiterExtrasError> {
+    ) -> Result<RecruiterExtras, Failure> {
         Ok(RecruiterExtras {
             earlier: self.earlier(event).await?,
             resume: None,
@@ -127,7 +89,7 @@ impl RecruiterExtrasLoader {
     }
 
     /// What this person applied for before, the first application first.
-    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<EarlierApplication>, Unavailable> {
+    async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<EarlierApplication>, Failure> {
         let subject = EventType::CareersApplied.subject(&event.subject);
         let mut earlier = Vec::new();
         let mut from = 1;
@@ -158,56 +120,15 @@ impl RecruiterExtrasLoader {
     }
 
     /// The résumé's content; none where the mail goes out without it.
-    async fn attached(
-        &self,
-        resume: &StoredResume,
-        delivery: &Delivery,
-    ) -> Result<Option<Vec<u8>>, RecruiterExtrasError> {
-        match self.fetch(resume, &delivery.key()).await {
+    async fn attached(&self, resume: &StoredResume, delivery: &Delivery) -> Result<Option<Vec<u8>>, Failure> {
+        match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
             Ok(content) => Ok(Some(content)),
-            Err(error) if self.is_left_out_after(&error, delivery.attempt) => {
+            Err(error) if delivery.attempt >= MAX_ATTACHMENT_ATTEMPTS => {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
                 Ok(None)
             }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn is_left_out_after(&self, error: &RecruiterExtrasError, attempt: u32) -> bool {
-        match error {
-            RecruiterExtrasError::Events(_) => false,
-            RecruiterExtrasError::Resume(_) => attempt > MAX_ATTACHMENT_ATTEMPTS,
-            RecruiterExtrasError::StoreAway { .. } => {
-                let away = self.store_breaker.open_for();
-                away.is_some_and(|away| away >= STORE_PATIENCE)
-            }
-        }
-    }
-
-    async fn fetch(
-        &self,
-        resume: &StoredResume,
-        delivery_key: &str,
-    ) -> Result<Vec<u8>, RecruiterExtrasError> {
-        let Some(mut call) = self.store_breaker.try_call(delivery_key) else {
-            return Err(RecruiterExtrasError::StoreAway {
-                reason: "it is not asked now".to_owned(),
-                pause: Duration::ZERO,
-            });
-        };
-        let error = match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
-            Err(error) if error.is_away() => error,
-            answer => {
-                call.answered();
-                return Ok(answer?);
-            }
-        };
-        match call.failed(Away::Failing { retry_after: None }, &error) {
-            Some(pause) => Err(RecruiterExtrasError::StoreAway {
-                reason: error.to_string(),
-                pause,
-            }),
-            None => Err(error.into()),
+            Err(error) if error.is_away() => Err(Failure::retry_later(error)),
+            Err(error) => Err(Failure::retry(error)),
         }
     }
 }

@@ -8,12 +8,12 @@ use std::{
 
 use async_nats::jetstream::{Context, consumer::PullConsumer, stream::Info};
 use opentelemetry::KeyValue;
-use site_broker::provision::stream_names;
+use site_broker::{Failure, provision::stream_names};
 use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 
-use crate::storage::{EventStream, Unavailable};
+use crate::storage::EventStream;
 
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 /// For how long a round is exported where none comes after it: a broker that is away is waited for.
@@ -60,7 +60,7 @@ enum LagError {
     #[error(transparent)]
     Consumer(#[from] async_nats::Error),
     #[error(transparent)]
-    Events(#[from] Unavailable),
+    Events(#[from] Failure),
 }
 
 impl Backlog {
@@ -131,7 +131,7 @@ impl Backlog {
     }
 
     /// Age of the oldest event under these subjects from this sequence on.
-    async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Unavailable> {
+    async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Failure> {
         let mut since = None;
         for subject in subjects {
             if let Some(event) = self.events.next(subject, from).await? {

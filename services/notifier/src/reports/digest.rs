@@ -1,20 +1,20 @@
 //! Dead-letter digest: every hour, or as often as the settings say, a mail tells the operator what became a dead letter
-//! since. Nothing of it is kept in memory: what was told of is acknowledged to the broker, and what was not comes again.
-//! What a mail is to tell of is recorded before it is sent, so that a repetition after a crash is the same mail.
+//! since. Dead letters that were told of are acknowledged to the broker, the others come again. After a crash between the two a mail comes
+//! twice, under the same `Message-ID`.
 
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, AckKind, Context, consumer::PullConsumer};
 use futures_util::StreamExt;
-use site_broker::{DIGEST_CONSUMER, consume::with_progress, dead_letters::DeadLetterSummary};
+use site_broker::{DIGEST_CONSUMER, Failure, consume::with_progress, dead_letters::DeadLetterSummary};
 use site_events::DEAD_LETTERS_STREAM;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 
 use crate::{
-    mail::{self, Attachment, DigestContent, MailContext, MailError},
-    storage::{Deliveries, EndpointStates, LastDigest, Unavailable},
+    mail::{self, Attachment, DigestContent, MailContext},
+    storage::EndpointStates,
     transport::smtp::{Smtp, SmtpChannel, SmtpFailure},
 };
 
@@ -27,7 +27,6 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tells the operator what could not be delivered.
 pub struct DeadLetterDigest {
-    pub deliveries: Deliveries,
     pub mail_context: Arc<MailContext>,
     pub smtp: Arc<Smtp>,
     pub consumer: PullConsumer,
@@ -36,19 +35,6 @@ pub struct DeadLetterDigest {
     pub endpoints: Vec<String>,
     pub every: Duration,
     pub smtp_channel: SmtpChannel,
-}
-
-/// Why the operator was not told.
-#[derive(Debug, thiserror::Error)]
-enum DigestError {
-    #[error("the dead letters cannot be read: {0}")]
-    Broker(async_nats::Error),
-    #[error(transparent)]
-    Store(#[from] Unavailable),
-    #[error(transparent)]
-    Mail(#[from] MailError),
-    #[error(transparent)]
-    Smtp(#[from] SmtpFailure),
 }
 
 /// Opens the consumer of dead letters.
@@ -83,62 +69,39 @@ impl DeadLetterDigest {
         }
     }
 
-    async fn send_pending(&mut self) -> Result<(), DigestError> {
-        let fetched = self.fetch().await.map_err(DigestError::Broker)?;
-        if fetched.is_empty() {
-            return Ok(());
-        }
-        // Held until they are told of: another notifier that was handed them would read that their mail is still to be sent.
-        let held = fetched.clone();
-        let ack_wait = self.consumer.cached_info().config.ack_wait;
-        with_progress(self.send_fetched(fetched), ack_wait, || report_progress(&held)).await
-    }
-
-    async fn send_fetched(&mut self, fetched: Vec<jetstream::Message>) -> Result<(), DigestError> {
-        let last = self.deliveries.last_digest().await?;
-        let (again, new): (Vec<_>, Vec<_>) = fetched
-            .into_iter()
-            .partition(|message| last.numbers.contains(&sequence(message)));
-        if last.sent {
-            acknowledge(again).await?;
-        } else {
-            self.send_digest(again).await?;
-        }
-        self.send_digest(new).await
-    }
-
-    /// Sends one mail of these, which is recorded before and after, and then acknowledges them.
-    async fn send_digest(&mut self, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+    async fn send_pending(&mut self) -> Result<(), SmtpFailure> {
+        let letters = self.fetch().await.map_err(unavailable)?;
         if letters.is_empty() {
             return Ok(());
         }
-        let mut digest = LastDigest {
-            numbers: letters.iter().map(sequence).collect(),
-            sent: false,
+        // Held while the mail is sent: another notifier would be handed them, and send another.
+        let (held, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
+        let sent = with_progress(self.send(&letters), ack_wait, || {
+            acknowledge(AckKind::Progress, &held)
+        })
+        .await;
+        let outcome = match sent {
+            Ok(()) => AckKind::Ack,
+            // So that the next mail may tell of them, however soon it is.
+            Err(_) => AckKind::Nak(None),
         };
-        self.deliveries.record_digest(&digest).await?;
-        if let Err(error) = self.send(&letters).await {
-            give_back(letters).await?;
-            return Err(error);
-        }
-        digest.sent = true;
-        self.deliveries.record_sent_digest(&digest).await?;
-        acknowledge(letters).await
+        acknowledge(outcome, &letters).await;
+        sent
     }
 
-    async fn send(&mut self, letters: &[jetstream::Message]) -> Result<(), DigestError> {
+    async fn send(&mut self, letters: &[jetstream::Message]) -> Result<(), SmtpFailure> {
         let content = DigestContent {
             letters: letters.iter().map(summary).collect(),
-            remaining: self.remaining().await.map_err(DigestError::Broker)?,
+            remaining: self.consumer.info().await.map_err(unavailable)?.num_pending,
             endpoints: self.switched_off().await?,
         };
         let write = || async {
             let mail = mail::dead_letters(&self.mail_context, &content);
-            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc())?;
-            Ok::<_, DigestError>(Some(message))
+            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc());
+            Ok(Some(message.map_err(Failure::from)?))
         };
         self.smtp
-            .send(&self.smtp_channel, Attachment::LeftOut, write)
+            .send::<SmtpFailure, _>(&self.smtp_channel, Attachment::LeftOut, write)
             .await?;
         tracing::info!(
             dead_letters = letters.len(),
@@ -161,11 +124,7 @@ impl DeadLetterDigest {
         Ok(fetched)
     }
 
-    async fn remaining(&mut self) -> Result<u64, async_nats::Error> {
-        Ok(self.consumer.info().await?.num_pending)
-    }
-
-    async fn switched_off(&self) -> Result<Vec<(String, String)>, DigestError> {
+    async fn switched_off(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut off = Vec::new();
         for name in &self.endpoints {
             if let Some(reason) = self.states.of(name).await?.off {
@@ -176,29 +135,17 @@ impl DeadLetterDigest {
     }
 }
 
-async fn acknowledge(letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
-    acknowledge_as(AckKind::Ack, letters).await
-}
-
-/// So that the next mail may tell of them, however soon it is.
-async fn give_back(letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
-    acknowledge_as(AckKind::Nak(None), letters).await
-}
-
-async fn acknowledge_as(kind: AckKind, letters: Vec<jetstream::Message>) -> Result<(), DigestError> {
+async fn acknowledge(kind: AckKind, letters: &[jetstream::Message]) {
     for letter in letters {
-        letter.ack_with(kind).await.map_err(DigestError::Broker)?;
-    }
-    Ok(())
-}
-
-async fn report_progress(letters: &[jetstream::Message]) {
-    for letter in letters {
-        if let Err(error) = letter.ack_with(AckKind::Progress).await {
-            tracing::debug!(%error, "the broker was not told that the mail to the operator goes on");
+        if let Err(error) = letter.ack_with(kind).await {
+            tracing::warn!(%error, "the broker was not told of a mail to the operator; it may be sent again");
             return;
         }
     }
+}
+
+fn unavailable(error: impl std::fmt::Display) -> Failure {
+    Failure::of_store(DEAD_LETTERS_STREAM, error)
 }
 
 fn sequence(message: &jetstream::Message) -> u64 {

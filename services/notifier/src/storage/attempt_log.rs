@@ -11,13 +11,13 @@ use std::{
 use async_nats::jetstream::{Context, kv::Store};
 use bytes::Bytes;
 use site_broker::{
-    ENDPOINTS_BUCKET,
+    ENDPOINTS_BUCKET, Failure,
     buckets::open_bucket,
     endpoint_state::{Attempt, MAX_ATTEMPTS, attempts_key},
 };
 use site_service::drain::CancellationToken;
 
-use super::{shared_entry::change_entry, unavailable::Unavailable};
+use super::shared_entry::change_entry;
 
 /// How long attempts are gathered.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ impl AttemptLog {
         }
     }
 
-    async fn write(&self, endpoint: &str, attempts: &VecDeque<Attempt>) -> Result<(), Unavailable> {
+    async fn write(&self, endpoint: &str, attempts: &VecDeque<Attempt>) -> Result<(), Failure> {
         let add = |noted: Option<Bytes>| {
             // It is only a log.
             let noted = noted.unwrap_or_default();

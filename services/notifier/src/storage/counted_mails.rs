@@ -1,4 +1,4 @@
-//! The mails of some time to one receiver: what counts, and how many are too many. Each kind counts by itself, so that nobody can
+//! The mails of a day to one visitor: what counts, and how many are too many. Each kind counts by itself, so that nobody can
 //! have a mail of one kind held back by calling for others.
 
 use std::collections::BTreeMap;
@@ -7,14 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
-/// How many mails of one kind there may be within how long.
-#[derive(Debug, Clone, Copy)]
-pub struct MailLimit {
-    pub mails: usize,
-    pub within: Duration,
-}
-
-/// The mails that went, or are to go, to one receiver: each by event and channel, with the time (Unix) at which it was counted.
+/// The mails that went, or are to go, to one visitor: each by event and channel, with the time (Unix) at which it was counted.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedMails {
     mails: BTreeMap<String, i64>,
@@ -45,15 +38,15 @@ impl CountedMails {
             .into()
     }
 
-    /// Counts a mail.
-    pub fn count(mut self, mail: &str, now: OffsetDateTime, limit: MailLimit) -> Count {
-        let since = (now - limit.within).unix_timestamp();
+    /// Counts a mail, of whose kind there may be so many within a day.
+    pub fn count(mut self, mail: &str, now: OffsetDateTime, max_per_day: usize) -> Count {
+        let since = (now - Duration::DAY).unix_timestamp();
         self.mails.retain(|_, counted| *counted > since);
         if self.mails.contains_key(mail) {
             return Count::Before;
         }
         let of_its_kind = self.mails.keys().filter(|other| kind(other) == kind(mail));
-        if of_its_kind.count() >= limit.mails {
+        if of_its_kind.count() >= max_per_day {
             return Count::TooMany;
         }
         self.mails.insert(mail.to_owned(), now.unix_timestamp());
@@ -74,10 +67,7 @@ mod tests {
 
     use super::*;
 
-    const TWO_A_DAY: MailLimit = MailLimit {
-        mails: 2,
-        within: Duration::DAY,
-    };
+    const TWO_A_DAY: usize = 2;
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
     fn counted(known: CountedMails, mail: &str, now: OffsetDateTime) -> CountedMails {
@@ -150,11 +140,10 @@ mod tests {
             steps in prop::collection::vec((0u8..30, 0i64..20_000), 0..80),
         ) {
             let (mut known, mut now, mut sent) = (CountedMails::default(), NOW, BTreeMap::new());
-            let three = MailLimit { mails: 3, ..TWO_A_DAY };
             for (event, seconds) in steps {
                 now += Duration::seconds(seconds);
                 let mail = format!("{event}.{}", event % 2);
-                if let Count::Now(next) = known.clone().count(&mail, now, three) {
+                if let Count::Now(next) = known.clone().count(&mail, now, 3) {
                     known = next;
                     sent.insert(mail, now);
                 }

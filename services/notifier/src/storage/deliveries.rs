@@ -11,16 +11,14 @@ use async_nats::jetstream::{
 };
 use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use site_broker::{
-    CircuitBreaker, DELIVERIES_BUCKET, DIGEST_CONSUMER, Delivery, FAILURES_SUFFIX, GIVEN_UP_SUFFIX,
-    MAX_ASKED_PAUSE, REFUSED, WITHHELD,
-    buckets::{BucketEntry, open_expiring_bucket, read_entry, read_value, write_entry},
+    DELIVERIES_BUCKET, Delivery, Failure, GIVEN_UP_SUFFIX, REFUSED, WITHHELD,
+    buckets::{open_bucket, read_value},
 };
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use super::{unavailable::Unavailable, under_way::UnderWay};
+use super::under_way::UnderWay;
 
 /// How a record is tried to be written: with jitter at most 5 s apart, and without end.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -28,17 +26,13 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
-/// How long failures are remembered after the last one: longer than the longest pause.
-const FAILURES_LIFETIME: Duration = MAX_ASKED_PAUSE.saturating_mul(2);
 /// How long until a record that still cannot be written is spoken of again.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 /// The bucket of delivery records.
 #[derive(Clone)]
 pub struct Deliveries {
-    context: Context,
     bucket: Store,
-    breaker: Arc<CircuitBreaker>,
     under_way: Arc<UnderWay>,
 }
 
@@ -97,21 +91,6 @@ impl NotSent {
     }
 }
 
-/// The operator's last mail.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub struct LastDigest {
-    /// The dead letters that it tells of, by their numbers.
-    pub numbers: Vec<u64>,
-    /// Whether the mail server has it; without that it may or may not.
-    pub sent: bool,
-}
-
-impl LastDigest {
-    fn to_json(&self) -> Bytes {
-        serde_json::to_vec(self).expect("numbers are plain values").into()
-    }
-}
-
 impl Deliveries {
     /// Opens the bucket.
     ///
@@ -119,11 +98,8 @@ impl Deliveries {
     ///
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
-        let bucket = open_expiring_bucket(context, DELIVERIES_BUCKET).await?;
         Ok(Self {
-            context: context.clone(),
-            bucket,
-            breaker: Arc::new(CircuitBreaker::new("deliveries-bucket")),
+            bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
             under_way: Arc::default(),
         })
     }
@@ -135,7 +111,7 @@ impl Deliveries {
     /// # Errors
     ///
     /// If `send` fails, or the record cannot be read.
-    pub async fn deliver_once<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+    pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
         send: impl FnOnce() -> Sending,
@@ -148,7 +124,7 @@ impl Deliveries {
     /// # Errors
     ///
     /// As [`Self::deliver_once`].
-    pub async fn repeat_refused<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+    pub async fn repeat_refused<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
         send: impl FnOnce() -> Sending,
@@ -156,7 +132,7 @@ impl Deliveries {
         self.deliver_unsent(delivery, true, send).await
     }
 
-    async fn deliver_unsent<E: From<Unavailable>, Sending: Future<Output = Result<Handover, E>>>(
+    async fn deliver_unsent<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
         repeats_refused: bool,
@@ -164,7 +140,7 @@ impl Deliveries {
     ) -> Result<Handover, E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let record = self.find(&key, delivery).await?;
+        let record = self.find(&key).await?;
         let is_repeated =
             |record: &Bytes| repeats_refused && NotSent::of_record(record) == Some(NotSent::Refused);
         let handover = match record.filter(|record| !is_repeated(record)) {
@@ -196,60 +172,14 @@ impl Deliveries {
         Ok(handover)
     }
 
-    /// The operator's last mail.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer, or the record cannot be read.
-    pub async fn last_digest(&self) -> Result<LastDigest, Unavailable> {
-        let away = |error: &dyn std::fmt::Display| Unavailable::new(DELIVERIES_BUCKET, error);
-        let noted = read_value(&self.bucket, DIGEST_CONSUMER)
-            .await
-            .map_err(|error| away(&error))?;
-        noted.map_or(Ok(LastDigest::default()), |noted| {
-            serde_json::from_slice(&noted).map_err(|error| away(&error))
-        })
-    }
-
-    /// Records the operator's mail before it is sent.
-    ///
-    /// # Errors
-    ///
-    /// If the broker did not store it.
-    pub async fn record_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
-        let noted = self.bucket.put(DIGEST_CONSUMER, digest.to_json()).await;
-        noted
-            .map(drop)
-            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
-    }
-
-    /// Records that the operator's mail was sent. Ends when it is written: until then only this process knows.
-    ///
-    /// # Errors
-    ///
-    /// None that is known: it is tried again without end.
-    pub async fn record_sent_digest(&self, digest: &LastDigest) -> Result<(), Unavailable> {
-        self.put_until_written(DIGEST_CONSUMER, digest.to_json()).await
-    }
-
-    /// When this event was done with at a consumer, delivered or given up; none while it is not.
+    /// Whether this event was done with at a consumer, delivered or given up.
     ///
     /// # Errors
     ///
     /// If a record cannot be read.
-    pub async fn done_at(
-        &self,
-        event: Uuid,
-        consumer: &str,
-        waiting: &Delivery,
-    ) -> Result<Option<OffsetDateTime>, Unavailable> {
+    pub async fn is_done(&self, event: Uuid, consumer: &str) -> Result<bool, Failure> {
         let delivered = format!("{event}.{consumer}");
-        for key in [delivered.clone(), given_up_key(&delivered)] {
-            if let Some(record) = self.find(&key, waiting).await? {
-                return Ok(Some(time_of_record(&record)));
-            }
-        }
-        Ok(None)
+        Ok(self.find(&delivered).await?.is_some() || self.find(&given_up_key(&delivered)).await?.is_some())
     }
 
     /// Records that a delivery becomes a dead letter, for those that wait for what comes of it. It says nothing of a replay, which is
@@ -258,59 +188,24 @@ impl Deliveries {
     /// # Errors
     ///
     /// If the broker did not store it.
-    pub async fn record_given_up(&self, delivery: &Delivery) -> Result<(), Unavailable> {
+    pub async fn record_given_up(&self, delivery: &Delivery) -> Result<(), Failure> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         let noted = self.bucket.put(given_up_key(&delivery.key()), time.into()).await;
-        noted
-            .map(drop)
-            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
-    }
-
-    /// Counts one more failure of a delivery, and says how many those are now. An attempt at which it waited is none; a replay has none.
-    ///
-    /// # Errors
-    ///
-    /// If the count cannot be read or stored.
-    pub async fn count_failure(&self, delivery: &Delivery) -> Result<u32, Unavailable> {
-        let key = format!("{}{FAILURES_SUFFIX}", delivery.key());
-        let entry = self.entry(&key, delivery).await?;
-        let failures = failures_in(entry.value.as_deref(), delivery.sequence).saturating_add(1);
-        let value = format!("{} {failures}", delivery.sequence).into();
-        let lifetime = Some(FAILURES_LIFETIME);
-        write_entry(
-            &self.context,
-            &self.bucket,
-            &key,
-            &value,
-            entry.revision,
-            lifetime,
-        )
-        .await
-        .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))?;
-        Ok(failures)
+        noted.map(drop).map_err(unavailable)
     }
 
     /// The delivery record, where there is one.
-    async fn find(&self, key: &str, delivery: &Delivery) -> Result<Option<Bytes>, Unavailable> {
-        Ok(self.entry(key, delivery).await?.value)
-    }
-
-    async fn entry(&self, key: &str, delivery: &Delivery) -> Result<BucketEntry, Unavailable> {
-        let reading = read_entry(&self.bucket, key);
-        let entry = self.breaker.call(delivery, reading, |_| true).await;
-        entry.map_err(|error| Unavailable::of_call(DELIVERIES_BUCKET, &error))
+    async fn find(&self, key: &str) -> Result<Option<Bytes>, Failure> {
+        read_value(&self.bucket, key).await.map_err(unavailable)
     }
 
     /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.
-    async fn record(&self, key: &str, state: Option<&str>, now: OffsetDateTime) -> Result<(), Unavailable> {
+    async fn record(&self, key: &str, state: Option<&str>, now: OffsetDateTime) -> Result<(), Failure> {
         let time = now.format(&Rfc3339).unwrap_or_default();
         let record = state.map_or_else(|| time.clone(), |state| format!("{state} {time}"));
-        self.put_until_written(key, record.into()).await
-    }
-
-    async fn put_until_written(&self, key: &str, value: Bytes) -> Result<(), Unavailable> {
+        let record = Bytes::from(record);
         let mut told: Option<Instant> = None;
-        let put = || self.bucket.put(key, value.clone());
+        let put = || self.bucket.put(key, record.clone());
         let written = put
             .retry(RECORD_RETRIES)
             .notify(|error: &PutError, _pause| {
@@ -319,51 +214,15 @@ impl Deliveries {
                     tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
                 }
             });
-        let written = written.await;
-        written
-            .map(drop)
-            .map_err(|error| Unavailable::new(DELIVERIES_BUCKET, &error))
+        written.await.map(drop).map_err(unavailable)
     }
 }
 
-/// When a record was written, which its last word says.
-fn time_of_record(record: &[u8]) -> OffsetDateTime {
-    let time = str::from_utf8(record)
-        .ok()
-        .and_then(|record| record.split(' ').next_back());
-    let time = time.and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
-    time.unwrap_or(OffsetDateTime::UNIX_EPOCH)
-}
-
-/// How many failures a count tells of; those under another sequence are of the event before it was replayed.
-fn failures_in(count: Option<&[u8]>, sequence: u64) -> u32 {
-    let words = count.and_then(|count| str::from_utf8(count).ok()?.split_once(' '));
-    let of_this = words.filter(|(of, _)| of.parse() == Ok(sequence));
-    of_this
-        .and_then(|(_, failures)| failures.parse().ok())
-        .unwrap_or_default()
+fn unavailable(error: impl std::fmt::Display) -> Failure {
+    Failure::of_store(DELIVERIES_BUCKET, error)
 }
 
 /// Under which key it is recorded that a delivery is given up. No consumer's name ends so.
 fn given_up_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_are_counted_for_one_message_of_an_event() {
-        assert_eq!(failures_in(Some(b"17 3"), 17), 3);
-        for none in [
-            None,
-            Some(&b"16 3"[..]),
-            Some(b"17"),
-            Some(b"17 many"),
-            Some(b"\xff 3"),
-        ] {
-            assert_eq!(failures_in(none, 17), 0, "{none:?}");
-        }
-    }
 }

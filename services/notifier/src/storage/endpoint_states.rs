@@ -3,18 +3,17 @@
 use async_nats::jetstream::{Context, kv::Store};
 use bytes::Bytes;
 use site_broker::{
-    CircuitBreaker, Delivery, ENDPOINTS_BUCKET,
+    ENDPOINTS_BUCKET, Failure,
     buckets::{open_bucket, read_value},
     endpoint_state::EndpointState,
 };
 
-use super::{shared_entry::change_entry, unavailable::Unavailable};
+use super::shared_entry::change_entry;
 
 /// The KV bucket of endpoint states, by the endpoint's name.
 pub struct EndpointStates {
     context: Context,
     bucket: Store,
-    breaker: CircuitBreaker,
 }
 
 impl EndpointStates {
@@ -27,24 +26,7 @@ impl EndpointStates {
         Ok(Self {
             context: context.clone(),
             bucket: open_bucket(context, ENDPOINTS_BUCKET).await?,
-            breaker: CircuitBreaker::new("endpoints-bucket"),
         })
-    }
-
-    /// How an endpoint fares, for a delivery, which waits while the bucket is away.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer in time, or the record cannot be read.
-    pub async fn of_when_there(
-        &self,
-        endpoint: &str,
-        delivery: &Delivery,
-    ) -> Result<EndpointState, Unavailable> {
-        // A record that cannot be read is one endpoint's trouble, and none of the bucket's.
-        let reading = read_value(&self.bucket, endpoint);
-        let record = self.breaker.call(delivery, reading, |_| true).await;
-        parse(record.map_err(|error| Unavailable::of_call(ENDPOINTS_BUCKET, &error))?)
     }
 
     /// How an endpoint fares; well, where nothing is known of it.
@@ -52,9 +34,9 @@ impl EndpointStates {
     /// # Errors
     ///
     /// If the broker does not answer, or the record cannot be read.
-    pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Unavailable> {
+    pub async fn of(&self, endpoint: &str) -> Result<EndpointState, Failure> {
         let record = read_value(&self.bucket, endpoint).await;
-        parse(record.map_err(|error| Unavailable::new(ENDPOINTS_BUCKET, &error))?)
+        parse(record.map_err(|error| Failure::of_store(ENDPOINTS_BUCKET, error))?)
     }
 
     /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
@@ -67,7 +49,7 @@ impl EndpointStates {
         &self,
         endpoint: &str,
         change: impl Fn(&EndpointState) -> EndpointState,
-    ) -> Result<Option<EndpointState>, Unavailable> {
+    ) -> Result<Option<EndpointState>, Failure> {
         change_entry(&self.context, &self.bucket, endpoint, |record| {
             let before = parse(record)?;
             let after = change(&before);
@@ -77,9 +59,9 @@ impl EndpointStates {
     }
 }
 
-fn parse(record: Option<Bytes>) -> Result<EndpointState, Unavailable> {
+fn parse(record: Option<Bytes>) -> Result<EndpointState, Failure> {
     record.map_or_else(
         || Ok(EndpointState::default()),
-        |record| serde_json::from_slice(&record).map_err(|error| Unavailable::new(ENDPOINTS_BUCKET, &error)),
+        |record| serde_json::from_slice(&record).map_err(|error| Failure::of_store(ENDPOINTS_BUCKET, error)),
     )
 }

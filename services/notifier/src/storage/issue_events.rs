@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use site_broker::Failure;
 use site_events::{Event, EventType, IssueId, event::NewsletterIssueRequested};
 
-use super::{event_stream::EventStream, unavailable::Unavailable};
+use super::event_stream::EventStream;
 
 /// An issue as it was asked for.
 pub type IssueEvent = Arc<Event<NewsletterIssueRequested>>;
@@ -13,7 +14,7 @@ pub type IssueEvent = Arc<Event<NewsletterIssueRequested>>;
 #[derive(Debug, thiserror::Error)]
 pub enum IssueEventError {
     #[error(transparent)]
-    Away(#[from] Unavailable),
+    Away(#[from] Failure),
     /// It was erased, or is too old.
     #[error("the issue is not there any more")]
     Gone,

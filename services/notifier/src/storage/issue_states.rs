@@ -7,10 +7,8 @@ use std::{
 };
 
 use issues::{IssueState, Issues};
-use site_broker::{Delivery, ISSUES_BUCKET};
+use site_broker::{Delivery, Failure, ISSUES_BUCKET};
 use site_events::IssueId;
-
-use super::unavailable::Unavailable;
 
 /// How long it holds what was read: a pause takes effect within a second.
 const READ_HOLDS: Duration = Duration::from_millis(250);
@@ -48,7 +46,7 @@ impl IssueStates {
     /// # Errors
     ///
     /// If the broker does not answer, or the record cannot be read.
-    pub async fn state(&self, issue: IssueId) -> Result<IssueState, Unavailable> {
+    pub async fn state(&self, issue: IssueId) -> Result<IssueState, Failure> {
         let known = self.lock().get(&issue).copied();
         if let Some((read_at, state)) = known
             && read_at.elapsed() < READ_HOLDS
@@ -57,7 +55,7 @@ impl IssueStates {
         }
         let read_at = Instant::now();
         let read = self.issues.progress(issue).await;
-        let read = read.map_err(|error| Unavailable::new(ISSUES_BUCKET, &error))?;
+        let read = read.map_err(|error| Failure::of_store(ISSUES_BUCKET, error))?;
         let state = read.map_or(IssueState::Running, |entry| entry.record.state);
         let mut known = self.lock();
         if known.len() >= MAX_KNOWN {
@@ -72,7 +70,7 @@ impl IssueStates {
     /// # Errors
     ///
     /// As [`Self::state`].
-    pub async fn wait(&self, issue: IssueId, delivery: &Delivery) -> Result<Go, Unavailable> {
+    pub async fn wait(&self, issue: IssueId, delivery: &Delivery) -> Result<Go, Failure> {
         loop {
             match self.state(issue).await? {
                 IssueState::Running => return Ok(Go::Ahead),

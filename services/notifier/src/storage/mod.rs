@@ -8,23 +8,20 @@ mod endpoint_states;
 mod event_stream;
 mod issue_events;
 mod issue_states;
-mod mail_counts;
 mod person_order;
 mod shared_entry;
 mod shared_ledger;
-mod unavailable;
 mod under_way;
 mod visitor_mails;
 
 pub use self::{
     attempt_log::AttemptLog,
-    deliveries::{Deliveries, Handover, LastDigest, NotSent},
+    deliveries::{Deliveries, Handover, NotSent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
     issue_events::{IssueEvent, IssueEventError, IssueEvents},
     issue_states::{Go, IssueStates},
     person_order::PersonOrder,
     shared_ledger::{LedgerClosed, LedgerWriter, Place, SharedLedger},
-    unavailable::Unavailable,
     visitor_mails::{Allowance, VisitorMails},
 };

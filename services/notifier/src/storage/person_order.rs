@@ -8,12 +8,11 @@ use std::{
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use serde::Deserialize;
-use site_broker::{Delivery, Endpoint};
+use site_broker::{Delivery, Endpoint, Failure};
 use site_events::{EventType, SITE_STREAM};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Deliveries, EventStream, Unavailable};
+use super::{Deliveries, EventStream};
 
 /// How long it holds what was read of the consumer: an older ack floor only lets more be looked at.
 const FLOOR_HOLDS: Duration = Duration::from_secs(1);
@@ -52,33 +51,13 @@ impl PersonOrder {
     /// # Errors
     ///
     /// If the broker does not answer.
-    pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
+    pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Failure> {
         let floor = self.floor().await?;
-        Ok(
-            floor + 1 >= delivery.sequence
-                || !self.any_before(delivery, floor, |done| done.is_none()).await?,
-        )
+        Ok(floor + 1 >= delivery.sequence || !self.any_open_before(delivery, floor).await?)
     }
 
-    /// Whether an event that is its person's next became so a shorter time ago than any is tried for, by what is recorded of those before
-    /// it. Of what came before the endpoint, or long ago, nothing is.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer.
-    pub async fn waited(&self, delivery: &Delivery) -> Result<bool, Unavailable> {
-        let since = OffsetDateTime::now_utc() - delivery.give_up_after;
-        let is_late = |done: Option<OffsetDateTime>| done.is_some_and(|done| done > since);
-        self.any_before(delivery, 0, is_late).await
-    }
-
-    /// Whether one of the same person's events that came before one, after this sequence, was done with at such a time, if at all.
-    async fn any_before(
-        &self,
-        delivery: &Delivery,
-        after: u64,
-        is_such: impl Fn(Option<OffsetDateTime>) -> bool,
-    ) -> Result<bool, Unavailable> {
+    /// Whether one of the same person's events that came before one, after this sequence, is still under way.
+    async fn any_open_before(&self, delivery: &Delivery, after: u64) -> Result<bool, Failure> {
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);
             let mut from = after + 1;
@@ -91,8 +70,7 @@ impl PersonOrder {
                 let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
                     continue;
                 };
-                let is_itself = id == delivery.event_id;
-                if !is_itself && is_such(self.deliveries.done_at(id, &self.consumer, delivery).await?) {
+                if id != delivery.event_id && !self.deliveries.is_done(id, &self.consumer).await? {
                     return Ok(true);
                 }
             }
@@ -101,7 +79,7 @@ impl PersonOrder {
     }
 
     /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.
-    async fn floor(&self) -> Result<u64, Unavailable> {
+    async fn floor(&self) -> Result<u64, Failure> {
         let known = *self.floor.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((floor, read)) = known
             && read.elapsed() < FLOOR_HOLDS
@@ -112,7 +90,7 @@ impl PersonOrder {
             .context
             .get_consumer_from_stream(&self.consumer, SITE_STREAM)
             .await;
-        let consumer = consumer.map_err(|error| Unavailable::new(SITE_STREAM, &error))?;
+        let consumer = consumer.map_err(|error| Failure::of_store(SITE_STREAM, error))?;
         let floor = consumer.cached_info().ack_floor.stream_sequence;
         *self.floor.lock().unwrap_or_else(PoisonError::into_inner) = Some((floor, Instant::now()));
         Ok(floor)

@@ -7,11 +7,9 @@ use backon::{ExponentialBuilder, Retryable};
 use bytes::Bytes;
 use serde::Serialize;
 use site_broker::{
-    ENDPOINTS_BUCKET,
+    ENDPOINTS_BUCKET, Failure,
     buckets::{BucketEntry, read_entry, write_entry},
 };
-
-use super::unavailable::Unavailable;
 
 /// Attempts at a change beside those of others, of which each has to store its own once: more than all notifiers have in flight for
 /// one endpoint, and apart so that few meet again.
@@ -25,7 +23,7 @@ const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
 enum ChangeError {
     /// Another one stored its own meanwhile.
     Conflict,
-    Unavailable(Unavailable),
+    Failed(Failure),
 }
 
 /// Writes what becomes of an entry of the endpoints' bucket, whatever others write meanwhile; gives it, and nothing where nothing is
@@ -38,14 +36,14 @@ pub async fn change_entry<T: Serialize>(
     context: &Context,
     bucket: &Store,
     key: &str,
-    change: impl Fn(Option<Bytes>) -> Result<Option<T>, Unavailable>,
-) -> Result<Option<T>, Unavailable> {
+    change: impl Fn(Option<Bytes>) -> Result<Option<T>, Failure>,
+) -> Result<Option<T>, Failure> {
     let changed = (|| try_change(context, bucket, key, &change))
         .retry(ATTEMPTS)
         .when(|error| matches!(error, ChangeError::Conflict));
     changed.await.map_err(|error| match error {
-        ChangeError::Conflict => away(&"others change it all the time"),
-        ChangeError::Unavailable(error) => error,
+        ChangeError::Conflict => unavailable("others change it all the time"),
+        ChangeError::Failed(error) => error,
     })
 }
 
@@ -53,12 +51,12 @@ async fn try_change<T: Serialize>(
     context: &Context,
     bucket: &Store,
     key: &str,
-    change: impl Fn(Option<Bytes>) -> Result<Option<T>, Unavailable>,
+    change: impl Fn(Option<Bytes>) -> Result<Option<T>, Failure>,
 ) -> Result<Option<T>, ChangeError> {
     let entry = read_entry(bucket, key).await;
     let BucketEntry { value, revision, .. } =
-        entry.map_err(|error| ChangeError::Unavailable(away(&error)))?;
-    let changed = change(value).map_err(ChangeError::Unavailable)?;
+        entry.map_err(|error| ChangeError::Failed(unavailable(error)))?;
+    let changed = change(value).map_err(ChangeError::Failed)?;
     let Some(changed) = changed else {
         return Ok(None);
     };
@@ -68,10 +66,10 @@ async fn try_change<T: Serialize>(
     match write_entry(context, bucket, key, &value, revision, None).await {
         Ok(_) => Ok(Some(changed)),
         Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Err(ChangeError::Conflict),
-        Err(error) => Err(ChangeError::Unavailable(away(&error))),
+        Err(error) => Err(ChangeError::Failed(unavailable(error))),
     }
 }
 
-fn away(error: &dyn std::fmt::Display) -> Unavailable {
-    Unavailable::new(ENDPOINTS_BUCKET, error)
+fn unavailable(error: impl std::fmt::Display) -> Failure {
+    Failure::of_store(ENDPOINTS_BUCKET, error)
 }

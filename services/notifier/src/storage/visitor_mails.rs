@@ -2,19 +2,21 @@
 //! by typing that address into our forms again and again. Each kind of mail has a number of its own, so that whoever uses up one
 //! withholds no other.
 
-use async_nats::jetstream::Context;
+use async_nats::jetstream::{
+    Context,
+    kv::{Store, UpdateErrorKind},
+};
 use opentelemetry::{KeyValue, metrics::Counter};
-use site_broker::{CircuitBreaker, Delivery, VISITOR_MAILS_BUCKET, buckets::OpenBucketError};
+use site_broker::{
+    Delivery, Failure, VISITOR_MAILS_BUCKET,
+    buckets::{OpenBucketError, open_bucket, read_entry},
+};
 use site_events::Channel;
 use site_service::metrics;
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use visitor::{EmailAddress, InboxId, token::TokenKey};
 
-use super::{
-    counted_mails::MailLimit,
-    mail_counts::{Counted, KnownMails, MailCounts},
-    unavailable::Unavailable,
-};
+use super::counted_mails::{Count, CountedMails};
 
 /// Whether a mail may go to its visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +29,9 @@ pub enum Allowance {
 
 /// The bucket of counted mails, by inbox: all the addresses that one may have by tags (`zoe+1@example.org`) share a record.
 pub struct VisitorMails {
-    counts: MailCounts,
+    bucket: Store,
     inbox_key: TokenKey,
-    breaker: CircuitBreaker,
+    max_per_day: usize,
     withheld: Counter<u64>,
 }
 
@@ -54,14 +56,10 @@ impl VisitorMails {
         for channel in Channel::ALL.into_iter().filter(|channel| channel.is_to_visitor()) {
             withheld.add(0, &[KeyValue::new("channel", channel.name())]);
         }
-        let limit = MailLimit {
-            mails: max_per_day,
-            within: Duration::DAY,
-        };
         Ok(Self {
-            counts: MailCounts::open(context, limit).await?,
+            bucket: open_bucket(context, VISITOR_MAILS_BUCKET).await?,
             inbox_key,
-            breaker: CircuitBreaker::new("visitor-mails-bucket"),
+            max_per_day,
             withheld,
         })
     }
@@ -70,26 +68,44 @@ impl VisitorMails {
     ///
     /// # Errors
     ///
-    /// If the broker does not answer in time: the mail waits, as nobody knows how many there were.
+    /// If the broker does not answer: the mail waits, as nobody knows how many there were.
     pub async fn allow(
         &self,
         channel: Channel,
         delivery: &Delivery,
         address: &EmailAddress,
         now: OffsetDateTime,
-    ) -> Result<Allowance, Unavailable> {
+    ) -> Result<Allowance, Failure> {
         let inbox = InboxId::of(address, &self.inbox_key);
-        let (mail, mut known) = (delivery.key(), KnownMails::default());
-        // Of most visitors there is no record, so none is read before one is in the way.
-        let counting = self.counts.count(inbox.as_str(), &mut known, &mail, now);
-        let counted = self.breaker.call(delivery, counting, |_| true).await;
-        let counted = counted.map_err(|error| Unavailable::of_call(VISITOR_MAILS_BUCKET, &error))?;
-        Ok(match counted {
-            Counted::Within => Allowance::Granted,
-            Counted::Beyond => {
-                self.withheld.add(1, &[KeyValue::new("channel", channel.name())]);
-                Allowance::Withheld
-            }
-        })
+        let allowance = self.count(inbox.as_str(), &delivery.key(), now).await?;
+        if allowance == Allowance::Withheld {
+            self.withheld.add(1, &[KeyValue::new("channel", channel.name())]);
+        }
+        Ok(allowance)
     }
+
+    /// Counts a mail under this key. Of most visitors there is no record, so none is read before one is in the way.
+    async fn count(&self, key: &str, mail: &str, now: OffsetDateTime) -> Result<Allowance, Failure> {
+        let (mut known, mut revision) = (CountedMails::default(), 0);
+        // A conflict is with another mail to the inbox, of which there are only so many of each kind.
+        for _ in 0..self.max_per_day * Channel::ALL.len() + 2 {
+            let next = match known.count(mail, now, self.max_per_day) {
+                Count::Before => return Ok(Allowance::Granted),
+                Count::TooMany => return Ok(Allowance::Withheld),
+                Count::Now(next) => next,
+            };
+            match self.bucket.update(key, next.to_json(), revision).await {
+                Ok(_) => return Ok(Allowance::Granted),
+                Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {}
+                Err(error) => return Err(unavailable(error)),
+            }
+            let entry = read_entry(&self.bucket, key).await.map_err(unavailable)?;
+            (known, revision) = (CountedMails::read(entry.value), entry.revision);
+        }
+        Err(unavailable("others counted in the same moments"))
+    }
+}
+
+fn unavailable(error: impl std::fmt::Display) -> Failure {
+    Failure::of_store(VISITOR_MAILS_BUCKET, error)
 }

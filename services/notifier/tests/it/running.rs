@@ -263,12 +263,6 @@ impl Site {
         Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
     }
 
-    /// How many events of the channel a notifier has.
-    pub async fn under_way(&self, channel: Channel) -> anyhow::Result<usize> {
-        let mut consumer = self.consumer(channel).await?;
-        Ok(consumer.info().await?.num_ack_pending)
-    }
-
     /// Waits until no event of the channel waits for its outcome any more.
     pub async fn until_acked(&self, channel: Channel, within: Duration) -> anyhow::Result<()> {
         let what = format!("{} has acked its events", channel.name());
@@ -330,6 +324,19 @@ impl Site {
     pub async fn came_again(&self, channel: Channel) -> anyhow::Result<bool> {
         let mut consumer = self.consumer(channel).await?;
         Ok(consumer.info().await?.num_redelivered > 0)
+    }
+
+    /// Whether the broker hands out nothing for this consumer.
+    pub async fn is_paused(&self, consumer: &str) -> anyhow::Result<bool> {
+        let stream = self.context.get_stream(SITE_STREAM).await?;
+        Ok(stream.consumer_info(consumer).await?.paused)
+    }
+
+    /// Has the broker hand out a consumer's events again, as `sitectl webhooks resume` does.
+    pub async fn resume(&self, consumer: &str) -> anyhow::Result<()> {
+        let stream = self.context.get_stream(SITE_STREAM).await?;
+        stream.resume_consumer(consumer).await?;
+        Ok(())
     }
 
     async fn consumer(&self, channel: Channel) -> anyhow::Result<PullConsumer> {

@@ -249,6 +249,56 @@ async fn a_refusal_is_a_dead_letter_and_a_redirect_is_not_followed() -> anyhow::
 }
 
 #[tokio::test]
+async fn one_that_refuses_our_credentials_is_held_and_gets_all_once_it_is_resumed() -> anyhow::Result<()> {
+    const MESSAGES: usize = 10;
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer(StatusCode::UNAUTHORIZED);
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    let site = &sending.site;
+    for number in 0..MESSAGES {
+        site.contact(&format!("visitor-{number}@example.org")).await?;
+    }
+    eventually("the endpoint is held", SOON, async || {
+        site.is_paused("webhook-crm").await.ok()?.then_some(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let asked = receiver.received().len();
+    assert!(asked <= 4, "asked {asked} times");
+    let endpoints = site.bucket(ENDPOINTS_BUCKET).await?;
+    let state: Value = serde_json::from_slice(&endpoints.get("crm").await?.unwrap_or_default())?;
+    assert_eq!(state["held"], "the receiver answered 401");
+    assert!(state["off"].is_null(), "{state}");
+    assert!(sending.nats.dead_letters().await?.is_empty());
+
+    receiver.answer(StatusCode::NO_CONTENT);
+    site.resume("webhook-crm").await?;
+    eventually("all webhooks", 2 * SOON, async || {
+        (receiver.accepted().len() == MESSAGES).then_some(())
+    })
+    .await?;
+    assert!(sending.nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_notifier_that_starts_asks_an_endpoint_that_is_held() -> anyhow::Result<()> {
+    let receiver = Receiver::start_at(0).await?;
+    receiver.answer(StatusCode::FORBIDDEN);
+    let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
+    sending.site.contact(VISITOR).await?;
+    eventually("the endpoint is held", SOON, async || {
+        sending.site.is_paused("webhook-crm").await.ok()?.then_some(())
+    })
+    .await?;
+    receiver.answer(StatusCode::NO_CONTENT);
+    let inbox = MailServer::start(|_, _| ScriptedReply::Take).await?;
+    let _next = Running::start(&sending.nats, inbox.port, &sending.flags).await?;
+    eventually("the webhook", SOON, async || receiver.accepted().pop()).await?;
+    Ok(())
+}
+
+#[tokio::test]
 async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_letters() -> anyhow::Result<()> {
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::GONE);

@@ -119,6 +119,8 @@ struct Row {
     on: bool,
     /// Whether what comes waits until it is resumed.
     paused: bool,
+    /// How it refused our credentials: it is asked once an hour.
+    held: Option<String>,
     /// Why it is off.
     off: Option<String>,
     failing_since: Option<String>,
@@ -129,11 +131,12 @@ struct Row {
 impl Row {
     /// What stands under each of [`HEADINGS`].
     fn cells(&self) -> Vec<String> {
-        let fares = match (&self.off, &self.failing_since) {
-            (Some(reason), _) => format!("off: {reason}"),
+        let fares = match (&self.off, &self.held, &self.failing_since) {
+            (Some(reason), ..) => format!("off: {reason}"),
+            (None, Some(refusal), _) if self.paused => format!("held: {refusal}"),
             _ if self.paused => "paused".to_owned(),
-            (None, Some(since)) => format!("on, but fails since {since}"),
-            (None, None) => "on".to_owned(),
+            (None, _, Some(since)) => format!("on, but fails since {since}"),
+            (None, _, None) => "on".to_owned(),
         };
         let (waiting, letters) = (self.waiting.to_string(), self.dead_letters.to_string());
         vec![self.name.clone(), waiting, letters, fares]
@@ -156,6 +159,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
             name: name.to_owned(),
             on: state.off.is_none(),
             paused: consumer.paused,
+            held: state.held,
             off: state.off,
             failing_since: since,
             waiting: broker::consumer_lag(consumer),

@@ -43,7 +43,7 @@ async fn an_endpoint_that_was_switched_off_is_switched_on_again() -> anyhow::Res
     assert_eq!(
         chat,
         &json!({
-            "name": "chat", "on": true, "paused": false, "off": null, "failingSince": null, "waiting": 1, "deadLetters": 0,
+            "name": "chat", "on": true, "paused": false, "held": null, "off": null, "failingSince": null, "waiting": 1, "deadLetters": 0,
         })
     );
     assert_eq!((&crm["on"], &crm["deadLetters"]), (&json!(false), &json!(2)));

@@ -88,7 +88,7 @@ impl Smtp {
         let _permits = self.unless_stopped(permits).await?;
         channel.may_ask(Instant::now())?;
         let Some(message) = self.unless_stopped(write()).await?? else {
-            return Ok(Handover::Before);
+            return Ok(Handover::Erased);
         };
         let envelope = message.envelope().clone();
         let content = message.formatted();

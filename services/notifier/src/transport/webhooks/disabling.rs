@@ -1,5 +1,4 @@
-//! Disabling of an endpoint: since when it fails, and whether that, or its answer, switches it off. (Its circuit breaker is
-//! about the minutes before.)
+//! Disabling of an endpoint: since when it fails, and whether that, or its answer, switches it off.
 
 use site_broker::endpoint_state::EndpointState;
 use time::{Duration, OffsetDateTime};
@@ -25,6 +24,12 @@ pub fn next_state(
 }
 
 fn after_failure(before: &EndpointState, error: &SendingError, now: OffsetDateTime) -> EndpointState {
+    if error.is_account_refused() {
+        return EndpointState {
+            held: Some(error.to_string()),
+            ..EndpointState::default()
+        };
+    }
     let goes_on = before.last_failed.is_none_or(|last| now - last < FAILURE_WINDOW);
     let since = before.failing_since.filter(|_| goes_on).unwrap_or(now);
     let off = match error {
@@ -35,6 +40,7 @@ fn after_failure(before: &EndpointState, error: &SendingError, now: OffsetDateTi
     EndpointState {
         failing_since: Some(since),
         last_failed: Some(now),
+        held: None,
         off,
     }
 }
@@ -59,6 +65,18 @@ mod tests {
         }
         let then = next_state(&state, &FAILED, NOW + Duration::days(5));
         assert_eq!(then.off.as_deref(), Some("it failed for five days"));
+    }
+
+    #[test]
+    fn refused_credentials_hold_an_endpoint_and_never_switch_it_off() {
+        let refused = Err(SendingError::Status(401));
+        let mut state = next_state(&EndpointState::default(), &FAILED, NOW);
+        for day in 1..10 {
+            state = next_state(&state, &refused, NOW + Duration::days(day));
+            assert_eq!(state.held.as_deref(), Some("the receiver answered 401"));
+            assert_eq!((state.failing_since, &state.off), (None, &None));
+        }
+        assert_eq!(next_state(&state, &Ok(()), NOW), EndpointState::default());
     }
 
     #[test]

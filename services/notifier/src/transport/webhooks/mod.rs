@@ -11,11 +11,11 @@ use std::{
 use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
-    CircuitBreaker, Delivery, Endpoint, GivenBack, Outcome, Pause,
+    Delivery, Endpoint, Failure, Outcome, Remedy, RetryPolicy,
     endpoint_state::{Attempt, EndpointState},
     endpoints::Format,
 };
-use site_events::{Event, EventData, event::CareersApplied};
+use site_events::{Event, EventData, EventType, event::CareersApplied};
 use site_service::trace::Span;
 use time::OffsetDateTime;
 use webhooks::{Outgoing, SendingError, WebhookSender};
@@ -23,11 +23,13 @@ use webhooks::{Outgoing, SendingError, WebhookSender};
 use self::disabling::next_state;
 use crate::{
     mail::MailContext,
-    storage::{AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder, Unavailable},
+    storage::{AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder},
 };
 
 /// How long an event is left alone while an earlier one of the same person is under way.
 const ORDER_PAUSE: Duration = Duration::from_millis(500);
+/// How long an endpoint that refuses our credentials is left alone.
+pub const HOLD: Duration = Duration::from_secs(60 * 60);
 
 /// What every endpoint's deliveries work with.
 #[derive(Clone)]
@@ -37,6 +39,8 @@ pub struct WebhookStores {
     pub deliveries: Deliveries,
     pub events: EventStream,
     pub mail_context: Arc<MailContext>,
+    /// How long an erasure waits.
+    erasure_pause: Duration,
 }
 
 impl WebhookStores {
@@ -50,6 +54,7 @@ impl WebhookStores {
         deliveries: &Deliveries,
         events: &EventStream,
         mail_context: &Arc<MailContext>,
+        retries: RetryPolicy,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             states: Arc::new(EndpointStates::open(context).await?),
@@ -57,6 +62,7 @@ impl WebhookStores {
             deliveries: deliveries.clone(),
             events: events.clone(),
             mail_context: mail_context.clone(),
+            erasure_pause: erasures::pause(retries),
         })
     }
 }
@@ -64,46 +70,12 @@ impl WebhookStores {
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
     sender: WebhookSender,
-    breaker: CircuitBreaker,
     name: String,
+    consumer: String,
     has_resumes: bool,
     /// Where each person's events go in the order in which they came.
     order: Option<PersonOrder>,
     stores: WebhookStores,
-}
-
-/// Why an event was not delivered.
-#[derive(Debug, thiserror::Error)]
-enum WebhookError {
-    #[error(transparent)]
-    Store(#[from] Unavailable),
-    #[error("the endpoint is switched off: {0}")]
-    Off(String),
-    #[error(transparent)]
-    GivenBack(#[from] GivenBack),
-    #[error("{error}")]
-    Away { error: SendingError, pause: Duration },
-    #[error("the link to the résumé cannot be signed: {0}")]
-    ResumeLink(String),
-    #[error(transparent)]
-    Sending(#[from] SendingError),
-}
-
-impl From<WebhookError> for Outcome {
-    fn from(error: WebhookError) -> Self {
-        let reason = error.to_string();
-        match error {
-            WebhookError::Store(error) => error.into(),
-            WebhookError::GivenBack(given_back) => given_back.into(),
-            WebhookError::Away { pause, .. } => Self::Retry(reason, Pause::Just(pause)),
-            WebhookError::ResumeLink(_) => Self::Retry(reason, Pause::Backoff),
-            WebhookError::Sending(error) if !error.is_final() => {
-                let pause = error.asked_pause().map_or(Pause::Backoff, Pause::AtLeast);
-                Self::Retry(reason, pause)
-            }
-            WebhookError::Off(_) | WebhookError::Sending(_) => Self::Refused(reason),
-        }
-    }
 }
 
 impl Webhook {
@@ -118,8 +90,8 @@ impl Webhook {
         let by_recipe = endpoint.format == Format::Template;
         Self {
             sender,
-            breaker: CircuitBreaker::new(endpoint.consumer()),
             name: endpoint.name.to_string(),
+            consumer: endpoint.consumer(),
             has_resumes: by_recipe && endpoint.events.contains(&CareersApplied::TYPE),
             order: by_recipe.then(order),
             stores,
@@ -136,101 +108,58 @@ impl Webhook {
             return outcome;
         }
         let send = || self.send(&delivery);
-        let outcome = match self.stores.deliveries.deliver_once(&delivery, send).await {
+        match self.stores.deliveries.deliver_once(&delivery, send).await {
             Ok(_) => Outcome::Delivered,
-            // It is not the event that failed.
-            Err(WebhookError::Store(away)) if self.order.is_some() => away.not_yet(),
-            Err(error) => {
-                let outcome = self.unless_it_waited(&delivery, error.into()).await;
-                let outcome = self.stores.events.unless_erased(&delivery, outcome).await;
-                self.by_failures(&delivery, outcome).await
+            Err(failure) => {
+                let outcome = self.stores.events.unless_erased(&delivery, failure).await;
+                self.note_given_up(&delivery, outcome).await
             }
-        };
-        self.note_given_up(&delivery, outcome).await
+        }
     }
 
     /// What becomes of an event that is not its person's next.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
-        if erasures::is_too_early(delivery.event_type, delivery.attempt) {
+        if delivery.attempt == 1 && delivery.event_type == Some(EventType::PersonErased) {
+            let pause = self.stores.erasure_pause;
             let reason = "what was begun before the person was erased may still be under way".to_owned();
-            return Some(Outcome::NotYet(reason, Pause::Backoff));
+            return Some(Outcome::NotYet { reason, pause });
         }
         match order.is_next(delivery).await {
             Ok(true) => None,
-            Ok(false) => {
-                let reason = "an earlier event of the same person is under way".to_owned();
-                Some(Outcome::NotYet(reason, Pause::Just(ORDER_PAUSE)))
-            }
-            Err(away) => Some(away.not_yet()),
+            Ok(false) => Some(Outcome::NotYet {
+                reason: "an earlier event of the same person is under way".to_owned(),
+                pause: ORDER_PAUSE,
+            }),
+            Err(unavailable) => Some(unavailable.into()),
         }
-    }
-
-    /// The outcome, unless the event would be given up by its age, which it spent waiting for its turn.
-    async fn unless_it_waited(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let Some(order) = self.order.as_ref().filter(|_| delivery.is_last) else {
-            return outcome;
-        };
-        let Outcome::Retry(reason, pause) = outcome else {
-            return outcome;
-        };
-        match order.waited(delivery).await {
-            Ok(true) => {
-                tracing::warn!(%reason, "not delivered; will try again, as it waited for its turn until now");
-                Outcome::NotYet(reason, pause)
-            }
-            Ok(false) => Outcome::Retry(reason, pause),
-            Err(away) => away.not_yet(),
-        }
-    }
-
-    /// The outcome, with a pause by the event's failures where it may have waited for its turn: the broker counts each look at it as an
-    /// attempt.
-    async fn by_failures(&self, delivery: &Delivery, mut outcome: Outcome) -> Outcome {
-        if self.order.is_some()
-            && let Outcome::Retry(_, pause) | Outcome::NotYet(_, pause) = &mut outcome
-        {
-            *pause = self.after_failures(delivery, *pause).await;
-        }
-        outcome
-    }
-
-    async fn after_failures(&self, delivery: &Delivery, pause: Pause) -> Pause {
-        let at_least = match pause {
-            Pause::Backoff => Duration::ZERO,
-            Pause::AtLeast(asked) => asked,
-            other => return other,
-        };
-        let failures = self.stores.deliveries.count_failure(delivery).await;
-        let failures = failures.unwrap_or_else(|error| {
-            tracing::debug!(%error, "a failure was not counted");
-            1
-        });
-        Pause::AfterFailures { failures, at_least }
     }
 
     /// Later events of the person wait no longer for one that is given up.
     async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        if !matches!(outcome, Outcome::Refused(_)) || self.order.is_none() {
+        let is_given_up = match &outcome {
+            Outcome::Failed(failure) => match failure.remedy {
+                Remedy::DeadLetter => true,
+                Remedy::Retry { .. } => delivery.is_last,
+                Remedy::RetryLater { .. } => false,
+            },
+            _ => false,
+        };
+        if !is_given_up || self.order.is_none() {
             return outcome;
         }
         match self.stores.deliveries.record_given_up(delivery).await {
             Ok(()) => outcome,
-            Err(away) => away.not_yet(),
+            Err(unavailable) => unavailable.into(),
         }
     }
 
-    async fn send(&self, delivery: &Delivery) -> Result<Handover, WebhookError> {
-        let mut call = loop {
-            // It may be switched off while this waits.
-            if let Some(reason) = self.stores.states.of_when_there(&self.name, delivery).await?.off {
-                return Err(WebhookError::Off(reason));
-            }
-            match self.breaker.try_call(&delivery.key()) {
-                Some(call) => break call,
-                None => self.breaker.wait(delivery).await?,
-            }
-        };
+    async fn send(&self, delivery: &Delivery) -> Result<Handover, Failure> {
+        if let Some(reason) = self.stores.states.of(&self.name).await?.off {
+            return Err(Failure::permanent(format!(
+                "the endpoint is switched off: {reason}"
+            )));
+        }
         let outgoing = Outgoing {
             id: delivery.event_id,
             payload: delivery.payload().clone(),
@@ -240,20 +169,26 @@ impl Webhook {
         if self.stores.events.is_erased_meanwhile(delivery).await? {
             return Ok(Handover::Erased);
         }
-        let Err(error) = self.send_now(&outgoing).await else {
-            call.answered();
-            return Ok(Handover::Sent);
-        };
-        let Some(away) = error.away() else {
-            // What was never sent says nothing of the receiver.
-            if error.status().is_some() {
-                call.answered();
+        match self.send_now(&outgoing).await {
+            Ok(()) => Ok(Handover::Sent),
+            Err(error) => {
+                if error.is_account_refused() {
+                    self.hold(&error).await;
+                }
+                Err(error.into())
             }
-            return Err(error.into());
-        };
-        match call.failed(away, &error) {
-            Some(pause) => Err(WebhookError::Away { error, pause }),
-            None => Err(error.into()),
+        }
+    }
+
+    /// Has the broker hand out none of the endpoint's events for an hour; then one asks again.
+    async fn hold(&self, refusal: &SendingError) {
+        tracing::error!(
+            endpoint = self.name,
+            %refusal,
+            "an endpoint of webhooks refuses our credentials; it is asked once an hour, or after `sitectl webhooks resume`"
+        );
+        if let Err(error) = self.stores.events.hold(&self.consumer, HOLD).await {
+            tracing::warn!(%error, "the endpoint is not held; its next event is sent");
         }
     }
 
@@ -300,7 +235,7 @@ impl Webhook {
     }
 
     /// A link to the event's résumé, made anew for each attempt, where its recipe may want one.
-    async fn resume_link(&self, delivery: &Delivery) -> Result<Option<String>, WebhookError> {
+    async fn resume_link(&self, delivery: &Delivery) -> Result<Option<String>, Failure> {
         if !self.has_resumes {
             return Ok(None);
         }
@@ -312,7 +247,7 @@ impl Webhook {
         };
         let link = self.stores.mail_context.resume_link(&resume).await;
         link.map(Some)
-            .map_err(|error| WebhookError::ResumeLink(error.to_string()))
+            .map_err(|error| Failure::retry(format!("the link to the résumé cannot be signed: {error}")))
     }
 
     /// Updates the endpoint's state: records since when it fails, and switches it off when it asks for that or has failed
