@@ -9,16 +9,12 @@ use std::{
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
 use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
-use opentelemetry::{KeyValue, trace::SpanKind};
 use serde::{Deserialize, Deserializer};
 use site_events::{EventType, stream_of, subjects};
-use site_service::{
-    RequestId,
-    drain::CancellationToken,
-    trace::{LogFields, Span},
-};
+use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
 use tokio::{sync::OwnedSemaphorePermit, time::timeout};
+use tracing::{Instrument, Span, error_span, field::Empty};
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -187,7 +183,7 @@ where
         let outcome = match envelope {
             Ok(envelope) => {
                 let delivery = self.start_delivery((attempt, is_last), envelope, message);
-                let work = span.instrument((self.deliver)(delivery));
+                let work = (self.deliver)(delivery).instrument(span.clone());
                 with_progress(work, pulled.ack_wait, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
@@ -199,7 +195,7 @@ where
         };
         let outcome = self.judge(outcome, &pulled, is_last);
         if matches!(outcome, Outcome::Failed(_) | Outcome::NotBegun) {
-            span.fail();
+            trace::fail(&span);
         }
         let outcome = match outcome {
             // Its check tells that it did not arrive, and nobody needs it any more.
@@ -212,7 +208,8 @@ where
         if !is_synthetic {
             self.metrics.record_attempt(&outcome, started.elapsed(), age);
         }
-        span.instrument(self.acknowledge(pulled, outcome, attempt, backoff))
+        self.acknowledge(pulled, outcome, attempt, backoff)
+            .instrument(span)
             .await;
     }
 
@@ -249,33 +246,29 @@ where
     }
 
     fn span(&self, message: &Message, attempt: u32, envelope: Option<&Envelope>) -> Span {
-        let mut fields = vec![
-            KeyValue::new("channel", self.consumer.clone()),
-            KeyValue::new("attempt", i64::from(attempt)),
-        ];
-        fields.extend(envelope.into_iter().flat_map(|envelope| {
-            [
-                KeyValue::new("event.id", envelope.id.to_string()),
-                KeyValue::new("request_id", envelope.request_id.to_string()),
-            ]
-        }));
+        let destination = subjects::without_person(&message.subject);
+        let id = envelope.map(|envelope| envelope.id.to_string());
+        let span = error_span!(
+            parent: None,
+            "process",
+            otel.name = ["process ", destination].concat(),
+            otel.kind = "consumer",
+            otel.status_code = Empty,
+            channel = self.consumer.as_ref(),
+            attempt,
+            event.id = id,
+            request_id = envelope.map(|envelope| envelope.request_id.as_str()),
+            messaging.system = "nats",
+            messaging.operation.name = "process",
+            messaging.operation.type = "process",
+            messaging.destination.name = destination,
+            messaging.consumer.group.name = self.consumer.as_ref(),
+            messaging.message.id = id,
+        );
         let traceparent = envelope.and_then(|envelope| envelope.traceparent.as_deref());
-        let logged = LogFields::from(fields.clone());
-        Span::after(logged, traceparent, SpanKind::Consumer, || {
-            let destination = subjects::without_person(&message.subject);
-            let name = ["process ", destination].concat();
-            fields.extend([
-                KeyValue::new("messaging.system", "nats"),
-                KeyValue::new("messaging.operation.name", "process"),
-                KeyValue::new("messaging.operation.type", "process"),
-                KeyValue::new("messaging.destination.name", destination.to_owned()),
-                KeyValue::new("messaging.consumer.group.name", self.consumer.clone()),
-            ]);
-            fields.extend(
-                envelope.map(|envelope| KeyValue::new("messaging.message.id", envelope.id.to_string())),
-            );
-            (name.into(), fields)
-        })
+        trace::continue_from(&span, traceparent);
+        trace::link_to(&span, traceparent);
+        span
     }
 
     fn start_delivery(

@@ -3,7 +3,6 @@
 use std::{
     error::Error,
     fmt::Display,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -19,7 +18,7 @@ use async_nats::{
 };
 use backon::{ConstantBuilder, Retryable};
 use bytes::Bytes;
-use opentelemetry::{KeyValue, trace::SpanKind};
+use opentelemetry::{KeyValue, metrics::Histogram};
 use site_events::{
     SITE_STREAM,
     event::{CONTENT_TYPE, Event, EventData, Submission},
@@ -27,12 +26,13 @@ use site_events::{
 use site_service::{
     RequestId,
     idempotency::KeyBinding,
-    metrics::{self, FAST_BUCKETS_SECONDS, LabelledHistogram},
+    metrics::{self, FAST_BUCKETS_SECONDS},
     nats, status,
-    trace::{self, Span, TRACEPARENT},
+    trace::{self, TRACEPARENT},
 };
 use time::OffsetDateTime;
 use tonic::Status;
+use tracing::{Span, field::Empty, instrument};
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -160,7 +160,7 @@ pub struct Publisher {
     client: Client,
     context: jetstream::Context,
     /// By destination and what went wrong.
-    duration: Arc<LabelledHistogram<Option<&'static str>>>,
+    duration: Histogram<f64>,
 }
 
 impl Publisher {
@@ -173,7 +173,7 @@ impl Publisher {
         Self {
             client,
             context,
-            duration: Arc::new(LabelledHistogram::new(duration)),
+            duration,
         }
     }
 
@@ -193,6 +193,20 @@ impl Publisher {
         Ok(Stored::from(ack))
     }
 
+    #[instrument(
+        level = "error",
+        skip_all,
+        fields(
+            otel.name = ["publish ", D::TYPE.subject_prefix()].concat(),
+            otel.kind = "producer",
+            otel.status_code = Empty,
+            messaging.system = "nats",
+            messaging.operation.name = "publish",
+            messaging.operation.type = "send",
+            messaging.destination.name = D::TYPE.subject_prefix(),
+            messaging.message.id = %id,
+        )
+    )]
     async fn acknowledged<D: EventData>(
         &self,
         request_id: &RequestId,
@@ -201,21 +215,10 @@ impl Publisher {
         data: D,
     ) -> Result<PublishAck, PublishError> {
         let destination = D::TYPE.subject_prefix();
-        let span = Span::within_current(SpanKind::Producer, || {
-            let attributes = vec![
-                KeyValue::new("messaging.system", "nats"),
-                KeyValue::new("messaging.operation.name", "publish"),
-                KeyValue::new("messaging.operation.type", "send"),
-                KeyValue::new("messaging.destination.name", destination),
-                KeyValue::new("messaging.message.id", id.to_string()),
-            ];
-            (["publish ", destination].concat().into(), attributes)
-        });
         let started = Instant::now();
-        let storing = self.store(request_id, id, person, data);
-        let acknowledged = span.instrument(storing).await;
+        let acknowledged = self.store(request_id, id, person, data).await;
         if acknowledged.is_err() {
-            span.fail();
+            trace::fail(&Span::current());
         }
         self.measure(destination, &acknowledged, started);
         acknowledged
@@ -306,15 +309,13 @@ impl Publisher {
     ) {
         let fault = acknowledged.as_ref().err().map(PublishError::kind);
         let seconds = started.elapsed().as_secs_f64();
-        self.duration.record(seconds, destination, fault, || {
-            let mut labels = vec![
-                KeyValue::new("messaging.system", "nats"),
-                KeyValue::new("messaging.operation.name", "publish"),
-                KeyValue::new("messaging.destination.name", destination),
-            ];
-            labels.extend(fault.map(|fault| KeyValue::new("error.type", fault)));
-            labels
-        });
+        let mut labels = vec![
+            KeyValue::new("messaging.system", "nats"),
+            KeyValue::new("messaging.operation.name", "publish"),
+            KeyValue::new("messaging.destination.name", destination),
+        ];
+        labels.extend(fault.map(|fault| KeyValue::new("error.type", fault)));
+        self.duration.record(seconds, &labels);
     }
 
     async fn store<D: EventData>(

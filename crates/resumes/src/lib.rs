@@ -31,13 +31,14 @@ use aws_sdk_s3::{
 };
 use clap::Args;
 use http::Uri;
-use opentelemetry::{KeyValue, metrics::Histogram, trace::SpanKind};
+use opentelemetry::{KeyValue, metrics::Histogram};
 use site_service::{
     metrics::{self, SLOW_BUCKETS_SECONDS},
     settings::{ExposeSecret, Secret},
     tls::CaFile,
-    trace::Span,
+    trace,
 };
+use tracing::{Instrument, Span, error_span, field::Empty};
 use visitor::PersonId;
 
 pub use bucket::{Bucket, ListedFile, Upload};
@@ -158,10 +159,10 @@ impl ResumeStore {
         let started = Instant::now();
         let span = self.span("PutObject");
         let putting = self.put_object(key, file, content_type);
-        let put = span.instrument(putting).await;
+        let put = putting.instrument(span.clone()).await;
         let outcome = if put.is_ok() { "stored" } else { "failed" };
         if put.is_err() {
-            span.fail();
+            trace::fail(&span);
         }
         let outcome = KeyValue::new("outcome", outcome);
         self.puts.record(started.elapsed().as_secs_f64(), &[outcome]);
@@ -170,18 +171,18 @@ impl ResumeStore {
 
     /// The span of one call (OpenTelemetry's semantic conventions for AWS S3).
     fn span(&self, method: &'static str) -> Span {
-        Span::within_current(SpanKind::Client, || {
-            let mut attributes = vec![
-                KeyValue::new("rpc.system", "aws-api"),
-                KeyValue::new("rpc.service", "S3"),
-                KeyValue::new("rpc.method", method),
-                KeyValue::new("aws.s3.bucket", self.bucket.clone()),
-            ];
-            let (host, port) = (self.address.host(), self.address.port_u16());
-            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
-            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
-            (["S3/", method].concat().into(), attributes)
-        })
+        error_span!(
+            "call",
+            otel.name = ["S3/", method].concat(),
+            otel.kind = "client",
+            otel.status_code = Empty,
+            rpc.system = "aws-api",
+            rpc.service = "S3",
+            rpc.method = method,
+            aws.s3.bucket = self.bucket,
+            server.address = self.address.host(),
+            server.port = self.address.port_u16().map(i64::from),
+        )
     }
 
     async fn put_object(
@@ -250,9 +251,8 @@ impl ResumeStore {
             .bucket(&self.bucket)
             .key(key.as_str())
             .send();
-        let mut object = self
-            .span("GetObject")
-            .instrument(getting)
+        let mut object = getting
+            .instrument(self.span("GetObject"))
             .await
             .map_err(|error| ResumeStoreError::new("give the résumé", &error))?;
         // Room for all of it at once, and no second copy.

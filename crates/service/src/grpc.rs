@@ -10,11 +10,12 @@ use tonic::{
     transport::{Server, server::TcpIncoming},
 };
 use tonic_health::pb::health_server::{Health, HealthServer};
+use tower::layer::layer_fn;
 
 use crate::{
     detached_calls::DetachedCalls,
     drain::{self, CancellationToken, Drain},
-    grpc_middleware,
+    grpc_middleware::GrpcTracing,
     health::{self, Dependency, HealthStatus},
     listener::listen,
     tls::{self, GrpcTlsSettings},
@@ -127,7 +128,7 @@ impl GrpcServer {
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
             .max_connection_age(MAX_CONNECTION_AGE)
             .layer(calls.clone())
-            .layer(grpc_middleware::ServerLayer::new())
+            .layer(layer_fn(GrpcTracing::of_server))
             .add_routes(self.routes)
             .add_service(health.clone())
             .add_service(reflection().build_v1().context(BROKEN)?);

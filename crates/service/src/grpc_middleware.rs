@@ -2,36 +2,23 @@
 //! RPC).
 
 use std::{
-    borrow::Cow,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Instant,
 };
 
+use futures_util::future::BoxFuture;
 use http::{HeaderMap, Request, Response, Uri};
-use opentelemetry::{
-    KeyValue,
-    trace::{SpanKind, WithContext},
-};
-use pin_project_lite::pin_project;
+use opentelemetry::{KeyValue, metrics::Histogram};
 use tonic::Code;
-use tower::{Layer, Service};
+use tower::Service;
+use tracing::{Instrument, Span, error_span, field::Empty};
 
-use crate::{
-    RequestId,
-    metrics::{self, LabelledHistogram},
-    trace::{self, Description, LogFields, Span},
-};
+use crate::{RequestId, metrics, trace};
 
 /// Histogram buckets, in the unit of this convention.
 const BUCKETS_MILLISECONDS: [f64; 14] = [
     5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10_000.0,
 ];
-
-/// The path of what nobody serves, which is the caller's own word: each would be a series of its own.
-const OTHER: &str = "/_OTHER/_OTHER";
 
 /// The service and the method in a call's path.
 fn called(path: &str) -> (&str, &str) {
@@ -46,241 +33,129 @@ fn code(headers: &HeaderMap) -> Code {
         .map_or(Code::Ok, |status| Code::from_bytes(status.as_bytes()))
 }
 
-fn note(span: &Span, code: Code) {
-    span.set("rpc.grpc.status_code", code as i64);
-    if code != Code::Ok {
-        span.fail();
-    }
-}
-
-/// What a span of a call tells on either side.
-fn describe(uri: &Uri) -> Description {
-    let path = uri.path();
-    (Cow::Owned(path.trim_start_matches('/').to_owned()), labels(path))
-}
-
-/// How telemetry names a call.
-fn labels(path: &str) -> Vec<KeyValue> {
-    let (service, method) = called(path);
-    vec![
-        KeyValue::new("rpc.system", "grpc"),
-        KeyValue::new("rpc.service", service.to_owned()),
-        KeyValue::new("rpc.method", method.to_owned()),
-    ]
-}
-
-/// gRPC client middleware: makes each call to a server a span that is the parent of the server's.
+/// gRPC middleware that makes each call a span: at a client the parent of the server's, at a server the child of the client's.
 #[derive(Debug, Clone)]
-pub struct GrpcClientTracing<S> {
+pub struct GrpcTracing<S> {
     inner: S,
-    server: Uri,
+    side: Side,
 }
 
-impl<S> GrpcClientTracing<S> {
-    /// Middleware over this channel to the server at this address.
-    pub fn new(inner: S, server: Uri) -> Self {
-        Self { inner, server }
-    }
-
-    fn span(&self, uri: &Uri) -> Span {
-        Span::within_current(SpanKind::Client, || {
-            let (name, mut attributes) = describe(uri);
-            let (host, port) = (self.server.host(), self.server.port_u16());
-            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
-            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
-            (name, attributes)
-        })
-    }
-}
-
-impl<S, B, R> Service<Request<B>> for GrpcClientTracing<S>
-where
-    S: Service<Request<B>, Response = Response<R>>,
-{
-    type Response = Response<R>;
-    type Error = S::Error;
-    type Future = Calling<S::Future>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let span = self.span(request.uri());
-        span.inject(request.headers_mut());
-        Calling {
-            calling: span.instrument(self.inner.call(request)),
-            span,
-            is_answered: false,
-        }
-    }
-}
-
-pin_project! {
-    /// A call under way.
-    pub struct Calling<F> {
-        #[pin]
-        calling: WithContext<F>,
-        span: Span,
-        is_answered: bool,
-    }
-
-    impl<F> PinnedDrop for Calling<F> {
-        /// Nobody waits for its answer any more, as after the deadline of all attempts.
-        fn drop(this: Pin<&mut Self>) {
-            let this = this.project();
-            if !*this.is_answered {
-                note(this.span, Code::Cancelled);
-            }
-        }
-    }
-}
-
-impl<F, R, E> Future for Calling<F>
-where
-    F: Future<Output = Result<Response<R>, E>>,
-{
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let answer = ready!(this.calling.poll(context));
-        let code = answer
-            .as_ref()
-            .map_or(Code::Unavailable, |answer| code(answer.headers()));
-        *this.is_answered = true;
-        note(this.span, code);
-        Poll::Ready(answer)
-    }
-}
-
-/// Layer of [`GrpcServerTracing`].
 #[derive(Debug, Clone)]
-pub struct ServerLayer {
-    duration: Arc<LabelledHistogram<Code>>,
+enum Side {
+    Client { server: Uri },
+    Server { duration: Histogram<f64> },
 }
 
-impl ServerLayer {
-    /// Measures by what telemetry there is at this moment.
-    pub fn new() -> Self {
+impl<S> GrpcTracing<S> {
+    /// Middleware over a channel to the server at this address.
+    pub fn of_client(inner: S, server: Uri) -> Self {
+        let side = Side::Client { server };
+        Self { inner, side }
+    }
+
+    /// Middleware over a server's services, which measures by what telemetry there is at this moment.
+    pub fn of_server(inner: S) -> Self {
         let duration = metrics::meter()
             .f64_histogram("rpc.server.duration")
             .with_unit("ms")
             .with_description("How long calls took, at the called side")
             .with_boundaries(BUCKETS_MILLISECONDS.to_vec())
             .build();
-        Self {
-            duration: Arc::new(LabelledHistogram::new(duration)),
-        }
-    }
-
-    fn measure(&self, uri: &Uri, code: Code, started: Instant) {
-        let path = if code == Code::Unimplemented {
-            OTHER
-        } else {
-            uri.path()
-        };
-        let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
-        self.duration.record(milliseconds, path, code, || {
-            let mut labels = labels(path);
-            labels.push(KeyValue::new("rpc.grpc.status_code", code as i64));
-            labels
-        });
+        let side = Side::Server { duration };
+        Self { inner, side }
     }
 }
 
-impl Default for ServerLayer {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<S> Layer<S> for ServerLayer {
-    type Service = GrpcServerTracing<S>;
-
-    fn layer(&self, inner: S) -> GrpcServerTracing<S> {
-        GrpcServerTracing {
-            inner,
-            layer: self.clone(),
-        }
-    }
-}
-
-/// gRPC server middleware: span and duration of each call. The span is below the caller's.
-#[derive(Debug, Clone)]
-pub struct GrpcServerTracing<S> {
-    inner: S,
-    layer: ServerLayer,
-}
-
-impl<S, B, R> Service<Request<B>> for GrpcServerTracing<S>
+impl<S, B, R> Service<Request<B>> for GrpcTracing<S>
 where
     S: Service<Request<B>, Response = Response<R>>,
+    S::Future: Send + 'static,
+    S::Error: 'static,
+    R: 'static,
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answering<S::Future>;
+    type Future = BoxFuture<'static, Result<Response<R>, S::Error>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        let started = Instant::now();
-        let uri = request.uri().clone();
-        let span = server_span(&request);
-        let answering = {
-            let _current = span.enter();
-            self.inner.call(request)
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let (span, duration) = match &self.side {
+            Side::Client { server } => (client_span(&request, server), None),
+            Side::Server { duration } => (server_span(&request), Some(duration.clone())),
         };
-        Answering {
-            answering: span.instrument(answering),
-            span,
-            layer: self.layer.clone(),
-            uri,
-            started,
-        }
+        let (started, path) = (Instant::now(), request.uri().path().to_owned());
+        let calling = span.in_scope(|| {
+            if duration.is_none() {
+                trace::inject(request.headers_mut());
+            }
+            self.inner.call(request)
+        });
+        let noting = async move {
+            let answer = calling.await;
+            let ended = answer.as_ref().map(|answer| code(answer.headers()));
+            let code = ended.unwrap_or(Code::Unavailable);
+            let span = Span::current();
+            span.record("rpc.grpc.status_code", code as i64);
+            if code != Code::Ok {
+                trace::fail(&span);
+            }
+            if let Some(duration) = duration {
+                duration.record(started.elapsed().as_secs_f64() * 1000.0, &labels(&path, code));
+            }
+            answer
+        };
+        Box::pin(noting.instrument(span))
     }
 }
 
-pin_project! {
-    /// A call that is answered.
-    pub struct Answering<F> {
-        #[pin]
-        answering: WithContext<F>,
-        span: Span,
-        layer: ServerLayer,
-        uri: Uri,
-        started: Instant,
-    }
+fn labels(path: &str, code: Code) -> [KeyValue; 4] {
+    let (service, method) = called(path);
+    [
+        KeyValue::new("rpc.system", "grpc"),
+        KeyValue::new("rpc.service", service.to_owned()),
+        KeyValue::new("rpc.method", method.to_owned()),
+        KeyValue::new("rpc.grpc.status_code", code as i64),
+    ]
 }
 
-impl<F, R, E> Future for Answering<F>
-where
-    F: Future<Output = Result<Response<R>, E>>,
-{
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let answer = ready!(this.answering.poll(context));
-        let code = answer
-            .as_ref()
-            .map_or(Code::Unknown, |answer| code(answer.headers()));
-        note(this.span, code);
-        this.layer.measure(this.uri, code, *this.started);
-        Poll::Ready(answer)
-    }
+fn client_span<B>(request: &Request<B>, server: &Uri) -> Span {
+    let path = request.uri().path();
+    let (service, method) = called(path);
+    error_span!(
+        "call",
+        otel.name = path.trim_start_matches('/'),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        rpc.system = "grpc",
+        rpc.service = service,
+        rpc.method = method,
+        rpc.grpc.status_code = Empty,
+        server.address = server.host(),
+        server.port = server.port_u16().map(i64::from),
+    )
 }
 
 fn server_span<B>(request: &Request<B>) -> Span {
     let id = RequestId::of_headers(request.headers());
-    let caller = trace::traceparent_in(request.headers());
-    Span::after(LogFields::from(&id), caller, SpanKind::Server, || {
-        let (name, mut attributes) = describe(request.uri());
-        attributes.push(KeyValue::new("request_id", &id));
-        (name, attributes)
-    })
+    let path = request.uri().path();
+    let (service, method) = called(path);
+    let span = error_span!(
+        parent: None,
+        "call",
+        otel.name = path.trim_start_matches('/'),
+        otel.kind = "server",
+        otel.status_code = Empty,
+        rpc.system = "grpc",
+        rpc.service = service,
+        rpc.method = method,
+        rpc.grpc.status_code = Empty,
+        request_id = id.as_str(),
+    );
+    trace::continue_from(&span, trace::traceparent_in(request.headers()));
+    span
 }
 
 #[cfg(test)]

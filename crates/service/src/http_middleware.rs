@@ -11,16 +11,28 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
-use http::{HeaderValue, StatusCode, Version, header, uri::Authority};
-use opentelemetry::{KeyValue, trace::SpanKind};
+use http::{HeaderValue, Method, StatusCode, Version, header, uri::Authority};
+use opentelemetry::{KeyValue, metrics::Histogram};
+use tracing::{Instrument, Span, error_span, field::Empty};
 
 use crate::{
-    metrics::{self, FAST_BUCKETS_SECONDS, LabelledHistogram},
+    metrics::{self, FAST_BUCKETS_SECONDS},
     request_id::{self, RequestId},
-    trace::{self, LogFields, Span},
+    trace,
 };
 
 const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
+/// Those of RFC 9110, the most frequent first.
+static KNOWN_METHODS: [Method; 8] = [
+    Method::GET,
+    Method::POST,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::PUT,
+    Method::DELETE,
+    Method::CONNECT,
+    Method::TRACE,
+];
 
 /// What came of a request, in an answer's extensions: for its log line, where the status says too little.
 #[derive(Clone, Copy)]
@@ -28,17 +40,16 @@ pub struct Outcome(pub &'static str);
 
 /// Gives each request an id, begins its trace, measures it, and logs it once it is answered.
 pub struct RequestObserver {
-    duration: LabelledHistogram<(&'static str, u16)>,
+    duration: Histogram<f64>,
 }
 
 impl RequestObserver {
     /// Measures by what telemetry there is at this moment.
     pub fn new() -> Self {
         let description = "How long requests took, up to the answer's head";
-        let duration = "http.server.request.duration";
-        let duration = metrics::seconds_histogram(duration, description, &FAST_BUCKETS_SECONDS);
+        let name = "http.server.request.duration";
         Self {
-            duration: LabelledHistogram::new(duration),
+            duration: metrics::seconds_histogram(name, description, &FAST_BUCKETS_SECONDS),
         }
     }
 
@@ -52,7 +63,8 @@ impl RequestObserver {
         let observed = self.begin(&request, route.as_ref().map(MatchedPath::as_str));
         request.extensions_mut().insert(observed.id.clone());
         // Large, and would be moved with all that awaits it.
-        let answer = observed.span.instrument(Box::pin(answer(request))).await;
+        let answering = Box::pin(answer(request)).instrument(observed.span.clone());
+        let answer = answering.await;
         observed.answered(answer)
     }
 
@@ -69,12 +81,27 @@ impl RequestObserver {
 
     fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
         let id = RequestId::of_headers(request.headers());
+        let method = known_method(request.method());
+        // Anybody may send a `traceparent`, and under it would decide what is recorded, and under which ids: a link must do.
+        let span = error_span!(
+            parent: None,
+            "request",
+            otel.name = route.map_or(method.to_owned(), |route| [method, " ", route].concat()),
+            otel.kind = "server",
+            otel.status_code = Empty,
+            http.request.method = method,
+            http.route = route,
+            http.response.status_code = Empty,
+            url.scheme = "http",
+            request_id = id.as_str(),
+        );
+        trace::link_to(&span, trace::traceparent_in(request.headers()));
         Observed {
             duration: &self.duration,
             started: Instant::now(),
-            method: trace::method(request.method()),
+            method,
             route,
-            span: span(request, &id, route),
+            span,
             id,
         }
     }
@@ -86,24 +113,9 @@ impl Default for RequestObserver {
     }
 }
 
-fn span<B>(request: &http::Request<B>, id: &RequestId, route: Option<&str>) -> Span {
-    let caller = trace::traceparent_in(request.headers());
-    Span::root(LogFields::from(id), caller, SpanKind::Server, || {
-        let method = trace::method(request.method());
-        let name = route.map_or(method.into(), |route| [method, " ", route].concat().into());
-        let mut attributes = vec![
-            KeyValue::new("http.request.method", method),
-            KeyValue::new("url.scheme", "http"),
-            KeyValue::new("request_id", id),
-        ];
-        attributes.extend(route.map(|route| KeyValue::new("http.route", route.to_owned())));
-        (name, attributes)
-    })
-}
-
 /// A request that is to be answered.
 struct Observed<'a> {
-    duration: &'a LabelledHistogram<(&'static str, u16)>,
+    duration: &'a Histogram<f64>,
     started: Instant,
     method: &'static str,
     route: Option<&'a str>,
@@ -114,16 +126,12 @@ struct Observed<'a> {
 impl Observed<'_> {
     fn answered(self, mut answer: Response) -> Response {
         let took = self.started.elapsed();
-        let status = answer.status().as_u16();
-        self.span.set("http.response.status_code", i64::from(status));
+        let status = i64::from(answer.status().as_u16());
+        self.span.record("http.response.status_code", status);
         if answer.status().is_server_error() {
-            self.span.fail();
+            trace::fail(&self.span);
         }
-        let (seconds, outcome) = (took.as_secs_f64(), (self.method, status));
-        self.duration
-            .record(seconds, self.route.unwrap_or_default(), outcome, || {
-                self.labels(status)
-            });
+        self.duration.record(took.as_secs_f64(), &self.labels(status));
         let _current = self.span.enter();
         tracing::info!(
             http.request.method = self.method,
@@ -139,18 +147,22 @@ impl Observed<'_> {
         answer
     }
 
-    fn labels(&self, status: u16) -> Vec<KeyValue> {
+    fn labels(&self, status: i64) -> Vec<KeyValue> {
         let mut labels = vec![
             KeyValue::new("http.request.method", self.method),
             KeyValue::new("url.scheme", "http"),
-            KeyValue::new("http.response.status_code", i64::from(status)),
+            KeyValue::new("http.response.status_code", status),
         ];
-        labels.extend(
-            self.route
-                .map(|route| KeyValue::new("http.route", route.to_owned())),
-        );
+        let route = self.route.map(ToOwned::to_owned);
+        labels.extend(route.map(|route| KeyValue::new("http.route", route)));
         labels
     }
+}
+
+/// A method as telemetry names it: one that is unknown is the client's own word.
+fn known_method(method: &Method) -> &'static str {
+    let known = KNOWN_METHODS.iter().find(|known| *known == method);
+    known.map_or("_OTHER", Method::as_str)
 }
 
 /// The answer of a router: 500 where a handler panics.

@@ -1,6 +1,10 @@
 //! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
 
-use std::{io::stdout, time::Duration};
+use std::{
+    io::{self, BufWriter, Stdout, Write, stdout},
+    thread,
+    time::Duration,
+};
 
 use anyhow::Context;
 use clap::Args;
@@ -19,6 +23,7 @@ use tokio::{
     time::sleep,
 };
 use tonic::transport::Channel;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
@@ -27,13 +32,16 @@ use crate::{
     log_lines::LogLines,
     metrics, process,
     tls::{self, CaFile},
-    trace,
 };
 
 /// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
 /// How long a connection to the endpoint may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How many lines may wait for stdout.
+const QUEUED_LINES: usize = 4096;
+/// What is logged within such a time is written at once, instead of waking the thread for each line.
+const GATHERING_TIME: Duration = Duration::from_millis(10);
 /// How long after a service was built its metrics are first exported: its tasks have begun by then.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
@@ -54,14 +62,20 @@ pub struct TelemetrySettings {
     pub trace_share: f64,
 }
 
-/// Writes and sends what is still buffered when it is dropped.
+/// Sends and writes what is still buffered when it is dropped.
 #[must_use]
 pub struct Telemetry {
+    export: Option<Export>,
+    /// The last lines are those of the export's end.
+    _lines: WorkerGuard,
+}
+
+/// What goes to the collector.
+struct Export {
     traces: SdkTracerProvider,
-    metrics: Option<SdkMeterProvider>,
-    logs: Option<SdkLoggerProvider>,
-    lines: LogLines,
-    first_export: JoinSet<()>,
+    metrics: SdkMeterProvider,
+    logs: SdkLoggerProvider,
+    first_metrics: JoinSet<()>,
 }
 
 /// Starts logging and, where an endpoint is set, the export. Call once per process,
@@ -73,51 +87,68 @@ pub struct Telemetry {
 pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Telemetry> {
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("The setting LOG is wrong: \"{}\"", settings.log))?;
-    let resource = Resource::builder().with_service_name(service).build();
-    let lines = LogLines::to(stdout()).context("there is no thread for the log lines")?;
-    let telemetry = match &settings.otlp_endpoint {
-        Some(endpoint) => {
-            let channel = channel(endpoint, settings.otlp_certificate.as_ref())?;
-            exporting(&channel, settings.trace_share, resource, lines.clone())?
-        }
-        // Without an exporter spans are never recorded, but still carry ids for the
-        // logs and the events.
-        None => Telemetry {
-            traces: SdkTracerProvider::builder()
-                .with_sampler(Sampler::AlwaysOff)
-                .build(),
-            metrics: None,
-            logs: None,
-            lines: lines.clone(),
-            first_export: JoinSet::new(),
-        },
+    let export = match &settings.otlp_endpoint {
+        Some(endpoint) => Some(Export::new(endpoint, settings, service)?),
+        None => None,
     };
-    if let Some(metrics) = &telemetry.metrics {
-        global::set_meter_provider(metrics.clone());
+    let (lines, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(QUEUED_LINES)
+        .thread_name("log-lines")
+        .finish(Gathered(BufWriter::new(stdout())));
+    if let Some(export) = &export {
+        global::set_meter_provider(export.metrics.clone());
         process::register_metrics();
-        register_dropped_lines(lines.clone());
+        register_dropped_lines(lines.error_counter());
     }
-    let ours = filter_fn(|event| !EXPORTERS.iter().any(|part| event.target().starts_with(part)));
-    let exported = telemetry
-        .logs
-        .as_ref()
-        .map(|logs| OpenTelemetryTracingBridge::new(logs).with_filter(ours));
+    let is_ours = |target: &str| !EXPORTERS.iter().any(|part| target.starts_with(part));
+    let spans = export.as_ref().map(|export| {
+        tracing_opentelemetry::layer()
+            .with_tracer(export.traces.tracer(service))
+            .with_location(false)
+            .with_threads(false)
+            .with_target(false)
+            .with_tracked_inactivity(false)
+            .with_filter(filter_fn(move |span| span.is_span() && is_ours(span.target())))
+    });
+    let events = export.as_ref().map(|export| {
+        let ours = filter_fn(move |event| is_ours(event.target()));
+        OpenTelemetryTracingBridge::new(&export.logs).with_filter(ours)
+    });
     tracing_subscriber::registry()
         .with(filter)
-        .with(lines)
-        .with(exported)
+        .with(spans)
+        .with(LogLines::to(lines))
+        .with(events)
         .try_init()
         .context("logging was already started")?;
-    trace::set_tracer(telemetry.traces.tracer(service));
-    Ok(telemetry)
+    Ok(Telemetry {
+        export,
+        _lines: guard,
+    })
 }
 
-fn register_dropped_lines(lines: LogLines) {
+/// stdout, to which what was logged meanwhile goes in few large writes.
+struct Gathered(BufWriter<Stdout>);
+
+impl Write for Gathered {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line)
+    }
+
+    /// Called once no more lines are waiting.
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        thread::park_timeout(GATHERING_TIME);
+        Ok(())
+    }
+}
+
+fn register_dropped_lines(lines: ErrorCounter) {
     metrics::meter()
         .u64_observable_counter("site.log.lines.dropped")
         .with_unit("{line}")
-        .with_description("Log lines below WARN that were dropped")
-        .with_callback(move |dropped| dropped.observe(lines.dropped(), &[]))
+        .with_description("Log lines that were dropped, as stdout did not take them")
+        .with_callback(move |dropped| dropped.observe(lines.dropped_lines() as u64, &[]))
         .build();
 }
 
@@ -129,56 +160,45 @@ fn channel(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Channel> {
     Ok(endpoint.connect_timeout(CONNECT_TIMEOUT).connect_lazy())
 }
 
-fn exporting(
-    channel: &Channel,
-    share: f64,
-    resource: Resource,
-    lines: LogLines,
-) -> anyhow::Result<Telemetry> {
-    let spans = SpanExporter::builder()
-        .with_tonic()
-        .with_channel(channel.clone())
-        .build()?;
-    let metrics = MetricExporter::builder()
-        .with_tonic()
-        .with_channel(channel.clone())
-        .build()?;
-    let logs = LogExporter::builder()
-        .with_tonic()
-        .with_channel(channel.clone())
-        .build()?;
-    Ok(Telemetry {
-        traces: SdkTracerProvider::builder()
-            .with_batch_exporter(spans)
-            // A parent is always one of ours: what comes from outside begins a trace.
-            .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share))))
-            .with_resource(resource.clone())
-            .build(),
-        metrics: Some(
-            SdkMeterProvider::builder()
-                .with_periodic_exporter(metrics)
+impl Export {
+    fn new(endpoint: &Uri, settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Self> {
+        let channel = channel(endpoint, settings.otlp_certificate.as_ref())?;
+        let resource = Resource::builder().with_service_name(service).build();
+        let spans = SpanExporter::builder().with_tonic().with_channel(channel.clone());
+        let metrics = MetricExporter::builder()
+            .with_tonic()
+            .with_channel(channel.clone());
+        let logs = LogExporter::builder().with_tonic().with_channel(channel);
+        // A parent is always one of ours: what comes from outside begins a trace.
+        let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(settings.trace_share)));
+        Ok(Self {
+            traces: SdkTracerProvider::builder()
+                .with_batch_exporter(spans.build()?)
+                .with_sampler(sampler)
                 .with_resource(resource.clone())
                 .build(),
-        ),
-        logs: Some(
-            SdkLoggerProvider::builder()
-                .with_batch_exporter(logs)
+            metrics: SdkMeterProvider::builder()
+                .with_periodic_exporter(metrics.build()?)
+                .with_resource(resource.clone())
+                .build(),
+            logs: SdkLoggerProvider::builder()
+                .with_batch_exporter(logs.build()?)
                 .with_resource(resource)
                 .build(),
-        ),
-        lines,
-        first_export: JoinSet::new(),
-    })
+            first_metrics: JoinSet::new(),
+        })
+    }
 }
 
 impl Telemetry {
     /// Exports the metrics once, a moment from now: alerts count from none, and the first regular export may be
     /// a minute away. Call it when the service is built.
     pub fn schedule_first_export(&mut self) {
-        let Some(metrics) = self.metrics.clone() else {
+        let Some(export) = &mut self.export else {
             return;
         };
-        self.first_export.spawn(async move {
+        let metrics = export.metrics.clone();
+        export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
             // It waits for the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
@@ -189,15 +209,12 @@ impl Telemetry {
     }
 }
 
-impl Drop for Telemetry {
+impl Drop for Export {
     fn drop(&mut self) {
-        let traces = self.traces.shutdown();
-        let metrics = self.metrics.as_ref().map_or(Ok(()), SdkMeterProvider::shutdown);
-        let logs = self.logs.as_ref().map_or(Ok(()), SdkLoggerProvider::shutdown);
-        if let Err(error) = traces.and(metrics).and(logs) {
+        let (traces, metrics) = (self.traces.shutdown(), self.metrics.shutdown());
+        if let Err(error) = traces.and(metrics).and(self.logs.shutdown()) {
             eprintln!("the last telemetry could not be sent: {error}");
         }
-        self.lines.flush();
     }
 }
 

@@ -10,7 +10,6 @@ use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
-use site_service::trace;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
@@ -104,7 +103,6 @@ impl WebhookClient {
         let answering = async {
             let answer = asked.await.map_err(|error| not_answered(&error))?;
             let (head, content) = answer.into_parts();
-            trace::set("http.response.status_code", i64::from(head.status.as_u16()));
             let content = match body {
                 AnswerBody::Ignored => Bytes::new(),
                 AnswerBody::Read => {

@@ -11,7 +11,7 @@ use site_proto::{
     contact::v1::contact_service_client::ContactServiceClient,
     newsletter::v1::newsletter_service_client::NewsletterServiceClient,
 };
-use site_service::{RequestId, grpc_middleware::GrpcClientTracing, status};
+use site_service::{RequestId, grpc_middleware::GrpcTracing, status};
 use tokio::time::{Instant, timeout};
 use tonic::{Code, Request, Response, Status, transport::Uri};
 use tonic_types::StatusExt;
@@ -24,7 +24,7 @@ use crate::{deadline::Deadline, settings::Settings};
 const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// gRPC channel to a service. Every call on it is a span.
-pub type ServiceChannel = GrpcClientTracing<Balanced>;
+pub type ServiceChannel = GrpcTracing<Balanced>;
 
 /// Retries of a call that did not reach its service: long enough for a restart of it.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -53,7 +53,7 @@ impl Services {
         let channel = |setting: &str, uri: &Uri| {
             let pods = Balanced::new(uri, tls.as_ref());
             let pods = pods.with_context(|| format!("The setting {setting} is wrong: \"{uri}\""))?;
-            anyhow::Ok(ServiceChannel::new(pods, uri.clone()))
+            anyhow::Ok(ServiceChannel::of_client(pods, uri.clone()))
         };
         let contact = channel("CONTACT_URL", &settings.contact_url)?;
         let newsletter = channel("NEWSLETTER_URL", &settings.newsletter_url)?;

@@ -14,13 +14,13 @@ use std::{
 };
 
 use lettre::{Message, address::Envelope};
-use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::Failure;
-use site_service::{drain::CancellationToken, trace::Span};
+use site_service::{drain::CancellationToken, trace};
 use tokio::{
     sync::Semaphore,
     time::{sleep, timeout},
 };
+use tracing::{Instrument, error_span, field::Empty};
 
 use self::connection::{Connection, Connector};
 pub use self::{
@@ -93,21 +93,22 @@ impl Smtp {
         let envelope = message.envelope().clone();
         let content = message.formatted();
         drop(message);
-        let span = Span::within_current(SpanKind::Client, || {
-            let attributes = vec![
-                KeyValue::new("network.protocol.name", "smtp"),
-                KeyValue::new("server.address", self.settings.smtp_host.clone()),
-                KeyValue::new("server.port", i64::from(self.settings.smtp_port)),
-            ];
-            ("send mail".into(), attributes)
-        });
-        match span.instrument(self.hand_over(&envelope, &content)).await {
+        let span = error_span!(
+            "send mail",
+            otel.kind = "client",
+            otel.status_code = Empty,
+            network.protocol.name = "smtp",
+            server.address = self.settings.smtp_host,
+            server.port = i64::from(self.settings.smtp_port),
+        );
+        let handing_over = self.hand_over(&envelope, &content);
+        match handing_over.instrument(span.clone()).await {
             Ok(()) => {
                 channel.taken();
                 Ok(Handover::Sent)
             }
             Err(failure) => {
-                span.fail();
+                trace::fail(&span);
                 let domain = envelope.to().first().map_or("", |address| address.domain());
                 Err(channel.judge(failure, domain, Instant::now()).into())
             }

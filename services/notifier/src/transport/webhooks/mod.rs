@@ -9,15 +9,15 @@ use std::{
 };
 
 use async_nats::jetstream::Context;
-use opentelemetry::{KeyValue, trace::SpanKind};
 use site_broker::{
     Delivery, Endpoint, Failure, Outcome, Remedy, RetryPolicy,
     endpoint_state::{Attempt, EndpointState},
     endpoints::Format,
 };
 use site_events::{Event, EventData, EventType, event::CareersApplied};
-use site_service::trace::Span;
+use site_service::trace;
 use time::OffsetDateTime;
+use tracing::{Instrument, error_span, field::Empty};
 use webhooks::{Outgoing, SendingError, WebhookSender};
 
 use self::disabling::next_state;
@@ -196,19 +196,23 @@ impl Webhook {
     async fn send_now(&self, outgoing: &Outgoing) -> Result<(), SendingError> {
         let now = OffsetDateTime::now_utc();
         let (host, port) = self.sender.address();
-        let span = Span::within_current(SpanKind::Client, || {
-            let mut attributes = vec![
-                KeyValue::new("http.request.method", "POST"),
-                KeyValue::new("endpoint", self.name.clone()),
-            ];
-            attributes.extend(host.map(|host| KeyValue::new("server.address", host.to_owned())));
-            attributes.extend(port.map(|port| KeyValue::new("server.port", i64::from(port))));
-            ("POST".into(), attributes)
-        });
+        let span = error_span!(
+            "POST",
+            otel.kind = "client",
+            otel.status_code = Empty,
+            http.request.method = "POST",
+            http.response.status_code = Empty,
+            endpoint = self.name,
+            server.address = host,
+            server.port = port.map(i64::from),
+        );
         let started = Instant::now();
-        let sent = span.instrument(self.sender.send(outgoing, now, None)).await;
+        let sending = self.sender.send(outgoing, now, None);
+        let sent = sending.instrument(span.clone()).await;
+        let status = sent.as_ref().map_or_else(SendingError::status, |status| *status);
+        span.record("http.response.status_code", status.map(i64::from));
         if sent.is_err() {
-            span.fail();
+            trace::fail(&span);
         }
         self.note_attempt(outgoing, &sent, now, started.elapsed());
         let sent = sent.map(drop);
