@@ -14,6 +14,7 @@ mod person_key;
 pub mod provision;
 pub mod publish;
 mod pull;
+mod records;
 mod retries;
 mod stream_reader;
 
@@ -23,6 +24,7 @@ pub use failure::{Failure, Remedy};
 pub use person_key::{PersonKeyError, ensure_person_key, person_key_dependency};
 pub use provision::{Desired, ProvisionSettings, provision};
 pub use publish::{PublishError, Publisher, Stored};
+pub use records::{Record, RecordError, Records};
 pub use retries::RetryPolicy;
 pub use stream_reader::{Messages, ReadError, StreamReader};
 
@@ -42,7 +44,7 @@ pub const REFUSED: &str = "refused";
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
 /// The KV bucket of the mails that each visitor got within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
-/// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `ledger` what was sent of all.
+/// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `limits` how many mails of all may go out.
 pub const ISSUES_BUCKET: &str = "newsletter-issues";
 /// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

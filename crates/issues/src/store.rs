@@ -1,39 +1,15 @@
-//! The bucket of issues: a record of each, and the ledger of all, changed by compare-and-set.
+//! The bucket of issues, with the progress of each and the table of limits; and the state of the work queue.
 
-use async_nats::jetstream::{Context, context::PublishErrorKind, kv::Store};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use site_broker::{
-    ISSUES_BUCKET,
-    buckets::{BucketEntry, open_bucket, read_entry, write_entry},
-};
-use site_events::IssueId;
-use time::OffsetDateTime;
+use async_nats::jetstream::{Context, consumer::PullConsumer};
+use site_broker::{ISSUES_BUCKET, Record, RecordError, Records, buckets::open_bucket};
+use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM};
 
-use crate::{IssueProgress, Ledger};
+use crate::{IssueProgress, LimitTable, Queue};
 
-/// The key of the ledger.
-const LEDGER_KEY: &str = "ledger";
-/// What stands before an issue's id in the key of its record.
+/// The key of the table of limits.
+const LIMITS_KEY: &str = "limits";
+/// Prefix of the key of an issue's progress.
 pub const ISSUE_KEY_PREFIX: &str = "issue.";
-
-/// Why a record could not be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum IssueStoreError {
-    /// Someone else changed the record meanwhile; read it again.
-    #[error("the record was changed by somebody else")]
-    Conflict,
-    /// The bucket cannot be used now.
-    #[error("the bucket of issues is away: {0}")]
-    Away(String),
-    /// What lies there is not what belongs there.
-    #[error("the record {key} cannot be read: {reason}")]
-    Unreadable {
-        /// Under which key.
-        key: String,
-        /// What is wrong with it.
-        reason: serde_json::Error,
-    },
-}
 
 /// A record and the revision it was read at; revision 0 where there is none.
 #[derive(Debug, Clone)]
@@ -44,19 +20,11 @@ pub struct Entry<T> {
     pub revision: u64,
 }
 
-/// What the leader of a stream says of it, as far as it is asked here (`StreamInfo` of the NATS server).
-#[derive(Deserialize)]
-struct StreamInfo {
-    /// When it said so.
-    #[serde(rename = "ts", with = "time::serde::rfc3339")]
-    time: OffsetDateTime,
-}
-
 /// The bucket.
 #[derive(Clone)]
 pub struct Issues {
     context: Context,
-    bucket: Store,
+    records: Records,
 }
 
 impl Issues {
@@ -64,122 +32,82 @@ impl Issues {
     ///
     /// # Errors
     ///
-    /// If it is not there, or the broker does not answer.
-    pub async fn open(context: &Context) -> Result<Self, IssueStoreError> {
-        let bucket = open_bucket(context, ISSUES_BUCKET).await.map_err(away)?;
+    /// If it does not exist, or the broker does not answer.
+    pub async fn open(context: &Context) -> Result<Self, RecordError> {
+        let bucket = open_bucket(context, ISSUES_BUCKET).await;
         Ok(Self {
             context: context.clone(),
-            bucket,
+            records: Records::new(context, bucket.map_err(RecordError::unavailable)?),
         })
     }
 
-    /// How far an issue is, where it is known.
+    /// The progress of an issue, if it is noted.
     ///
     /// # Errors
     ///
-    /// [`IssueStoreError::Unreadable`] if the record is none of ours; [`IssueStoreError::Away`] if the broker did not answer.
-    pub async fn progress(&self, issue: IssueId) -> Result<Option<Entry<IssueProgress>>, IssueStoreError> {
-        let Entry { record, revision } = self.read(&issue_key(issue)).await?;
-        Ok(record.map(|record| Entry { record, revision }))
+    /// If the record is not one, or the broker does not answer.
+    pub async fn progress(&self, issue: IssueId) -> Result<Option<Entry<IssueProgress>>, RecordError> {
+        let Record { value, revision } = self.records.read(&issue_key(issue)).await?;
+        Ok(value.map(|record| Entry { record, revision }))
     }
 
-    /// Writes how far an issue is, if the record still is what was read at `revision`; gives the new revision.
+    /// Writes the progress of an issue, if it still is what was read at `revision`.
     ///
     /// # Errors
     ///
-    /// [`IssueStoreError::Conflict`] if somebody else wrote in between; [`IssueStoreError::Away`] if it is not known to be
-    /// written.
+    /// As [`Records::write`].
     pub async fn write_progress(
         &self,
         issue: IssueId,
         progress: &IssueProgress,
         revision: u64,
-    ) -> Result<u64, IssueStoreError> {
-        self.write(&issue_key(issue), progress, revision).await
+    ) -> Result<(), RecordError> {
+        let key = issue_key(issue);
+        let written = self.records.write(&key, progress, revision, None).await;
+        written.map(drop)
     }
 
-    /// The ledger, without what a clock that was ahead made of it.
+    /// The table of limits.
     ///
     /// # Errors
     ///
     /// As [`Self::progress`].
-    pub async fn ledger(&self) -> Result<Entry<Ledger>, IssueStoreError> {
-        let (Entry { record, revision }, stored) = self.read_stored::<Ledger>(LEDGER_KEY).await?;
-        let mut record = record.unwrap_or_default();
-        if let Some(stored) = stored {
-            record.correct(stored);
-        }
-        Ok(Entry { record, revision })
+    pub async fn limits(&self) -> Result<Entry<LimitTable>, RecordError> {
+        let Record { value, revision } = self.records.read(LIMITS_KEY).await?;
+        Ok(Entry {
+            record: value.unwrap_or_default(),
+            revision,
+        })
     }
 
-    /// Writes the ledger, as [`Self::write_progress`] does the record of an issue.
+    /// Writes the table of limits, if it still is what was read at `revision`.
     ///
     /// # Errors
     ///
-    /// As [`Self::write_progress`].
-    pub async fn write_ledger(&self, ledger: &Ledger, revision: u64) -> Result<u64, IssueStoreError> {
-        self.write(LEDGER_KEY, ledger, revision).await
+    /// As [`Records::write`].
+    pub async fn write_limits(&self, limits: &LimitTable, revision: u64) -> Result<(), RecordError> {
+        let written = self.records.write(LIMITS_KEY, limits, revision, None).await;
+        written.map(drop)
     }
 
-    /// The time by the clock of the broker that leads the bucket.
+    /// The work queue of mails.
     ///
     /// # Errors
     ///
-    /// [`IssueStoreError::Away`] if the broker did not answer.
-    pub async fn broker_time(&self) -> Result<OffsetDateTime, IssueStoreError> {
-        let asked = format!("STREAM.INFO.{}", self.bucket.stream_name);
-        let info: StreamInfo = self.context.request(asked, &()).await.map_err(away)?;
-        Ok(info.time)
-    }
-
-    async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Entry<Option<T>>, IssueStoreError> {
-        Ok(self.read_stored(key).await?.0)
-    }
-
-    /// A record, and when the broker stored it.
-    async fn read_stored<T: DeserializeOwned>(
-        &self,
-        key: &str,
-    ) -> Result<(Entry<Option<T>>, Option<OffsetDateTime>), IssueStoreError> {
-        let BucketEntry {
-            value,
-            revision,
-            stored,
-        } = read_entry(&self.bucket, key).await.map_err(away)?;
-        let unreadable = |reason| IssueStoreError::Unreadable {
-            key: key.to_owned(),
-            reason,
-        };
-        let record = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
-        let entry = Entry {
-            record: record.transpose()?,
-            revision,
-        };
-        Ok((entry, stored))
-    }
-
-    async fn write<T: Serialize>(
-        &self,
-        key: &str,
-        record: &T,
-        revision: u64,
-    ) -> Result<u64, IssueStoreError> {
-        let value = serde_json::to_vec(record)
-            .expect("a record is plain values")
-            .into();
-        let written = write_entry(&self.context, &self.bucket, key, &value, revision, None);
-        written.await.map_err(|error| match error.kind() {
-            PublishErrorKind::WrongLastSequence => IssueStoreError::Conflict,
-            _ => away(error),
+    /// If the broker does not answer.
+    pub async fn queue(&self) -> Result<Queue, RecordError> {
+        let stream = self.context.get_stream(SENDINGS_STREAM).await;
+        let stream = stream.map_err(RecordError::unavailable)?;
+        let consumer = stream.get_consumer(SENDINGS_CONSUMER).await;
+        let consumer: PullConsumer = consumer.map_err(RecordError::unavailable)?;
+        Ok(Queue {
+            taken: stream.cached_info().state.last_sequence,
+            pending: consumer.cached_info().num_pending,
         })
     }
 }
 
-/// The key of an issue's record.
-pub fn issue_key(issue: IssueId) -> String {
+/// The key of an issue's progress.
+fn issue_key(issue: IssueId) -> String {
     format!("{ISSUE_KEY_PREFIX}{issue}")
-}
-
-fn away(error: impl std::fmt::Display) -> IssueStoreError {
-    IssueStoreError::Away(error.to_string())
 }

@@ -15,5 +15,5 @@ pub mod subscriber;
 
 pub use proofs::Consent;
 pub use state::State;
-pub use store::{SubscriberEntry, SubscriberStoreError, Subscribers};
+pub use store::{SubscriberEntry, Subscribers};
 pub use subscriber::{Retention, Subscriber};

@@ -2,54 +2,14 @@
 
 use std::time::Duration;
 
-use async_nats::{
-    Client,
-    jetstream::{Context, context::PublishErrorKind, kv::Store, message::StreamMessage},
-};
+use async_nats::{Client, jetstream::message::StreamMessage};
 use site_broker::{
-    Messages, SUBSCRIBERS_BUCKET, StreamReader,
-    buckets::{BucketEntry, open_expiring_bucket, read_entry, remove_entry, write_entry},
+    Messages, Record, RecordError, Records, SUBSCRIBERS_BUCKET, StreamReader, buckets::open_expiring_bucket,
 };
-use site_service::{nats, status};
-use tonic::Status;
-use uuid::Uuid;
+use site_service::nats;
 use visitor::PersonId;
 
 use crate::{Retention, Subscriber};
-
-/// Why a record could not be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum SubscriberStoreError {
-    /// Someone else changed the record meanwhile; read it again.
-    #[error("the record was changed by another request")]
-    Conflict,
-    /// The bucket cannot be used now.
-    #[error("the subscribers' bucket is away: {0}")]
-    Away(String),
-    /// What lies there is not a subscriber. The reader's own words may repeat what lies there.
-    #[error("the record of {person} cannot be read (line {}, column {})", .reason.line(), .reason.column())]
-    Unreadable {
-        /// Whose record.
-        person: PersonId,
-        /// What is wrong with it.
-        reason: serde_json::Error,
-    },
-}
-
-impl From<SubscriberStoreError> for Status {
-    fn from(error: SubscriberStoreError) -> Self {
-        match error {
-            SubscriberStoreError::Unreadable { .. } => {
-                tracing::error!(%error, "a subscriber's record is broken");
-                Status::internal("the record cannot be read")
-            }
-            SubscriberStoreError::Conflict | SubscriberStoreError::Away(_) => {
-                tracing::warn!(%error, "subscriber not stored");
-                status::unavailable("the subscribers' bucket is away")
-            }
-        }
-    }
-}
 
 /// Entry of the bucket: a record and the revision it was read at; revision 0 where there is none.
 pub struct SubscriberEntry {
@@ -62,8 +22,7 @@ pub struct SubscriberEntry {
 /// The bucket.
 pub struct Subscribers {
     client: Client,
-    context: Context,
-    bucket: Store,
+    records: Records,
     reader: StreamReader,
 }
 
@@ -72,16 +31,15 @@ impl Subscribers {
     ///
     /// # Errors
     ///
-    /// If it is away, not there, or its records cannot expire.
-    pub async fn open(client: Client) -> Result<Self, SubscriberStoreError> {
+    /// If it is unavailable, not there, or its records cannot expire.
+    pub async fn open(client: Client) -> Result<Self, RecordError> {
         let context = nats::jetstream(client.clone());
         let bucket = open_expiring_bucket(&context, SUBSCRIBERS_BUCKET).await;
-        let bucket = bucket.map_err(away)?;
+        let bucket = bucket.map_err(RecordError::unavailable)?;
         Ok(Self {
             reader: StreamReader::new(&context, bucket.stream.clone()),
+            records: Records::new(&context, bucket),
             client,
-            context,
-            bucket,
         })
     }
 
@@ -95,43 +53,21 @@ impl Subscribers {
     /// # Errors
     ///
     /// As [`Self::read`].
-    pub fn record_of(
-        &self,
-        entry: &StreamMessage,
-    ) -> Result<Option<(PersonId, Subscriber)>, SubscriberStoreError> {
-        let key = entry
-            .subject
-            .strip_prefix(&self.bucket.prefix)
-            .unwrap_or_default();
-        let Ok(person) = PersonId::try_from(key.to_owned()) else {
-            return Ok(None);
-        };
-        if entry.payload.is_empty() {
-            return Ok(None);
-        }
-        match serde_json::from_slice(&entry.payload) {
-            Ok(subscriber) => Ok(Some((person, subscriber))),
-            Err(reason) => Err(SubscriberStoreError::Unreadable { person, reason }),
-        }
+    pub fn record_of(&self, entry: &StreamMessage) -> Result<Option<(PersonId, Subscriber)>, RecordError> {
+        let record = self.records.record_of(entry)?;
+        Ok(record.and_then(|(key, subscriber)| Some((PersonId::try_from(key.to_owned()).ok()?, subscriber))))
     }
 
     /// What lies under this id.
     ///
     /// # Errors
     ///
-    /// [`SubscriberStoreError::Unreadable`] if the record is none of ours; [`SubscriberStoreError::Away`] if the broker did
-    /// not answer.
-    pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, SubscriberStoreError> {
+    /// If the record is none of ours, or the broker does not answer.
+    pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, RecordError> {
         self.connected().await?;
-        let entry = read_entry(&self.bucket, person.as_str()).await;
-        let BucketEntry { value, revision, .. } = entry.map_err(away)?;
-        let unreadable = |reason| SubscriberStoreError::Unreadable {
-            person: person.clone(),
-            reason,
-        };
-        let subscriber = value.map(|value| serde_json::from_slice(&value).map_err(unreadable));
+        let Record { value, revision } = self.records.read(person.as_str()).await?;
         Ok(SubscriberEntry {
-            subscriber: subscriber.transpose()?,
+            subscriber: value,
             revision,
         })
     }
@@ -140,76 +76,47 @@ impl Subscribers {
     ///
     /// # Errors
     ///
-    /// [`SubscriberStoreError::Conflict`] if somebody else wrote in between; [`SubscriberStoreError::Away`] if it is not
-    /// known to be written.
+    /// As [`Records::write`].
     pub async fn write(
         &self,
         person: &PersonId,
         subscriber: &Subscriber,
         revision: u64,
         retention: Retention,
-    ) -> Result<u64, SubscriberStoreError> {
+    ) -> Result<u64, RecordError> {
         self.connected().await?;
-        let value = serde_json::to_vec(subscriber).expect("a subscriber is plain values");
         // Without one the new record never expires, whatever the former did.
         let lifetime = match retention {
             Retention::Expires(lifetime) => Some(whole_seconds(lifetime)),
             Retention::Forever => None,
         };
-        let value = value.into();
-        let written = write_entry(
-            &self.context,
-            &self.bucket,
-            person.as_str(),
-            &value,
-            revision,
-            lifetime,
-        );
-        written.await.map_err(|error| match error.kind() {
-            PublishErrorKind::WrongLastSequence => SubscriberStoreError::Conflict,
-            _ => away(error),
-        })
-    }
-
-    /// Stores the marker of a record that never was, which expires at once, in the steps and the time of [`Self::write`].
-    ///
-    /// # Errors
-    ///
-    /// [`SubscriberStoreError::Away`] if it is not known to be stored.
-    pub async fn write_decoy(&self) -> Result<(), SubscriberStoreError> {
-        self.connected().await?;
-        // With its hyphens it is no person's id.
-        let nobody = Uuid::new_v4().to_string();
-        let written = remove_entry(&self.context, &self.bucket, &nobody, 0);
-        written.await.map_err(away)
+        let written = self
+            .records
+            .write(person.as_str(), subscriber, revision, lifetime);
+        written.await
     }
 
     /// Removes the record if it still is what was read at `revision`.
     ///
     /// # Errors
     ///
-    /// [`SubscriberStoreError::Away`] if it is not known to be gone.
-    pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), SubscriberStoreError> {
+    /// As [`Records::write`].
+    pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), RecordError> {
         self.connected().await?;
-        let gone = remove_entry(&self.context, &self.bucket, person.as_str(), revision);
-        gone.await.map_err(away)
+        self.records.remove(person.as_str(), revision).await
     }
 
-    async fn connected(&self) -> Result<(), SubscriberStoreError> {
+    async fn connected(&self) -> Result<(), RecordError> {
         nats::is_connected_soon(&self.client)
             .await
             .then_some(())
-            .ok_or_else(|| SubscriberStoreError::Away("not connected".to_owned()))
+            .ok_or_else(|| RecordError::unavailable("not connected"))
     }
 }
 
 /// The broker counts lifetimes in seconds, at least one.
 fn whole_seconds(lifetime: Duration) -> Duration {
     Duration::from_secs(lifetime.as_secs().max(1))
-}
-
-fn away(error: impl std::fmt::Display) -> SubscriberStoreError {
-    SubscriberStoreError::Away(error.to_string())
 }
 
 #[cfg(test)]

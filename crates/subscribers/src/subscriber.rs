@@ -314,11 +314,6 @@ impl Subscriber {
         matches!(self.state, State::Suppressed { .. })
     }
 
-    /// Whether a mail may go there at all.
-    pub fn may_be_mailed(&self) -> bool {
-        !self.is_suppressed()
-    }
-
     /// The word for its state, as the record has it.
     pub fn state_name(&self) -> &'static str {
         match self.state {

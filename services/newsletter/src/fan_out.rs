@@ -1,104 +1,88 @@
-//! An issue is handed out: one mail for each subscriber is put into the stream `SENDINGS`, from which the notifiers send them.
-//!
-//! The bucket of subscribers is read from its first entry to its last, some hundred at a time. How far that is, is stored after each
-//! step: whoever is killed, it goes on there. What was put into the stream and not noted yet is put there again, under the same id,
-//! by which the broker knows it, and the notifier knows a mail that was sent.
+//! Hands out an issue: puts one mail for each subscriber into the work queue `SENDINGS`, within the limits. How that works together
+//! with the notifiers is said at the crate `issues`.
 
 use std::{collections::BTreeSet, time::Duration};
 
 use async_nats::jetstream::{context::PublishError, message::PublishMessage};
 use futures_util::TryStreamExt as _;
-use issues::{Entry, IssueProgress, IssueState, IssueStoreError, PassedOver};
-use site_broker::{Delivery, Failure, Messages, Outcome, ReadError};
+use issues::{Entry, IssueProgress, IssueState, PassedOver};
+use site_broker::{Delivery, Failure, Outcome, ReadError, RecordError};
 use site_events::{
     Event, IssueId, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
     subjects,
 };
-use subscribers::{Subscriber, SubscriberStoreError, audience::NotReached};
+use subscribers::{Subscriber, audience::NotReached};
 use time::OffsetDateTime;
 use visitor::PersonId;
 
 use crate::newsletter::Newsletter;
 
-/// How many subscribers are looked at in a step: few enough that a pause or a cancellation takes effect within a second.
+/// How many subscribers a step goes through at most.
 const STEP: usize = 250;
-/// How often it is looked whether an issue that is paused goes on: within a second it does.
+/// How often the state of a paused issue is read.
 const PAUSED_INTERVAL: Duration = Duration::from_millis(250);
-/// How long it is waited for room in the stream, or for a broker that is away.
-const AWAY_PAUSE: Duration = Duration::from_secs(1);
+/// The longest wait for a limit before the state is read again.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The wait after an error.
+const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
-/// After so many attempts that it had to wait at it is said again.
-const REMINDER_ATTEMPTS: u32 = 900;
-
-/// Why an issue could not be handed out to its end.
+/// Why a step failed. It is repeated.
 #[derive(Debug, thiserror::Error)]
 enum FanOutError {
     #[error(transparent)]
-    Store(#[from] IssueStoreError),
+    Record(#[from] RecordError),
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error("the stream {SENDINGS_STREAM} does not take a mail: {0}")]
+    #[error("the queue {SENDINGS_STREAM} does not take a mail: {0}")]
     Publish(#[from] PublishError),
 }
 
-/// What was put into the stream of the mails of a step.
-struct Put {
-    /// How many of the first are stored.
-    stored: usize,
-    /// The sequences of those that were not counted yet.
-    new: BTreeSet<u64>,
-    /// Why the next is not.
-    refused: Option<PublishError>,
+/// What follows a step.
+enum Next {
+    /// Another step after this time.
+    Step(Duration),
+    /// Nothing: everybody was looked at, or the issue is canceled.
+    End,
 }
 
-/// Hands out the issue that an event asks for. One that is paused waits here.
+/// Hands out the issue that an event asks for, and holds the event until that is done.
 pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
-    let (event, issue) = match read(&delivery) {
-        Ok(read) => read,
-        Err(reason) => return Failure::permanent(reason).into(),
+    let event = delivery.event().map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        format!("not an issue: unreadable at line {line}, column {column}")
+    });
+    let issue = delivery.person.as_str().parse();
+    let issue = issue.map_err(|error: site_events::sending::InvalidIssueId| error.to_string());
+    let (event, issue): (Event<NewsletterIssueRequested>, IssueId) = match (event, issue) {
+        (Ok(event), Ok(issue)) => (event, issue),
+        (Err(reason), _) | (_, Err(reason)) => return Failure::permanent(reason).into(),
     };
     if event.data.audience != Audience::Subscribers {
         return Outcome::Delivered;
     }
-    let handing_out = FanOut {
+    let fan_out = FanOut {
         newsletter,
         issue,
         event,
     };
     tokio::select! {
         biased;
-        // What is done is noted after each step.
         () = delivery.stopped() => Outcome::NotBegun,
-        handed_out = handing_out.run() => match handed_out {
+        done = fan_out.run() => match done {
             Ok(()) => Outcome::Delivered,
-            Err(FanOutError::Store(error @ IssueStoreError::Unreadable { .. })) => {
+            Err(FanOutError::Record(error @ RecordError::Unreadable { .. })) => {
                 Failure::permanent(error).into()
             }
             Err(error) => {
-                if delivery.attempt % REMINDER_ATTEMPTS == 1 {
-                    tracing::warn!(%error, %issue, "the issue waits");
-                }
-                // It is never given up for waiting: a limit may let it go for weeks.
+                tracing::warn!(%error, %issue, "the issue waits");
                 Outcome::NotYet {
                     reason: error.to_string(),
-                    pause: AWAY_PAUSE,
+                    pause: ERROR_PAUSE,
                 }
             }
         },
     }
-}
-
-fn read(delivery: &Delivery) -> Result<(Event<NewsletterIssueRequested>, IssueId), String> {
-    let event = delivery.event().map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        format!("not an issue: unreadable at line {line}, column {column}")
-    })?;
-    let issue = delivery.person.as_str().parse();
-    Ok((
-        event,
-        issue.map_err(|error: site_events::sending::InvalidIssueId| error.to_string())?,
-    ))
 }
 
 /// An issue that is being handed out.
@@ -108,158 +92,121 @@ struct FanOut<'a> {
     event: Event<NewsletterIssueRequested>,
 }
 
-/// What comes of some entries of the bucket.
+/// The subscribers of one step.
 struct Step {
-    sendings: Vec<StepSending>,
-    /// Those of the steps before among them.
+    sendings: Vec<Sending>,
+    /// Those of the steps before included.
     passed_over: PassedOver,
     /// The last sequence that was looked at.
     position: u64,
-    looked_at: usize,
-}
-
-/// A mail of a step, and how far that is with it.
-struct StepSending {
-    sending: Sending,
-    passed_over: PassedOver,
-    position: u64,
-}
-
-impl Step {
-    /// How far it is with as many of its mails, if that is not all.
-    fn cut(&mut self, stored: usize) {
-        if let Some(last) = stored.checked_sub(1).and_then(|last| self.sendings.get(last)) {
-            (self.passed_over, self.position) = (last.passed_over, last.position);
-        }
-    }
+    /// What follows it.
+    next: Next,
 }
 
 impl FanOut<'_> {
     async fn run(&self) -> Result<(), FanOutError> {
-        let Some(mut entry) = self.until_it_may_go_on().await? else {
-            return Ok(());
-        };
-        loop {
-            let mut entries = self.newsletter.subscribers.since(entry.record.position + 1);
-            loop {
-                let mut step = self.next_step(&mut entries, &entry.record).await?;
-                let Put { stored, new, refused } = self.put(&step.sendings, &entry.record).await?;
-                let refused = match refused {
-                    Some(refused) if stored == 0 => return Err(refused.into()),
-                    refused => refused,
-                };
-                if refused.is_some() {
-                    step.cut(stored);
-                }
-                let is_last = refused.is_none() && step.looked_at < STEP;
-                let next = self.after(&entry.record, &step, &new, is_last);
-                match self.note(&next, entry.revision).await? {
-                    Some(revision) => {
-                        entry = Entry {
-                            record: next,
-                            revision,
-                        };
-                    }
-                    // It was paused or canceled meanwhile, or another process hands it out.
-                    None => break,
-                }
-                if let Some(refused) = refused {
-                    return Err(refused.into());
-                }
-                if is_last {
-                    let record = &entry.record;
-                    tracing::info!(issue = %self.issue, queued = record.queued, "the issue is handed out");
-                    return Ok(());
-                }
-            }
-            match self.until_it_may_go_on().await? {
-                Some(changed) => entry = changed,
-                None => return Ok(()),
-            }
+        while let Next::Step(pause) = self.step().await? {
+            tokio::time::sleep(pause.min(MAX_WAIT)).await;
         }
+        Ok(())
     }
 
-    /// How far the issue is, once it runs; nothing where there is nothing left to do.
-    async fn until_it_may_go_on(&self) -> Result<Option<Entry<IssueProgress>>, FanOutError> {
-        loop {
-            let entry = match self.newsletter.issues.progress(self.issue).await? {
-                Some(entry) => entry,
-                None => Entry {
-                    record: self.begun(),
-                    revision: 0,
-                },
-            };
-            match entry.record.state {
-                _ if entry.record.handed_out.is_some() => return Ok(None),
-                IssueState::Running => return Ok(Some(entry)),
-                IssueState::Canceled => {
-                    tracing::info!(issue = %self.issue, "the issue was canceled");
-                    return Ok(None);
-                }
-                IssueState::Paused => tokio::time::sleep(PAUSED_INTERVAL).await,
-            }
-        }
-    }
-
-    fn begun(&self) -> IssueProgress {
+    async fn step(&self) -> Result<Next, FanOutError> {
+        let issues = &self.newsletter.issues;
         let NewsletterIssueRequested { name, subject, .. } = &self.event.data;
-        IssueProgress::new(name.clone(), subject.clone(), self.event.time)
+        let Entry { record, revision } = issues.progress(self.issue).await?.unwrap_or_else(|| Entry {
+            record: IssueProgress::new(name.clone(), subject.clone(), self.event.time),
+            revision: 0,
+        });
+        match record.state {
+            _ if record.handed_out.is_some() => return Ok(Next::End),
+            IssueState::Canceled => return Ok(Next::End),
+            IssueState::Paused => return Ok(Next::Step(PAUSED_INTERVAL)),
+            IssueState::Running => {}
+        }
+        let step = self.take(&record).await?;
+        let new = self.put(&step.sendings, record.last_sending).await?;
+        let is_end = matches!(step.next, Next::End);
+        let progress = IssueProgress {
+            position: step.position,
+            queued: record.queued + new.len() as u64,
+            last_sending: new.last().copied().unwrap_or(record.last_sending),
+            passed_over: step.passed_over,
+            handed_out: is_end.then(OffsetDateTime::now_utc),
+            ..record.clone()
+        };
+        if progress != record {
+            issues.write_progress(self.issue, &progress, revision).await?;
+        }
+        if is_end {
+            tracing::info!(issue = %self.issue, queued = progress.queued, "the issue is handed out");
+        }
+        Ok(step.next)
     }
 
-    async fn next_step(
-        &self,
-        entries: &mut Messages<'_>,
-        before: &IssueProgress,
-    ) -> Result<Step, FanOutError> {
+    /// The next subscribers, as many as the limits allow. The table is written before their mails are put into the queue: a kill in between
+    /// may count a mail to a domain twice, and leaves none out.
+    async fn take(&self, before: &IssueProgress) -> Result<Step, FanOutError> {
+        let Newsletter {
+            issues, subscribers, ..
+        } = self.newsletter;
+        let mut table = issues.limits().await?;
+        let mut queue = issues.queue().await?;
         let mut step = Step {
             sendings: Vec::new(),
             passed_over: before.passed_over,
             position: before.position,
-            looked_at: 0,
+            next: Next::Step(Duration::ZERO),
         };
-        while step.looked_at < STEP {
+        let mut entries = subscribers.since(before.position + 1);
+        for _ in 0..STEP {
             let Some(entry) = entries.try_next().await? else {
-                return Ok(step);
+                step.next = Next::End;
+                break;
             };
-            step.position = entry.sequence;
-            step.looked_at += 1;
-            match self.newsletter.subscribers.record_of(&entry) {
+            match subscribers.record_of(&entry) {
                 Ok(None) => {}
-                Ok(Some((person, subscriber))) => self.look_at(person, &subscriber, &mut step),
-                Err(error @ SubscriberStoreError::Unreadable { .. }) => {
+                Ok(Some((person, subscriber))) => match subscriber.reached_at(self.event.time) {
+                    Ok(address) => {
+                        let (limits, now) = (&self.newsletter.limits, OffsetDateTime::now_utc());
+                        let domain = address.as_str().rsplit('@').next().unwrap_or_default();
+                        let place = table.record.take(domain, &mut queue, limits, now);
+                        if let Err(wait) = place {
+                            step.next = Next::Step(wait);
+                            break;
+                        }
+                        step.sendings.push(self.sending(person, &subscriber));
+                    }
+                    Err(why) => step.passed_over.count(why),
+                },
+                Err(error) => {
                     tracing::error!(%error, "the issue does not go to a subscriber");
                     step.passed_over.count(NotReached::Unreadable);
                 }
-                Err(error) => tracing::error!(%error, "an entry cannot be read"),
             }
+            step.position = entry.sequence;
         }
+        issues.write_limits(&table.record, table.revision).await?;
         Ok(step)
     }
 
-    fn look_at(&self, person: PersonId, subscriber: &Subscriber, step: &mut Step) {
-        match subscriber.reached_at(self.event.time) {
-            Ok(_) => step.sendings.push(StepSending {
-                sending: Sending {
-                    id: self.issue.sending_id(subscriber.subscription),
-                    subject: person,
-                    requestid: self.event.requestid.clone(),
-                    issue: self.issue,
-                    test: None,
-                    repeats_refused: false,
-                },
-                passed_over: step.passed_over,
-                position: step.position,
-            }),
-            Err(why) => step.passed_over.count(why),
+    fn sending(&self, person: PersonId, subscriber: &Subscriber) -> Sending {
+        Sending {
+            id: self.issue.sending_id(subscriber.subscription),
+            subject: person,
+            requestid: self.event.requestid.clone(),
+            issue: self.issue,
+            test: None,
+            repeats_refused: false,
         }
     }
 
-    /// Puts mails into their stream, and waits until the broker has stored them, all or as many as there is room for. Of a repetition the broker says where the first is. If that is behind what was noted, it is of a step that was not, as of a process
-    /// that was killed; else it was counted, and is of a subscriber whose record has changed since.
-    async fn put(&self, sendings: &[StepSending], before: &IssueProgress) -> Result<Put, FanOutError> {
+    /// Puts mails into the queue, and waits until the broker has stored them all. Gives the sequences of those that are not counted yet. Of a
+    /// repeated mail the broker gives the sequence of the first: it was counted unless it lies behind the last one that was.
+    async fn put(&self, sendings: &[Sending], last_counted: u64) -> Result<BTreeSet<u64>, FanOutError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());
-        for StepSending { sending, .. } in sendings {
+        for sending in sendings {
             let payload = serde_json::to_vec(sending).expect("a sending is plain values");
             let message = PublishMessage::build()
                 .payload(payload.into())
@@ -268,56 +215,10 @@ impl FanOut<'_> {
             let subject = subjects::sending(&issue, sending.subject.as_str());
             acknowledged.push(self.newsletter.context.send_publish(subject, message).await?);
         }
-        let mut put = Put {
-            stored: 0,
-            new: BTreeSet::new(),
-            refused: None,
-        };
+        let mut sequences = BTreeSet::new();
         for ack in acknowledged {
-            match ack.await {
-                Ok(ack) => {
-                    put.stored += 1;
-                    if ack.sequence > before.last_sending {
-                        put.new.insert(ack.sequence);
-                    }
-                }
-                Err(error) => {
-                    put.refused = Some(error);
-                    break;
-                }
-            }
+            sequences.insert(ack.await?.sequence);
         }
-        Ok(put)
-    }
-
-    fn after(
-        &self,
-        before: &IssueProgress,
-        step: &Step,
-        new: &BTreeSet<u64>,
-        is_last: bool,
-    ) -> IssueProgress {
-        IssueProgress {
-            position: step.position,
-            queued: before.queued + new.len() as u64,
-            last_sending: new.last().copied().unwrap_or(before.last_sending),
-            passed_over: step.passed_over,
-            handed_out: is_last.then(OffsetDateTime::now_utc),
-            ..before.clone()
-        }
-    }
-
-    /// Notes how far it is; gives the revision, and none where somebody else changed the record.
-    async fn note(&self, progress: &IssueProgress, revision: u64) -> Result<Option<u64>, FanOutError> {
-        match self
-            .newsletter
-            .issues
-            .write_progress(self.issue, progress, revision)
-            .await
-        {
-            Ok(revision) => Ok(Some(revision)),
-            Err(IssueStoreError::Conflict) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(sequences.split_off(&(last_counted + 1)))
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
 //! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
-//! and the bounces that the notifier publishes change it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]).
+//! and the bounces that the notifier publishes change it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]), as the
+//! crate `issues` says.
 
 mod api;
 mod bounces;
@@ -10,9 +11,9 @@ mod consent;
 mod fan_out;
 mod links;
 mod newsletter;
+mod sending_settings;
 mod settings;
 mod sign_up;
-mod update;
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +24,7 @@ use site_broker::{
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
     person_key_dependency,
 };
-use site_events::{FAN_OUT_CONSUMER, SITE_STREAM, SUPPRESSION_CONSUMER};
+use site_events::{FAN_OUT_CONSUMER, SENDINGS_STREAM, SITE_STREAM, SUPPRESSION_CONSUMER};
 use site_proto::newsletter::v1::newsletter_service_server::{NewsletterServiceServer, SERVICE_NAME};
 use site_service::{
     drain::{CancellationToken, Drain},
@@ -74,6 +75,7 @@ impl Service {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
             issues: Issues::open(&context).await?,
+            limits: settings.sending.limits(),
             context: context.clone(),
             confirm_within: settings.confirm_within,
             person_key,
@@ -83,7 +85,8 @@ impl Service {
         let dependencies = vec![
             Dependency::stream(client.clone(), SITE_STREAM),
             Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
-            Dependency::bucket(client, ISSUES_BUCKET),
+            Dependency::bucket(client.clone(), ISSUES_BUCKET),
+            Dependency::stream(client, SENDINGS_STREAM),
             key_dependency,
         ];
         let server = GrpcServer::bind(settings.listen, &[SERVICE_NAME], routes, dependencies).await?;

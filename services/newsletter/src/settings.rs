@@ -9,6 +9,8 @@ use site_service::{
 use subscribers::subscriber::MAX_CONFIRM_WITHIN;
 use visitor::{PersonKeySettings, token::TokenKey};
 
+use crate::sending_settings::SendingSettings;
+
 const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
@@ -33,6 +35,9 @@ pub struct Settings {
     /// Hours within which a sign-up must be confirmed, at most 720; then it is forgotten
     #[arg(long = "confirm-within-hours", id = "confirm_within_hours", env = "CONFIRM_WITHIN_HOURS", default_value = "48", value_parser = hours)]
     pub confirm_within: Duration,
+    /// The mails of issues
+    #[command(flatten)]
+    pub sending: SendingSettings,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,

@@ -6,7 +6,6 @@
 
 mod deliver;
 mod mail;
-mod newsletter_settings;
 mod reports;
 mod sending;
 mod settings;
@@ -47,10 +46,7 @@ use self::{
     mail::RecruiterExtrasLoader,
     reports::{Backlog, DeadLetterDigest, digest_consumer},
     sending::IssueSender,
-    storage::{
-        AttemptLog, Deliveries, EventStream, IssueEvents, IssueStates, LedgerWriter, PersonOrder,
-        SharedLedger, VisitorMails,
-    },
+    storage::{AttemptLog, Deliveries, EventStream, IssueEvents, PersonOrder, VisitorMails},
     transport::{
         smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
         webhooks::{HOLD, Webhook, WebhookStores},
@@ -60,11 +56,8 @@ use self::{
 /// How many mails of one channel to visitors are under way at once: those on a connection, slow ones,
 /// and enough besides that connections need not wait for the broker.
 const MAILS_AT_ONCE: usize = 40;
-/// How many mails of the newsletter are under way at once: what a mail waits for beside its connection is little, and each is known
-/// by name to all notifiers.
+/// How many mails of the newsletter are under way at once.
 const SENDINGS_AT_ONCE: usize = 16;
-/// As long as the broker keeps them.
-const SENDINGS_GIVEN_UP_AFTER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// How many webhooks to one endpoint are under way at once.
 const WEBHOOKS_AT_ONCE: usize = 4;
 
@@ -76,7 +69,7 @@ pub struct Service {
     smtp_channels: HashMap<Channel, Arc<SmtpChannel>>,
     webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
     attempts: Arc<AttemptLog>,
-    issues: IssueMails,
+    issues: IssueSender,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -123,7 +116,7 @@ impl Service {
             publisher,
         )
         .await?;
-        let issues = IssueMails::open(&settings, &context, &notifier).await?;
+        let issues = issue_sender(&context, &notifier).await?;
         Ok(Self {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
             context,
@@ -183,20 +176,17 @@ impl Service {
             });
         }
         for (consumer, webhook) in self.webhooks {
-            let deliver = move |delivery| {
-                let webhook = webhook.clone();
-                async move { webhook.deliver(delivery).await }
-            };
-            let options = ConsumerOptions {
-                max_in_flight: WEBHOOKS_AT_ONCE,
-                retries: self.retries,
-            };
             let (context, stop) = (self.context.clone(), stop.clone());
-            workers.spawn(async move { consume(&context, consumer, options, deliver, stop).await });
+            workers.spawn(send_webhooks(consumer, webhook, context, self.retries, stop));
         }
         let (attempts, stopping) = (self.attempts, stop.clone());
         workers.spawn(async move { attempts.run(stopping).await });
-        workers.spawn(self.issues.run(self.context.clone(), self.retries, stop.clone()));
+        workers.spawn(send_issues(
+            self.issues,
+            self.context.clone(),
+            self.retries,
+            stop.clone(),
+        ));
         workers.spawn(self.digest.run(stop.clone()));
         workers.spawn(self.backlog.run(stop.clone()));
         let smtp = self.notifier.smtp.clone();
@@ -215,57 +205,52 @@ impl Service {
     }
 }
 
-/// What sends the newsletter's mails, and what counts them.
-struct IssueMails {
-    sender: IssueSender,
-    ledger_writer: LedgerWriter,
+/// Sends an endpoint's webhooks until `stop`, then finishes what is in flight.
+async fn send_webhooks(
+    consumer: Arc<str>,
+    webhook: Arc<Webhook>,
+    context: jetstream::Context,
+    retries: RetryPolicy,
+    stop: CancellationToken,
+) {
+    let options = ConsumerOptions {
+        max_in_flight: WEBHOOKS_AT_ONCE,
+        retries,
+    };
+    let webhook = &webhook;
+    let deliver = |delivery| async move { webhook.deliver(delivery).await };
+    consume(&context, consumer, options, deliver, stop).await;
 }
 
-impl IssueMails {
-    /// Opens what is theirs alone; the rest is what other mails are sent with.
-    async fn open(
-        settings: &Settings,
-        context: &jetstream::Context,
-        others: &Notifier,
-    ) -> anyhow::Result<Self> {
-        ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
-        let issues = Issues::open(context).await?;
-        let (ledger, ledger_writer) = SharedLedger::new(issues.clone(), settings.newsletter.limits());
-        let sender = IssueSender {
-            deliveries: others.deliveries.clone(),
-            subscribers: Subscribers::open(context.client()).await?,
-            states: IssueStates::new(issues),
-            events: IssueEvents::new(others.events.clone()),
-            ledger,
-            mail_context: others.mail_context.clone(),
-            smtp: others.smtp.clone(),
-            publisher: others.publisher.clone(),
-            smtp_channel: SmtpChannel::new(MAX_BULK_CONNECTIONS),
-        };
-        Ok(Self {
-            sender,
-            ledger_writer,
-        })
-    }
+/// Sends the newsletter's mails until `stop`, then finishes what is in flight.
+async fn send_issues(
+    sender: IssueSender,
+    context: jetstream::Context,
+    retries: RetryPolicy,
+    stop: CancellationToken,
+) {
+    let options = ConsumerOptions {
+        max_in_flight: SENDINGS_AT_ONCE,
+        retries,
+    };
+    let sender = &sender;
+    let deliver = |delivery| async move { sender.deliver(delivery).await };
+    consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
+}
 
-    /// Sends until `stop`, then finishes what is in flight; after that nobody writes to the ledger any more.
-    async fn run(self, context: jetstream::Context, retries: RetryPolicy, stop: CancellationToken) {
-        let options = ConsumerOptions {
-            max_in_flight: SENDINGS_AT_ONCE,
-            // What a domain puts off is given up by its own count, and a mail may wait for days until the limits let it go.
-            retries: RetryPolicy {
-                give_up_after: SENDINGS_GIVEN_UP_AFTER,
-                ..retries
-            },
-        };
-        let sender = self.sender;
-        let sending = async move {
-            let sender = &sender;
-            let deliver = |delivery| async move { sender.deliver(delivery).await };
-            consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
-        };
-        tokio::join!(sending, self.ledger_writer.run());
-    }
+/// What sends the newsletter's mails: by the parts that other mails are sent with.
+async fn issue_sender(context: &jetstream::Context, others: &Notifier) -> anyhow::Result<IssueSender> {
+    ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
+    Ok(IssueSender {
+        deliveries: others.deliveries.clone(),
+        subscribers: Subscribers::open(context.client()).await?,
+        issues: Issues::open(context).await?,
+        events: IssueEvents::new(others.events.clone()),
+        mail_context: others.mail_context.clone(),
+        smtp: others.smtp.clone(),
+        publisher: others.publisher.clone(),
+        smtp_channel: SmtpChannel::new(MAX_BULK_CONNECTIONS),
+    })
 }
 
 /// What delivers mails, by parts that others work with, too.

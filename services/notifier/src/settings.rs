@@ -12,7 +12,7 @@ use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySe
 use visitor::{links, token::TokenKey};
 use webhooks::WebhookSettings;
 
-use crate::{Brand, SmtpSettings, newsletter_settings::NewsletterSettings};
+use crate::{Brand, SmtpSettings};
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -84,9 +84,6 @@ pub struct Settings {
     /// How they are reached
     #[command(flatten)]
     pub webhooks_reached: WebhookSettings,
-    /// The newsletter's mails
-    #[command(flatten)]
-    pub newsletter: NewsletterSettings,
     /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,

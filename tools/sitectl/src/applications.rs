@@ -6,18 +6,34 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
-use serde_json::json;
-use site_events::{
-    Attribution, SITE_STREAM,
-    event::{CareersApplied, StoredResume},
-};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use site_events::{EventType, SITE_STREAM, event::StoredResume};
 use uuid::Uuid;
 
 use crate::{
     broker,
     common_args::CommonArgs,
-    event_export::{Columns, EventSelection, campaign_of, export, list, read},
+    event_export::{CAMPAIGN, EventSelection, Form, Style, read},
     output::print_output,
+};
+
+const APPLICATIONS: Form = Form {
+    plural: "applications",
+    event_type: EventType::CareersApplied,
+    columns: &[
+        ("name", "/name"),
+        ("email", "/email"),
+        ("phone", "/phone"),
+        ("position", "/position"),
+        ("experience", "/experience"),
+        ("coverLetter", "/coverLetter"),
+        ("resume", "/resume/fileName"),
+        ("page", "/attribution/page"),
+        ("referrer", "/attribution/referrer"),
+        CAMPAIGN,
+    ],
+    listed: &["name", "email", "position", "campaign"],
 };
 
 /// Which of the commands, and what it needs to know.
@@ -48,9 +64,17 @@ struct ApplicationsSelection {
 }
 
 impl ApplicationsSelection {
-    fn takes(&self, application: &CareersApplied) -> bool {
-        let wanted = self.position.as_deref();
-        wanted.is_none_or(|wanted| application.position.contains(wanted))
+    fn takes(&self, application: &Value) -> bool {
+        let wanted = self.position.as_deref().unwrap_or_default();
+        application["position"]
+            .as_str()
+            .is_some_and(|position| position.contains(wanted))
+    }
+
+    async fn print(&self, style: Style) -> anyhow::Result<()> {
+        APPLICATIONS
+            .print(style, &self.events, |one| self.takes(one))
+            .await
     }
 }
 
@@ -80,8 +104,8 @@ struct LinkArgs {
 /// If the broker does not answer, nobody takes what is written, or there is no such résumé.
 pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::List(selection) => list(&selection.events, |one| selection.takes(one)).await,
-        Command::Export(selection) => export(&selection.events, |one| selection.takes(one)).await,
+        Command::List(selection) => selection.print(Style::List).await,
+        Command::Export(selection) => selection.print(Style::Export).await,
         Command::Link(args) => link(args).await,
     }
 }
@@ -110,8 +134,10 @@ async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
     let site = broker::reader(&context, SITE_STREAM).await?;
     let mut events = broker::all(&site);
     while let Some(message) = events.try_next().await? {
-        if let Some(event) = read::<CareersApplied>(&message).filter(|event| event.id == args.id) {
-            let resume = event.data.resume;
+        if let Some(event) = read(&message, EventType::CareersApplied)
+            && event["id"] == args.id.to_string()
+        {
+            let resume = StoredResume::deserialize(&event["data"]["resume"]).ok();
             return resume.with_context(|| format!("The application {} came without a résumé.", args.id));
         }
     }
@@ -119,42 +145,4 @@ async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
         "There is no application {}; see `sitectl applications list`.",
         args.id
     )
-}
-
-impl Columns for CareersApplied {
-    const PLURAL: &'static str = "applications";
-    const NAMES: &'static [&'static str] = &[
-        "name",
-        "email",
-        "phone",
-        "position",
-        "experience",
-        "coverLetter",
-        "resume",
-        "page",
-        "referrer",
-        "campaign",
-    ];
-    const LISTED: &'static [&'static str] = &["name", "email", "position", "campaign"];
-
-    fn cells(&self) -> Vec<String> {
-        let attribution = self.attribution.clone().unwrap_or_default();
-        let resume = self.resume.as_ref().map(|resume| resume.file_name.clone());
-        vec![
-            self.name.clone(),
-            self.email.as_str().to_owned(),
-            self.phone.clone().unwrap_or_default(),
-            self.position.clone(),
-            self.experience.clone().unwrap_or_default(),
-            self.cover_letter.clone(),
-            resume.unwrap_or_default(),
-            attribution.page.clone().unwrap_or_default(),
-            attribution.referrer.clone().unwrap_or_default(),
-            campaign_of(self.attribution.as_ref()),
-        ]
-    }
-
-    fn attribution(&self) -> Option<&Attribution> {
-        self.attribution.as_ref()
-    }
 }

@@ -10,7 +10,7 @@ use async_nats::{
         consumer::Info,
         kv::Store,
         message::StreamMessage,
-        stream::{LastRawMessageErrorKind, Stream},
+        stream::{LastRawMessageErrorKind, RawMessageError, Stream},
     },
 };
 use futures_util::TryStreamExt as _;
@@ -136,19 +136,6 @@ impl BucketReader {
     pub fn key_of<'a>(&self, record: &'a StreamMessage) -> Option<&'a str> {
         record.subject.strip_prefix(&self.prefix)
     }
-
-    /// Removes keys without leaving a marker, which would name them. The broker refuses to delete a bucket's messages one by
-    /// one, so what lay there is not overwritten but freed.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer; those before it are removed.
-    pub async fn purge(&self, records: &[StreamMessage]) -> anyhow::Result<()> {
-        for record in records {
-            self.stream().purge().filter(record.subject.as_str()).await?;
-        }
-        Ok(())
-    }
 }
 
 /// The messages under a filter that few match, such as those of one person; oldest first.
@@ -168,11 +155,7 @@ pub async fn search(reader: &StreamReader, filter: &str) -> anyhow::Result<Vec<S
 ///
 /// If the broker does not answer.
 pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
-    match stream.get_first_raw_message_by_subject(subject, from).await {
-        Ok(message) => Ok(Some(message)),
-        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
-        Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),
-    }
+    found(stream.get_first_raw_message_by_subject(subject, from).await)
 }
 
 /// The message of this sequence, where there is one.
@@ -185,7 +168,11 @@ pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<Stream
     if sequence == 0 {
         return Ok(None);
     }
-    match stream.get_raw_message(sequence).await {
+    found(stream.get_raw_message(sequence).await)
+}
+
+fn found(asked: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Option<StreamMessage>> {
+    match asked {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
         Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),

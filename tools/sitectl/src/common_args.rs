@@ -14,6 +14,15 @@ pub struct CommonArgs {
     pub json: bool,
 }
 
+/// One of a list, by its name.
+#[derive(Args, Debug)]
+pub struct NamedArgs {
+    /// Its name in the list
+    pub name: String,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
 /// Whether something is done that cannot be undone: what takes this is named in `docs/operations.md`.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct ModeArgs {

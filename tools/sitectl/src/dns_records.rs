@@ -1,7 +1,7 @@
 //! `sitectl dns-records`: what must stand in the DNS, so that receivers take our mails for ours (SPF, DKIM, DMARC).
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dkim::{DkimSettings, dns_name};
 use lettre::{Address, message::Mailbox};
 use mail_templates::mailbox;
@@ -27,8 +27,8 @@ pub struct DnsRecordsArgs {
     #[command(flatten)]
     senders: Senders,
     /// What receivers are asked to do with a mail that proves neither: begin with `none`, and read the reports
-    #[arg(long, value_enum, default_value_t)]
-    dmarc_policy: DmarcPolicy,
+    #[arg(long, value_parser = ["none", "quarantine", "reject"], default_value = "none")]
+    dmarc_policy: String,
     /// Address that receivers send their reports to
     #[arg(long)]
     dmarc_reports: Option<Address>,
@@ -49,14 +49,6 @@ struct Senders {
     spf_host: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-enum DmarcPolicy {
-    #[default]
-    None,
-    Quarantine,
-    Reject,
-}
-
 /// A TXT record.
 #[derive(Debug, Serialize)]
 struct Record {
@@ -67,12 +59,12 @@ struct Record {
 impl Record {
     /// Line of a zone file (RFC 1035, 5.1).
     fn zone_line(&self) -> String {
-        let strings: Vec<String> = self
+        let strings = self
             .value
             .as_bytes()
             .chunks(MAX_STRING_BYTES)
-            .map(|string| format!("\"{}\"", String::from_utf8_lossy(string)))
-            .collect();
+            .map(String::from_utf8_lossy);
+        let strings: Vec<String> = strings.map(|string| format!("\"{string}\"")).collect();
         format!("{}. {TTL_SECONDS} IN TXT {}", self.name, strings.join(" "))
     }
 }
@@ -89,12 +81,26 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let mut notes = vec![format!(
         "A domain has one SPF and one DMARC record: where {domain} has one, put what is new into it."
     )];
-    let mut records = vec![spf(&domain, &args.senders)];
+    let record = |name: &str, value: String| Record {
+        name: name.to_owned(),
+        value,
+    };
+    // Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
+    let includes = args
+        .senders
+        .spf_include
+        .iter()
+        .map(|name| format!("include:{name}"));
+    let hosts = args.senders.spf_host.iter().map(|name| format!("a:{name}"));
+    let senders: Vec<String> = includes.chain(hosts).collect();
+    let mut records = vec![record(&domain, format!("v=spf1 {} ~all", senders.join(" ")))];
     let signed = args.dkim.dns_record().map_err(anyhow::Error::msg);
     match signed.context("The setting DKIM_KEY is wrong")? {
-        Some((name, value)) => records.push(Record { name, value }),
-        None => notes
-            .push("There is no DKIM record, because DKIM_KEY is not given: mails are not signed.".to_owned()),
+        Some((name, value)) => records.push(record(&name, value)),
+        None => {
+            let note = "There is no DKIM record, because DKIM_KEY is not given: mails are not signed.";
+            notes.push(note.to_owned());
+        }
     }
     if let Some(signing) = &args.dkim.dkim_domain
         && !is_aligned(signing, &domain)
@@ -103,32 +109,13 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
             "Signatures of {signing} do not count for mails from {domain}: let DKIM_DOMAIN be {domain}."
         ));
     }
-    records.push(dmarc(&domain, args));
+    let reports = args.dmarc_reports.iter();
+    let reports: String = reports.map(|address| format!("; rua=mailto:{address}")).collect();
+    let policy = format!("v=DMARC1; p={}{reports}", args.dmarc_policy);
+    records.push(record(&format!("_dmarc.{domain}"), policy));
     let lines = notes.iter().map(|note| format!("; {note}"));
     let lines = lines.chain(records.iter().map(Record::zone_line));
     print_output(args.json, &json!({ "records": records, "notes": notes }), lines)
-}
-
-/// Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
-fn spf(domain: &str, senders: &Senders) -> Record {
-    let includes = senders.spf_include.iter().map(|name| format!("include:{name}"));
-    let hosts = senders.spf_host.iter().map(|name| format!("a:{name}"));
-    let terms: Vec<String> = includes.chain(hosts).collect();
-    Record {
-        name: domain.to_owned(),
-        value: format!("v=spf1 {} ~all", terms.join(" ")),
-    }
-}
-
-fn dmarc(domain: &str, args: &DnsRecordsArgs) -> Record {
-    let policy = args.dmarc_policy.to_possible_value();
-    let policy = policy.as_ref().map_or("none", |policy| policy.get_name());
-    let reports = args.dmarc_reports.iter();
-    let reports: String = reports.map(|address| format!("; rua=mailto:{address}")).collect();
-    Record {
-        name: format!("_dmarc.{domain}"),
-        value: format!("v=DMARC1; p={policy}{reports}"),
-    }
 }
 
 /// Whether DMARC counts a signature of one domain for mails from the other (RFC 7489, 3.1.1): as far as that can be told

@@ -1,31 +1,27 @@
 //! Events of one type, written one after another, with how each channel of each fared.
 
-use std::{
-    collections::BTreeMap,
-    io::{BufWriter, Write},
-};
+use std::collections::{BTreeMap, HashMap};
 
-use anyhow::Context as _;
-use async_nats::jetstream::{Context, message::StreamMessage};
+use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::Args;
-use csv::{Terminator, Writer, WriterBuilder};
-use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
+use futures_util::TryStreamExt as _;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
-use site_broker::{DELIVERIES_BUCKET, Endpoint, StreamReader, WITHHELD, buckets::read_value};
-use site_events::{Attribution, Channel, DEAD_LETTERS_STREAM, Event, EventData, SITE_STREAM, subjects};
+use site_broker::{DELIVERIES_BUCKET, Endpoint, WITHHELD};
+use site_events::{Attribution, Channel, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, subjects};
 use time::{
     Date, OffsetDateTime,
     format_description::{BorrowedFormatItem, well_known::Rfc3339},
     macros::format_description,
 };
-use uuid::Uuid;
+use visitor::PersonId;
 
 use crate::{
-    broker, common_args::CommonArgs, output::ListOutput, progress::stdout, subscribers::table::escape_formula,
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::ListOutput,
 };
 
-/// How many events' channels are looked up at once.
-const LOOKUPS_AT_ONCE: usize = 16;
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
 /// From when and until when.
@@ -51,15 +47,6 @@ pub struct EventSelection {
     common: CommonArgs,
 }
 
-impl EventSelection {
-    fn takes<D: Columns>(&self, event: &Event<D>) -> bool {
-        let wanted = self.campaign.as_deref();
-        !event.subject.is_synthetic()
-            && self.period.takes(event.time)
-            && wanted.is_none_or(|wanted| campaign_of(event.data.attribution()).contains(wanted))
-    }
-}
-
 impl Period {
     fn takes(&self, time: OffsetDateTime) -> bool {
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
@@ -72,213 +59,178 @@ fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
     time.map_err(|_| "it is neither a day such as 2026-11-20 nor a time such as 2026-11-20T12:00:00Z")
 }
 
-/// What of an event stands in the columns of a table, beside its id, its time and how its channels fared.
-pub trait Columns: EventData {
+/// The events of a form, as tables have them.
+pub struct Form {
     /// What several of them are called.
-    const PLURAL: &'static str;
-
-    /// The columns' names.
-    const NAMES: &'static [&'static str];
-
-    /// Those of them that a list has, too.
-    const LISTED: &'static [&'static str];
-
-    /// What stands in them.
-    fn cells(&self) -> Vec<String>;
-
-    /// Where the visitor came from.
-    fn attribution(&self) -> Option<&Attribution>;
+    pub plural: &'static str,
+    /// Their type.
+    pub event_type: EventType,
+    /// The columns beside id, time and channels, and where in the event's data their cells are (JSON pointers).
+    pub columns: &'static [(&'static str, &'static str)],
+    /// Those of the columns that a list has, too.
+    pub listed: &'static [&'static str],
 }
 
-/// The campaign in a line; empty where there is none.
-pub fn campaign_of(attribution: Option<&Attribution>) -> String {
-    attribution.and_then(Attribution::campaign).unwrap_or_default()
+/// The column whose cell is made of several of the event's data.
+pub const CAMPAIGN: (&str, &str) = ("campaign", "/attribution");
+
+/// Form of the output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// A row for each, of some columns.
+    List,
+    /// CSV with all columns, which a spreadsheet may open safely; for machines it is the list.
+    Export,
 }
 
-/// Lists events, a row for each.
-///
-/// # Errors
-///
-/// If the broker does not answer, or nobody reads stdout any more.
-pub async fn list<D: Columns>(
-    selection: &EventSelection,
-    takes: impl Fn(&D) -> bool + Send + Sync,
-) -> anyhow::Result<()> {
-    let common = &selection.common;
-    let source = Source::open::<D>(&broker::connect(&common.nats).await?).await?;
-    let headings = source.headings(D::LISTED);
-    let headings = headings.iter().map(|name| name.to_uppercase());
-    let mut output = ListOutput::to_stdout(common.json, D::PLURAL, headings);
-    let mut rows = source.rows(selection, takes);
-    while let Some(row) = rows.try_next().await? {
-        output.item(&row.document(), || row.cells(D::LISTED).collect())?;
-    }
-    output.end("There are none.")
-}
-
-/// Writes events as a table, which a spreadsheet may open safely; for machines it is the list.
-///
-/// # Errors
-///
-/// If the broker does not answer, or nobody takes what is written.
-pub async fn export<D: Columns>(
-    selection: &EventSelection,
-    takes: impl Fn(&D) -> bool + Send + Sync,
-) -> anyhow::Result<()> {
-    if selection.common.json {
-        return list(selection, takes).await;
-    }
-    let source = Source::open::<D>(&broker::connect(&selection.common.nats).await?).await?;
-    let mut rows = source.rows(selection, takes);
-    let out = BufWriter::new(stdout());
-    let mut table = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
-    table.write_record(source.headings(D::NAMES))?;
-    while let Some(row) = rows.try_next().await? {
-        row.write_to(&mut table)?;
-    }
-    Ok(table.flush()?)
-}
-
-type Rows<'a, D> = BoxStream<'a, anyhow::Result<Row<D>>>;
-
-/// An event, and how its channels fared, by their names.
-struct Row<D> {
-    event: Event<D>,
-    channels: BTreeMap<String, String>,
-}
-
-impl<D: Columns> Row<D> {
-    fn document(&self) -> Value {
-        json!({
-            "id": self.event.id,
-            "time": self.event.time.format(&Rfc3339).ok(),
-            "person": self.event.subject,
-            "data": self.event.data,
-            "channels": self.channels,
-        })
-    }
-
-    /// What stands under the headings of these columns.
-    fn cells(&self, columns: &[&str]) -> impl Iterator<Item = String> {
-        let time = self.event.time.format(&Rfc3339).unwrap_or_default();
-        let named = D::NAMES.iter().zip(self.event.data.cells());
-        let taken = named.filter_map(move |(name, cell)| columns.contains(name).then_some(cell));
-        let fared = self.channels.values().cloned();
-        [self.event.id.to_string(), time]
-            .into_iter()
-            .chain(taken)
-            .chain(fared)
-    }
-
-    fn write_to(&self, table: &mut Writer<impl Write>) -> anyhow::Result<()> {
-        let cells = self.cells(D::NAMES);
-        Ok(table.write_record(cells.map(|cell| escape_formula(&cell).into_owned()))?)
+impl Form {
+    /// Prints the events that are asked for, oldest first, with how each channel of each fared.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer, or nobody takes what is written.
+    pub async fn print(
+        &self,
+        style: Style,
+        selection: &EventSelection,
+        takes: impl Fn(&Value) -> bool,
+    ) -> anyhow::Result<()> {
+        let json = selection.common.json;
+        let context = broker::connect(&selection.common.nats).await?;
+        let events = broker::reader(&context, SITE_STREAM).await?;
+        let channels = Channels::read(&context, events.stream(), self.event_type).await?;
+        let is_printed = |(name, _): &&(&str, &str)| style == Style::Export || self.listed.contains(name);
+        let columns: Vec<&(&str, &str)> = self.columns.iter().filter(is_printed).collect();
+        let mut headings = vec!["id", "time"];
+        headings.extend(columns.iter().map(|(name, _)| *name));
+        headings.extend(channels.done.keys().map(String::as_str));
+        let mut output = match style {
+            Style::List => {
+                ListOutput::to_stdout(json, self.plural, headings.iter().map(|name| name.to_uppercase()))
+            }
+            Style::Export => ListOutput::export_to_stdout(json, self.plural, &headings)?,
+        };
+        let mut messages = broker::all(&events);
+        while let Some(message) = messages.try_next().await? {
+            let Some(event) = read(&message, self.event_type) else {
+                continue;
+            };
+            if !selection.takes(&event) || !takes(&event["data"]) {
+                continue;
+            }
+            let fared = channels.fared(message.sequence, &event);
+            let document = json!({
+                "id": event["id"],
+                "time": event["time"],
+                "person": event["subject"],
+                "data": event["data"],
+                "channels": fared,
+            });
+            output.item(&document, || {
+                let mut cells = vec![text(&event["id"]), text(&event["time"])];
+                cells.extend(columns.iter().map(|column| cell(&event["data"], column)));
+                cells.extend(fared.values().cloned());
+                cells
+            })?;
+        }
+        output.end("There are none.")
     }
 }
 
-/// Where events, and how they fared, are read.
-struct Source {
-    events: StreamReader,
-    dead_letters: StreamReader,
-    deliveries: async_nats::jetstream::kv::Store,
-    /// The channels of the type, which are mails, and the endpoints that are set up; and the number in the stream up to which all
-    /// that was for them is done.
-    channels: BTreeMap<String, u64>,
+impl EventSelection {
+    /// Those of checks are nobody's.
+    fn takes(&self, event: &Value) -> bool {
+        let time = event["time"]
+            .as_str()
+            .and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
+        let wanted = self.campaign.as_deref();
+        event["subject"] != PersonId::synthetic().as_str()
+            && time.is_some_and(|time| self.period.takes(time))
+            && wanted.is_none_or(|wanted| cell(&event["data"], &CAMPAIGN).contains(wanted))
+    }
 }
 
-impl Source {
-    async fn open<D: EventData>(context: &Context) -> anyhow::Result<Self> {
-        let events = broker::reader(context, SITE_STREAM).await?;
-        let mails = Channel::ALL
-            .into_iter()
-            .filter(|channel| channel.event_type() == D::TYPE);
-        let mut channels: BTreeMap<String, u64> =
-            mails.map(|channel| (channel.name().to_owned(), 0)).collect();
-        let mut consumers = events.stream().consumers();
-        let subject = format!("{}.*", D::TYPE.subject_prefix());
+fn cell(data: &Value, column: &(&str, &str)) -> String {
+    let value = data.pointer(column.1).unwrap_or(&Value::Null);
+    if *column == CAMPAIGN {
+        let attribution = Attribution::deserialize(value).ok();
+        return attribution
+            .and_then(|attribution| attribution.campaign())
+            .unwrap_or_default();
+    }
+    text(value)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// How events fared on the channels of their type: on the mails, and on the endpoints that are set up.
+struct Channels {
+    /// The number in the stream up to which all that was for a channel is done.
+    done: BTreeMap<String, u64>,
+    /// What is recorded of an event on a channel, by both.
+    recorded: HashMap<String, String>,
+}
+
+impl Channels {
+    async fn read(context: &Context, events: &Stream, event_type: EventType) -> anyhow::Result<Self> {
+        let mails = Channel::ALL.into_iter();
+        let mails = mails.filter(|channel| channel.event_type() == event_type);
+        let mut done: BTreeMap<String, u64> = mails.map(|channel| (channel.name().to_owned(), 0)).collect();
+        let subject = format!("{}.*", event_type.subject_prefix());
+        let mut consumers = events.consumers();
         while let Some(consumer) = consumers.try_next().await? {
             let takes_it = consumer.config.filter_subjects.contains(&subject);
             let is_endpoint = takes_it && consumer.name.starts_with(Endpoint::CONSUMER_PREFIX);
-            if is_endpoint || channels.contains_key(&consumer.name) {
-                channels.insert(consumer.name, consumer.ack_floor.stream_sequence);
+            if is_endpoint || done.contains_key(&consumer.name) {
+                done.insert(consumer.name, consumer.ack_floor.stream_sequence);
             }
         }
-        drop(consumers);
-        Ok(Self {
-            events,
-            dead_letters: broker::reader(context, DEAD_LETTERS_STREAM).await?,
-            deliveries: broker::bucket(context, DELIVERIES_BUCKET).await?,
-            channels,
-        })
+        let mut recorded = HashMap::new();
+        let dead_letters = broker::reader(context, DEAD_LETTERS_STREAM).await?;
+        let mut letters = broker::all(&dead_letters);
+        while let Some(letter) = letters.try_next().await? {
+            let id = text(&broker::content(&letter)["id"]);
+            let channel = subjects::channel_of(&letter.subject);
+            recorded.insert(format!("{id}.{channel}"), "dead letter".to_owned());
+        }
+        let deliveries = BucketReader::open(context, DELIVERIES_BUCKET).await?;
+        let mut records = deliveries.records();
+        while let Some(record) = records.try_next().await? {
+            let value = String::from_utf8_lossy(&record.payload);
+            if let Some(key) = deliveries.key_of(&record).filter(|_| !value.is_empty()) {
+                let is_withheld = value.starts_with(WITHHELD);
+                let fared = if is_withheld {
+                    value.to_string()
+                } else {
+                    format!("delivered {value}")
+                };
+                recorded.insert(key.to_owned(), fared);
+            }
+        }
+        Ok(Self { done, recorded })
     }
 
-    /// The names of the id, the time, these columns, and the channels.
-    fn headings(&self, columns: &[&str]) -> Vec<String> {
-        let fixed = ["id", "time"].into_iter().chain(columns.iter().copied());
-        fixed
-            .map(str::to_owned)
-            .chain(self.channels.keys().cloned())
-            .collect()
-    }
-
-    /// The events that are asked for, oldest first; those of checks are nobody's.
-    fn rows<'a, D: Columns + 'a>(
-        &'a self,
-        selection: &'a EventSelection,
-        takes: impl Fn(&D) -> bool + Send + Sync + 'a,
-    ) -> Rows<'a, D> {
-        let events = broker::all(&self.events).map_err(anyhow::Error::from);
-        let events = events.try_filter_map(move |message| {
-            let event = read::<D>(&message);
-            let taken = event.filter(|event| selection.takes(event) && takes(&event.data));
-            async move { Ok(taken.map(|event| (message.sequence, event))) }
-        });
-        events
-            .map(async |event| {
-                let (number, event) = event?;
-                self.row(number, event).await
-            })
-            .buffered(LOOKUPS_AT_ONCE)
-            .boxed()
-    }
-
-    /// The row of an event, which has this number in the stream.
-    async fn row<D: EventData>(&self, number: u64, event: Event<D>) -> anyhow::Result<Row<D>> {
-        let mut channels = BTreeMap::new();
-        for (channel, done) in &self.channels {
-            let recorded = self.recorded(event.id, event.subject.as_str(), channel).await?;
+    /// How an event, which has this number in the stream, fared on each channel.
+    fn fared(&self, number: u64, event: &Value) -> BTreeMap<&str, String> {
+        let fared = self.done.iter().map(|(channel, done)| {
+            let recorded = self.recorded.get(&format!("{}.{channel}", text(&event["id"])));
             // What is done without a record was so long ago that it is gone, was given up, or came before the channel.
             let unrecorded = if number <= *done { "no record" } else { "waiting" };
-            channels.insert(channel.clone(), recorded.unwrap_or_else(|| unrecorded.to_owned()));
-        }
-        Ok(Row { event, channels })
-    }
-
-    /// How an event fared on a channel, where that is recorded.
-    async fn recorded(&self, event: Uuid, person: &str, channel: &str) -> anyhow::Result<Option<String>> {
-        let record = read_value(&self.deliveries, &format!("{event}.{channel}")).await;
-        let record = record.context("the delivery records cannot be read")?;
-        if let Some(record) = record {
-            let record = String::from_utf8_lossy(&record).into_owned();
-            let is_withheld = record.starts_with(WITHHELD);
-            return Ok(Some(match is_withheld {
-                true => record,
-                false => format!("delivered {record}"),
-            }));
-        }
-        let subject = subjects::dead_letter(channel, person);
-        let letters = broker::search(&self.dead_letters, &subject).await?;
-        let is_dead = letters
-            .iter()
-            .any(|letter| broker::event_id(letter) == Some(event));
-        Ok(is_dead.then(|| "dead letter".to_owned()))
+            (
+                &**channel,
+                recorded.cloned().unwrap_or_else(|| unrecorded.to_owned()),
+            )
+        });
+        fared.collect()
     }
 }
 
-/// An event of this type; what cannot be read is a dead letter of its own.
-pub fn read<D: EventData>(message: &StreamMessage) -> Option<Event<D>> {
-    let is_of_it = subjects::without_person(&message.subject) == D::TYPE.subject_prefix();
-    is_of_it.then(|| serde_json::from_slice(&message.payload).ok())?
+/// An event of this type.
+pub fn read(message: &StreamMessage, event_type: EventType) -> Option<Value> {
+    let is_of_it = subjects::without_person(&message.subject) == event_type.subject_prefix();
+    is_of_it.then(|| broker::content(message))
 }
 
 #[cfg(test)]

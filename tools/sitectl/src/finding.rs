@@ -2,12 +2,16 @@
 
 use anyhow::ensure;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::output::{print_output, table};
+use crate::output::{Column, print_output, table};
 
-/// What is told of each finding.
-const HEADINGS: [&str; 3] = ["VERDICT", "WHAT", "FINDING"];
+const COLUMNS: [Column; 4] = [
+    ("VERDICT", "verdict"),
+    ("WHAT", "what"),
+    ("FINDING", "says"),
+    ("TODO", "todo"),
+];
 /// What to do about whatever the set-up mends.
 pub const RUN_SETUP: &str = "run `sitectl setup`";
 
@@ -16,7 +20,7 @@ pub const RUN_SETUP: &str = "run `sitectl setup`";
 pub struct Finding {
     what: String,
     pub verdict: Verdict,
-    says: String,
+    pub says: String,
     #[serde(rename = "todo", skip_serializing_if = "Option::is_none")]
     remedy: Option<String>,
 }
@@ -57,18 +61,6 @@ impl Finding {
             ..Self::warning(what, says, remedy)
         }
     }
-
-    /// What stands under each of [`HEADINGS`].
-    pub fn cells(&self) -> [String; 3] {
-        let verdict = match self.verdict {
-            Verdict::Ok => "ok",
-            Verdict::Warning => "warning",
-            Verdict::Wrong => "wrong",
-        };
-        let remedy = self.remedy.iter().map(|remedy| format!("; {remedy}"));
-        let says = format!("{}{}", self.says, remedy.collect::<String>());
-        [verdict.to_owned(), self.what.clone(), says]
-    }
 }
 
 /// Tells all findings.
@@ -81,12 +73,9 @@ pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
         .iter()
         .filter(|finding| finding.verdict == Verdict::Wrong);
     let wrong = wrong.count();
-    let document = json!({ "ok": wrong == 0, "findings": findings });
-    print_output(
-        json,
-        &document,
-        table(HEADINGS, findings.iter().map(Finding::cells))?,
-    )?;
+    let rows: Vec<Value> = findings.iter().map(|finding| json!(finding)).collect();
+    let lines = table(&COLUMNS, &rows)?;
+    print_output(json, &json!({ "ok": wrong == 0, "findings": rows }), lines)?;
     ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
     Ok(())
 }

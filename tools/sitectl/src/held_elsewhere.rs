@@ -7,16 +7,17 @@ use std::{
 };
 
 use anyhow::Context as _;
-use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
+use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage, stream::Stream};
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
-use site_broker::{Endpoint, StreamReader};
+use site_broker::Endpoint;
 use site_events::{EventType, subjects};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 
 use crate::{
-    broker::{self, BucketReader},
-    personal_data::PersonalData,
+    broker,
+    personal_data::{DELIVERIES, EVENTS, PersonalData},
     webhooks,
 };
 
@@ -41,58 +42,66 @@ pub struct Holder {
 /// If the broker does not answer, or how an endpoint fares cannot be read.
 pub async fn search(
     context: &Context,
-    events: &StreamReader,
-    deliveries: &BucketReader,
+    events: &Stream,
+    deliveries: &Stream,
     found: &PersonalData,
 ) -> anyhow::Result<Vec<Holder>> {
-    let consumers = events.stream().consumers().try_collect::<Vec<Info>>().await;
-    let consumers = consumers.context("the endpoints of webhooks cannot be listed")?;
-    let states = webhooks::states(context).await?;
-    let recorded_since = OffsetDateTime::now_utc() - deliveries.stream().cached_info().config.max_age;
+    let consumers = endpoint_consumers(events).await?;
+    let known = webhooks::endpoints(context).await?;
+    let recorded_since = OffsetDateTime::now_utc() - deliveries.cached_info().config.max_age;
 
-    let mut sent = BTreeMap::<&str, BTreeSet<&str>>::new();
-    let mut tried = sent.clone();
-    for record in &found.deliveries {
-        let key = deliveries.key_of(record).and_then(|key| key.split_once('.'));
-        let endpoint = key.and_then(|(event, to)| Some((event, to.strip_prefix(Endpoint::CONSUMER_PREFIX)?)));
-        // Names of endpoints have no underscore: what follows one says what came of failures.
-        match endpoint.map(|(event, name)| (event, name.split_once('_'), name)) {
-            Some((event, Some((name, _)), _)) => tried.entry(name).or_default().insert(event),
-            Some((event, None, name)) => sent.entry(name).or_default().insert(event),
-            None => false,
-        };
-    }
-    let consumers: BTreeMap<&str, &Info> = consumers
-        .iter()
-        .filter_map(|info| Some((info.name.strip_prefix(Endpoint::CONSUMER_PREFIX)?, info)))
+    // Each is of an event and a channel. Names of endpoints have no underscore: what follows one says what came of failures.
+    let records = found.of(DELIVERIES).iter();
+    let records: BTreeSet<&str> = records
+        .filter_map(|record| record.subject.splitn(3, '.').last())
         .collect();
-    let names = consumers.keys().chain(sent.keys()).chain(tried.keys());
-    let names: BTreeSet<&str> = names.copied().collect();
-    let holders = names.into_iter().map(|name| {
+    let recorded = records.iter().filter_map(|record| {
+        let (_, channel) = record.split_once('.')?;
+        channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
+    });
+    let names: BTreeSet<&str> = consumers.keys().map(String::as_str).chain(recorded).collect();
+    let mut holders = Vec::new();
+    for name in names {
         let consumer = consumers.get(name);
         let hears_of = |kind: &str| consumer.is_some_and(|info| hears_of(info, kind));
-        let is_on = states.get(name).is_none_or(|state| state.off.is_none());
-        let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
-        let (sent, tried) = (sent.get(name), tried.get(name));
-        let may_have_been_sent = found.events.iter().filter(|event| {
-            let id = broker::event_id(event).map(|id| id.to_string());
-            let is_in = |ids: Option<&BTreeSet<&str>>| {
-                ids.zip(id.as_deref()).is_some_and(|(ids, id)| ids.contains(id))
-            };
-            let is_old = time(event) < recorded_since;
-            let is_under_way = consumer.is_some_and(|info| is_under_way(info, event));
-            let fits = hears_of(subjects::without_person(&event.subject));
-            !is_in(sent) && (is_in(tried) || fits && (is_old || is_under_way))
+        let record_of = |event: &Uuid| format!("{event}.{}{name}", Endpoint::CONSUMER_PREFIX);
+        let is_sent = |event: &Uuid| records.contains(&*record_of(event));
+        let has_failed = |event: &Uuid| {
+            let failures = format!("{}_", record_of(event));
+            records.iter().any(|record| record.starts_with(&failures))
+        };
+        let may_have_been_sent = found.of(EVENTS).iter().filter(|event| {
+            let was_begun =
+                time(event) < recorded_since || consumer.is_some_and(|info| is_under_way(info, event));
+            let is_told = hears_of(subjects::without_person(&event.subject)) && was_begun;
+            broker::event_id(event).is_some_and(|id| !is_sent(&id) && (is_told || has_failed(&id)))
         });
-        Holder {
+        let is_on = known
+            .iter()
+            .all(|known| known["name"] != name || known["on"] == true);
+        let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
+        let holder = Holder {
             endpoint: name.to_owned(),
-            sent: sent.map_or(0, BTreeSet::len),
+            sent: found.event_ids().iter().filter(|event| is_sent(event)).count(),
             may_have_been_sent: may_have_been_sent.count(),
             notice: if is_told { "told" } else { "to be told by you" },
+        };
+        if holder.sent + holder.may_have_been_sent > 0 {
+            holders.push(holder);
         }
+    }
+    Ok(holders)
+}
+
+/// The endpoints' consumers, by the endpoints' names.
+async fn endpoint_consumers(events: &Stream) -> anyhow::Result<BTreeMap<String, Info>> {
+    let infos = events.consumers().try_collect::<Vec<Info>>().await;
+    let infos = infos.context("the endpoints of webhooks cannot be listed")?;
+    let endpoints = infos.into_iter().filter_map(|info| {
+        let name = info.name.strip_prefix(Endpoint::CONSUMER_PREFIX)?.to_owned();
+        Some((name, info))
     });
-    let holders = holders.filter(|holder| holder.sent + holder.may_have_been_sent > 0);
-    Ok(holders.collect())
+    Ok(endpoints.collect())
 }
 
 /// The same for people: a line for each.

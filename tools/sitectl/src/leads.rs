@@ -1,9 +1,23 @@
 //! `sitectl leads`: contact messages at hand without any other tool.
 
 use clap::{Args, Subcommand};
-use site_events::{Attribution, event::ContactReceived};
+use site_events::EventType;
 
-use crate::event_export::{Columns, EventSelection, campaign_of, export, list};
+use crate::event_export::{CAMPAIGN, EventSelection, Form, Style};
+
+const LEADS: Form = Form {
+    plural: "leads",
+    event_type: EventType::ContactReceived,
+    columns: &[
+        ("name", "/name"),
+        ("email", "/email"),
+        ("message", "/message"),
+        ("page", "/attribution/page"),
+        ("referrer", "/attribution/referrer"),
+        CAMPAIGN,
+    ],
+    listed: &["name", "email", "campaign"],
+};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -27,29 +41,7 @@ enum Command {
 /// If the broker does not answer, or nobody takes what is written.
 pub async fn run(args: &LeadsArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::List(selection) => list::<ContactReceived>(selection, |_| true).await,
-        Command::Export(selection) => export::<ContactReceived>(selection, |_| true).await,
-    }
-}
-
-impl Columns for ContactReceived {
-    const PLURAL: &'static str = "leads";
-    const NAMES: &'static [&'static str] = &["name", "email", "message", "page", "referrer", "campaign"];
-    const LISTED: &'static [&'static str] = &["name", "email", "campaign"];
-
-    fn cells(&self) -> Vec<String> {
-        let attribution = self.attribution.clone().unwrap_or_default();
-        vec![
-            self.name.clone(),
-            self.email.as_str().to_owned(),
-            self.message.clone(),
-            attribution.page.clone().unwrap_or_default(),
-            attribution.referrer.clone().unwrap_or_default(),
-            campaign_of(self.attribution.as_ref()),
-        ]
-    }
-
-    fn attribution(&self) -> Option<&Attribution> {
-        self.attribution.as_ref()
+        Command::List(selection) => LEADS.print(Style::List, selection, |_| true).await,
+        Command::Export(selection) => LEADS.print(Style::Export, selection, |_| true).await,
     }
 }

@@ -27,7 +27,6 @@ mod setup;
 mod subscribers;
 pub mod sweep;
 mod synthetic_check;
-mod visitor_mails;
 mod webhooks;
 
 use clap::{Parser, Subcommand};
@@ -70,7 +69,7 @@ enum Command {
     Sweep(Box<sweep::SweepArgs>),
     /// Prints what must stand in the DNS for our mails: SPF, DKIM, DMARC
     DnsRecords(Box<dns_records::DnsRecordsArgs>),
-    /// Looks at a cluster before anything is applied, and says what it lacks
+    /// Names the placeholders that an overlay still holds, before it is applied
     Preflight(preflight::PreflightArgs),
     /// Sends a marked form from outside and follows it to an inbox; fails where its mail is late
     SyntheticCheck(Box<synthetic_check::SyntheticCheckArgs>),

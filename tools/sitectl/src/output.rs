@@ -1,7 +1,11 @@
 //! Output of a command: sentences and tables for people, one JSON document for machines.
 
-use std::io::{self, BufWriter, Write};
+use std::{
+    borrow::Cow,
+    io::{self, BufWriter, Write},
+};
 
+use csv::{Terminator, Writer, WriterBuilder};
 use serde::Serialize;
 use serde_json::Value;
 use tabwriter::TabWriter;
@@ -43,32 +47,48 @@ fn print_whole(json: bool, document: &Value, lines: impl IntoIterator<Item = Str
     Ok(out.flush()?)
 }
 
+/// A column of a table: its heading, and the name of what stands in it in the document of a row.
+pub type Column = (&'static str, &'static str);
+
 /// A table, as lines to print; no line where it has no row.
 ///
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn table<const COLUMNS: usize>(
-    headings: [&str; COLUMNS],
-    rows: impl IntoIterator<Item = [String; COLUMNS]>,
-) -> anyhow::Result<Vec<String>> {
-    let mut written = Vec::new();
-    let mut table = Table::new(&mut written, headings.map(str::to_owned).to_vec());
-    for row in rows {
-        table.row(&row)?;
+pub fn table(columns: &[Column], rows: &[Value]) -> anyhow::Result<Vec<String>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
     }
-    table.end()?;
+    let mut written = Vec::new();
+    let headings = columns.iter().map(|(heading, _)| (*heading).to_owned());
+    let mut list = ListOutput::table(&mut written, headings.collect());
+    for row in rows {
+        list.item(row, || cells(columns, row))?;
+    }
+    list.end("")?;
     Ok(String::from_utf8(written)?.lines().map(str::to_owned).collect())
 }
 
-/// A list of any length, which is printed as it is read: a table, or one JSON document with an array of the items.
+/// What stands in these columns of a row.
+pub fn cells(columns: &[Column], row: &Value) -> Vec<String> {
+    let cell = |name: &str| match &row[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    columns.iter().map(|(_, name)| cell(name)).collect()
+}
+
+/// A list of any length, which is printed as it is read: a table, CSV, or one JSON document with an array of the items.
 pub struct ListOutput<W: Write = BufWriter<Stdout>> {
     form: Form<W>,
-    is_empty: bool,
+    items: usize,
 }
 
 enum Form<W: Write> {
-    Table(Table<W>),
+    /// Rows under these headings.
+    Table(TabWriter<W>, Vec<String>),
+    Csv(Box<Writer<W>>),
     /// The array, by its name.
     Array(W, &'static str),
 }
@@ -80,19 +100,36 @@ impl ListOutput {
         array: &'static str,
         headings: impl IntoIterator<Item = H>,
     ) -> Self {
-        let headings = headings.into_iter().map(Into::into).collect();
-        Self::to(BufWriter::new(stdout()), json, array, headings)
+        let out = BufWriter::new(stdout());
+        if json {
+            return Self::of(Form::Array(out, array));
+        }
+        Self::table(out, headings.into_iter().map(Into::into).collect())
+    }
+
+    /// Prints CSV (RFC 4180) to stdout, which a spreadsheet may open safely; for machines the same array as the list.
+    ///
+    /// # Errors
+    ///
+    /// If nobody reads stdout any more, or the disk behind it is full.
+    pub fn export_to_stdout(json: bool, array: &'static str, headings: &[&str]) -> anyhow::Result<Self> {
+        if json {
+            return Ok(Self::to_stdout(json, array, [""; 0]));
+        }
+        let out = BufWriter::new(stdout());
+        let mut csv = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+        csv.write_record(headings).map_err(io::Error::from)?;
+        Ok(Self::of(Form::Csv(Box::new(csv))))
     }
 }
 
 impl<W: Write> ListOutput<W> {
-    fn to(out: W, json: bool, array: &'static str, headings: Vec<String>) -> Self {
-        let form = if json {
-            Form::Array(out, array)
-        } else {
-            Form::Table(Table::new(out, headings))
-        };
-        Self { form, is_empty: true }
+    fn of(form: Form<W>) -> Self {
+        Self { form, items: 0 }
+    }
+
+    fn table(out: W, headings: Vec<String>) -> Self {
+        Self::of(Form::Table(TabWriter::new(out), headings))
     }
 
     /// Prints one item: the document, or what stands under the headings.
@@ -105,10 +142,24 @@ impl<W: Write> ListOutput<W> {
         document: &impl Serialize,
         cells: impl FnOnce() -> Vec<String>,
     ) -> anyhow::Result<()> {
+        self.items += 1;
         match &mut self.form {
-            Form::Table(table) => table.row(&cells())?,
+            Form::Table(out, headings) => {
+                if self.items == 1 {
+                    writeln!(out, "{}", row(headings))?;
+                }
+                writeln!(out, "{}", row(&cells()))?;
+                if self.items.is_multiple_of(ROWS_AT_ONCE) {
+                    out.flush()?;
+                }
+            }
+            Form::Csv(csv) => {
+                let cells = cells();
+                let cells = cells.iter().map(|cell| escape_formula(cell).into_owned());
+                csv.write_record(cells).map_err(io::Error::from)?;
+            }
             Form::Array(out, array) => {
-                if self.is_empty {
+                if self.items == 1 {
                     write!(out, r#"{{"{array}":["#)?;
                 } else {
                     write!(out, ",")?;
@@ -116,7 +167,6 @@ impl<W: Write> ListOutput<W> {
                 serde_json::to_writer(out, document).map_err(io::Error::from)?;
             }
         }
-        self.is_empty = false;
         Ok(())
     }
 
@@ -126,19 +176,21 @@ impl<W: Write> ListOutput<W> {
     ///
     /// If nobody reads stdout any more, or the disk behind it is full.
     pub fn end(self, line_if_empty: &str) -> anyhow::Result<()> {
+        let is_empty = self.items == 0;
         let mut out = match self.form {
-            Form::Table(table) => {
-                let mut out = table.end()?;
-                if self.is_empty {
+            Form::Table(mut out, _) => {
+                if is_empty {
                     writeln!(out, "{line_if_empty}")?;
                 }
-                out
+                out.flush()?;
+                let out = out.into_inner();
+                out.map_err(|error| anyhow::anyhow!("{}", error.error()))?
             }
-            Form::Array(mut out, array) if self.is_empty => {
-                writeln!(out, r#"{{"{array}":[]}}"#)?;
-                out
-            }
-            Form::Array(mut out, _) => {
+            Form::Csv(mut csv) => return Ok(csv.flush()?),
+            Form::Array(mut out, array) => {
+                if is_empty {
+                    write!(out, r#"{{"{array}":["#)?;
+                }
                 writeln!(out, "]}}")?;
                 out
             }
@@ -147,50 +199,39 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
-/// Rows under headings, which stand above the first.
-struct Table<W: Write> {
-    out: TabWriter<W>,
-    headings: Option<Vec<String>>,
-    rows: usize,
-}
-
-impl<W: Write> Table<W> {
-    fn new(out: W, headings: Vec<String>) -> Self {
-        Self {
-            out: TabWriter::new(out),
-            headings: Some(headings),
-            rows: 0,
-        }
-    }
-
-    fn row(&mut self, cells: &[String]) -> anyhow::Result<()> {
-        if let Some(headings) = self.headings.take() {
-            self.write(&headings)?;
-        }
-        self.write(cells)?;
-        self.rows += 1;
-        if self.rows.is_multiple_of(ROWS_AT_ONCE) {
-            self.out.flush()?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, cells: &[String]) -> anyhow::Result<()> {
-        let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
-        Ok(writeln!(self.out, "{}", cells.join("\t"))?)
-    }
-
-    fn end(mut self) -> anyhow::Result<W> {
-        self.out.flush()?;
-        let out = self.out.into_inner();
-        out.map_err(|error| anyhow::anyhow!("{}", error.error()))
-    }
+/// Cells as one row.
+fn row(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
+    cells.join("\t")
 }
 
 /// What stands in a cell: one line, which does not end it.
 fn cell(text: &str) -> String {
     let text = printable(text).replace(['\n', '\t'], " ");
     if text.is_empty() { NOTHING.to_owned() } else { text }
+}
+
+/// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one
+/// that begins with an apostrophe, so that [`unescape_formula`] can tell them apart.
+pub fn escape_formula(cell: &str) -> Cow<'_, str> {
+    if cell.starts_with(is_formula) || cell.starts_with('\'') {
+        Cow::Owned(format!("'{cell}"))
+    } else {
+        Cow::Borrowed(cell)
+    }
+}
+
+/// What [`escape_formula`] was given.
+pub fn unescape_formula(cell: &str) -> &str {
+    match cell.strip_prefix('\'') {
+        Some(rest) if rest.starts_with(is_formula) || rest.starts_with('\'') => rest,
+        _ => cell,
+    }
+}
+
+/// What begins a formula, and what spreadsheets drop before they look for one.
+fn is_formula(first: char) -> bool {
+    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n')
 }
 
 /// Other people's words as a terminal may show them: they neither steer it nor turn round what stands beside them.
@@ -206,12 +247,18 @@ pub fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn printed(json: bool, items: &[[&str; 2]]) -> anyhow::Result<String> {
         let mut out = Vec::new();
         let headings = vec!["NAME".to_owned(), "WAITING".to_owned()];
-        let mut list = ListOutput::to(&mut out, json, "items", headings);
+        let mut list = if json {
+            ListOutput::of(Form::Array(&mut out, "items"))
+        } else {
+            ListOutput::table(&mut out, headings)
+        };
         for item in items {
             list.item(item, || item.map(str::to_owned).to_vec())?;
         }
@@ -250,18 +297,42 @@ mod tests {
     #[test]
     fn rows_are_written_before_the_last_is_read_under_one_line_of_headings() -> anyhow::Result<()> {
         let mut written = Vec::new();
-        let mut table = Table::new(&mut written, vec!["NUMBER".to_owned()]);
+        let mut list = ListOutput::table(&mut written, vec!["NUMBER".to_owned()]);
         for number in 0..ROWS_AT_ONCE {
-            table.row(&[number.to_string()])?;
+            list.item(&(), || vec![number.to_string()])?;
         }
         // What is not flushed is lost with it.
-        drop(table);
+        drop(list);
         assert_eq!(String::from_utf8(written)?.lines().count(), 1 + ROWS_AT_ONCE);
-        assert_eq!(
-            super::table(["A", "B"], [["1".to_owned(), "2".to_owned()]])?,
-            ["A   B", "1   2"]
-        );
-        assert!(super::table::<2>(["A", "B"], [])?.is_empty());
+        let rows = [json!({ "a": 1, "b": null, "c": 3 })];
+        let columns = [("A", "a"), ("B", "b")];
+        assert_eq!(super::table(&columns, &rows)?, ["A   B", "1   -"]);
+        assert!(super::table(&columns, &[])?.is_empty());
         Ok(())
+    }
+
+    #[test]
+    fn no_cell_is_a_formula_and_each_reads_back() {
+        for cell in [
+            "=1+1",
+            "+tag@example.com",
+            "-x",
+            "@import",
+            "\t=1",
+            "'=1",
+            "''",
+            "/blog",
+            "",
+        ] {
+            let written = escape_formula(cell);
+            assert!(!written.starts_with(is_formula), "{cell}");
+            assert_eq!(unescape_formula(&written), cell);
+        }
+        assert_eq!(escape_formula("asha@example.com"), "asha@example.com");
+        assert_eq!(
+            unescape_formula("'tis@example.com"),
+            "'tis@example.com",
+            "an apostrophe of one's own"
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! All personal data of one person, in every store: search and erase.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_nats::jetstream::{Context, message::StreamMessage};
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::TryStreamExt as _;
 use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
-use serde::Serialize;
+use serde_json::Value;
 use site_broker::{
     DELIVERIES_BUCKET, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
     VISITOR_MAILS_BUCKET, ensure_person_key,
@@ -18,66 +18,97 @@ use site_events::{
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::Subscriber;
 use uuid::Uuid;
-use visitor::{InboxId, PersonId, PersonKey};
+use visitor::{PersonId, PersonKey};
 
 use crate::{
-    broker::{self, BucketReader},
+    broker,
     held_elsewhere::{self, Holder},
-    visitor_mails,
 };
 
-/// How many events' deliveries are searched at once.
-const CONCURRENT_SEARCHES: usize = 16;
+/// A stream or a bucket of the broker that holds personal data.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    /// Its name in JSON.
+    name: &'static str,
+    /// What is counted there.
+    what: &'static str,
+    store: &'static str,
+    is_bucket: bool,
+}
+
+/// A person's events, replays included.
+pub const EVENTS: Place = Place::stream("events", "events", SITE_STREAM);
+/// Of those, what could not be delivered.
+pub const DEAD_LETTERS: Place = Place::stream("deadLetters", "dead letters", DEAD_LETTERS_STREAM);
+/// The newsletter's mails to them that are still to be sent.
+pub const SENDINGS: Place = Place::stream("sendings", "mails of the newsletter to be sent", SENDINGS_STREAM);
+/// The record of their newsletter subscription.
+pub const SUBSCRIBER: Place = Place::bucket("subscriber", "subscriber's records", SUBSCRIBERS_BUCKET);
+/// What was delivered of their events.
+pub const DELIVERIES: Place = Place::bucket("deliveries", "delivery records", DELIVERIES_BUCKET);
+/// The records of their uploads that were cut off.
+const UPLOADS: Place = Place::bucket("uploads", "upload records", UPLOADS_BUCKET);
+/// The records of the mails that their inbox got within a day.
+pub const VISITOR_MAILS: Place =
+    Place::bucket("visitorMails", "records of a day's mails", VISITOR_MAILS_BUCKET);
+
+/// All places, as they are listed.
+const PLACES: [Place; 7] = [
+    EVENTS,
+    DEAD_LETTERS,
+    SENDINGS,
+    SUBSCRIBER,
+    DELIVERIES,
+    UPLOADS,
+    VISITOR_MAILS,
+];
+
+impl Place {
+    const fn stream(name: &'static str, what: &'static str, store: &'static str) -> Self {
+        Self {
+            name,
+            what,
+            store,
+            is_bucket: false,
+        }
+    }
+
+    const fn bucket(name: &'static str, what: &'static str, store: &'static str) -> Self {
+        Self {
+            name,
+            what,
+            store,
+            is_bucket: true,
+        }
+    }
+
+    /// The stream itself, or the one behind the bucket.
+    fn stream_name(self) -> String {
+        let prefix = if self.is_bucket { "KV_" } else { "" };
+        format!("{prefix}{}", self.store)
+    }
+
+    /// Where a key of the bucket lies in its stream.
+    fn subject(self, key: &str) -> String {
+        format!("$KV.{}.{key}", self.store)
+    }
+}
 
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
     context: Context,
     publisher: Publisher,
-    events: StreamReader,
-    dead_letters: StreamReader,
-    sendings: StreamReader,
-    issues: BucketReader,
-    subscribers: BucketReader,
-    deliveries: BucketReader,
-    uploads: BucketReader,
-    visitor_mails: BucketReader,
+    places: BTreeMap<&'static str, StreamReader>,
+    issues: StreamReader,
     resumes: ResumeStore,
-    resumes_name: String,
 }
 
 /// Personal data that was found of one person.
 #[derive(Default)]
 pub struct PersonalData {
-    /// Their events, replays included.
-    pub events: Vec<StreamMessage>,
-    /// Of those, what could not be delivered.
-    pub dead_letters: Vec<StreamMessage>,
-    /// The newsletter's mails to them that are still to be sent.
-    pub sendings: Vec<StreamMessage>,
-    /// The record of their newsletter subscription.
-    pub subscriber: Option<StreamMessage>,
-    /// What was delivered of their events.
-    pub deliveries: Vec<StreamMessage>,
-    /// The records of their uploads that were cut off.
-    pub uploads: Vec<StreamMessage>,
-    /// The records of the mails that their inbox got within a day.
-    pub visitor_mails: Vec<StreamMessage>,
+    messages: BTreeMap<&'static str, Vec<StreamMessage>>,
     /// Their résumés.
     pub resumes: Vec<ResumeKey>,
-}
-
-/// How much there is, by store.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Counts {
-    events: usize,
-    dead_letters: usize,
-    sendings: usize,
-    subscriber: usize,
-    deliveries: usize,
-    uploads: usize,
-    visitor_mails: usize,
-    resumes: usize,
 }
 
 impl PersonalDataStores {
@@ -90,25 +121,22 @@ impl PersonalDataStores {
     pub async fn open(nats: &NatsSettings, store: &S3Settings, key: &PersonKey) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         ensure_person_key(&context, key).await?;
+        let mut places = BTreeMap::new();
+        for place in PLACES {
+            let reader = broker::reader(&context, &place.stream_name()).await?;
+            places.insert(place.name, reader);
+        }
         Ok(Self {
             publisher: Publisher::new(context.client()),
-            events: broker::reader(&context, SITE_STREAM).await?,
-            dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
-            sendings: broker::reader(&context, SENDINGS_STREAM).await?,
-            issues: BucketReader::open(&context, ISSUES_BUCKET).await?,
-            subscribers: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
-            deliveries: BucketReader::open(&context, DELIVERIES_BUCKET).await?,
-            uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
-            visitor_mails: BucketReader::open(&context, VISITOR_MAILS_BUCKET).await?,
+            places,
+            issues: broker::reader(&context, &format!("KV_{ISSUES_BUCKET}")).await?,
             resumes: ResumeStore::new(store),
-            resumes_name: store.s3_bucket.clone(),
             context,
         })
     }
 
-    /// Searches everywhere, under the person's id. Deliveries and counted mails are found by the events that are there, and by
-    /// `further_events`, which may be gone already; counted mails in the records of these inboxes, or where they are not known
-    /// in all records.
+    /// Searches everywhere. Deliveries and counted mails are found by the person's events that are there, and by `further_events`,
+    /// which may be gone already.
     ///
     /// # Errors
     ///
@@ -116,62 +144,75 @@ impl PersonalDataStores {
     pub async fn search(
         &self,
         person: &PersonId,
-        inboxes: Option<&[InboxId]>,
         further_events: &BTreeSet<Uuid>,
     ) -> anyhow::Result<PersonalData> {
+        let id = person.as_str();
+        let [events, replays] = subjects::events_of(id);
+        let searched = [
+            (EVENTS, events),
+            (EVENTS, replays),
+            (DEAD_LETTERS, subjects::dead_letters_of(id)),
+            (SENDINGS, subjects::sending("*", id)),
+            (SUBSCRIBER, SUBSCRIBER.subject(id)),
+            (UPLOADS, UPLOADS.subject(&format!("{id}.*"))),
+        ];
         let mut found = PersonalData::default();
-        self.search_under(person, &mut found).await?;
+        for (place, subject) in searched {
+            let mut messages = broker::search(self.reader(place), &subject).await?;
+            messages.retain(|message| !tells_of_erasure(message));
+            found.messages.entry(place.name).or_default().extend(messages);
+        }
+        found.resumes = self.resumes.keys_of_person(person).await?;
         let mut about_them = found.event_ids();
         about_them.extend(further_events);
         about_them.extend(self.issue_mails_of(&found).await?);
-        found.deliveries = self.deliveries_of(&about_them).await?;
-        found.visitor_mails = visitor_mails::search(&self.visitor_mails, inboxes, &about_them).await?;
+        let deliveries = self.deliveries_of(&about_them).await?;
+        found.messages.insert(DELIVERIES.name, deliveries);
+        let counted_mails = self.counted_mails_of(&about_them).await?;
+        found.messages.insert(VISITOR_MAILS.name, counted_mails);
         Ok(found)
-    }
-
-    async fn search_under(&self, id: &PersonId, found: &mut PersonalData) -> anyhow::Result<()> {
-        for subject in subjects::events_of(id.as_str()) {
-            let events = broker::search(&self.events, &subject).await?;
-            found
-                .events
-                .extend(events.into_iter().filter(|event| !tells_of_erasure(event)));
-        }
-        let dead_letters = subjects::dead_letters_of(id.as_str());
-        let dead_letters = broker::search(&self.dead_letters, &dead_letters).await?;
-        found.dead_letters.extend(dead_letters);
-        let sendings = subjects::sending("*", id.as_str());
-        found
-            .sendings
-            .extend(broker::search(&self.sendings, &sendings).await?);
-        found.subscriber = self.subscribers.search(id.as_str()).await?.pop();
-        found
-            .uploads
-            .extend(self.uploads.search(&format!("{id}.*")).await?);
-        found.resumes.extend(self.resumes.keys_of_person(id).await?);
-        Ok(())
     }
 
     /// The ids of the mails that issues of the newsletter may have had for the subscription.
     async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
-        let record = found.subscriber.as_ref();
+        let record = found.of(SUBSCRIBER).first();
         let Some(Subscriber { subscription, .. }) =
             record.and_then(|record| serde_json::from_slice(&record.payload).ok())
         else {
             return Ok(Vec::new());
         };
-        let issues = self.issues.search(&format!("{ISSUE_KEY_PREFIX}*")).await?;
-        let issues = issues.iter().filter_map(|record| self.issues.key_of(record));
-        let issues = issues.filter_map(|key| key.strip_prefix(ISSUE_KEY_PREFIX)?.parse::<IssueId>().ok());
+        let prefix = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}");
+        let issues = broker::search(&self.issues, &format!("{prefix}*")).await?;
+        let issues = issues
+            .iter()
+            .filter_map(|record| record.subject.strip_prefix(&*prefix));
+        let issues = issues.filter_map(|issue| issue.parse::<IssueId>().ok());
         Ok(issues.map(|issue| issue.sending_id(subscription)).collect())
     }
 
     async fn deliveries_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
-        let searches = stream::iter(events).map(async |event| {
-            let found = self.deliveries.search(&format!("{event}.*")).await;
-            found.map(|found| stream::iter(found).map(anyhow::Ok))
-        });
-        let found = searches.buffered(CONCURRENT_SEARCHES).try_flatten();
-        found.try_collect().await
+        let mut found = Vec::new();
+        for event in events {
+            let subject = DELIVERIES.subject(&format!("{event}.*"));
+            found.extend(broker::search(self.reader(DELIVERIES), &subject).await?);
+        }
+        Ok(found)
+    }
+
+    /// They lie under ids of inboxes, which an address has many of, and name events. All of a day are read.
+    async fn counted_mails_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
+        let mut found = Vec::new();
+        let mut records = broker::all(self.reader(VISITOR_MAILS));
+        while let Some(record) = records.try_next().await? {
+            if counts_any_of(&broker::content(&record), events) {
+                found.push(record);
+            }
+        }
+        Ok(found)
+    }
+
+    fn reader(&self, place: Place) -> &StreamReader {
+        &self.places[place.name]
     }
 
     /// Who else holds what was found of a person.
@@ -180,12 +221,12 @@ impl PersonalDataStores {
     ///
     /// As [`held_elsewhere::search`].
     pub async fn held_elsewhere(&self, data: &PersonalData) -> anyhow::Result<Vec<Holder>> {
-        held_elsewhere::search(&self.context, &self.events, &self.deliveries, data).await
+        let [events, deliveries] = [EVENTS, DELIVERIES].map(|place| self.reader(place).stream());
+        held_elsewhere::search(&self.context, events, deliveries, data).await
     }
 
-    /// Erases what was found of a person. The events go late: by them the deliveries and counted mails are found again,
-    /// should this end half-way and be repeated. So that whoever was told of the person hears of it all the same, the event that says
-    /// so comes before they go. Gives the id of the event that tells of it.
+    /// Erases what was found of a person. So that whoever was told of the person hears of it even if this ends half-way, the event that
+    /// says so comes before their events go. Gives its id.
     ///
     /// # Errors
     ///
@@ -194,32 +235,38 @@ impl PersonalDataStores {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
-        for sending in &data.sendings {
-            broker::secure_delete(self.sendings.stream(), sending.sequence).await?;
+        // By the subscription the deliveries of the newsletter are found again, should this end half-way and be repeated; by the
+        // events, which come after all these, deliveries and counted mails.
+        for place in [
+            SENDINGS,
+            DELIVERIES,
+            SUBSCRIBER,
+            UPLOADS,
+            VISITOR_MAILS,
+            DEAD_LETTERS,
+        ] {
+            self.erase_from(place, data).await?;
         }
-        // By the subscription the deliveries of the newsletter are found again.
-        self.deliveries.purge(&data.deliveries).await?;
-        self.subscribers.purge(data.subscriber.as_slice()).await?;
-        self.uploads.purge(&data.uploads).await?;
-        self.visitor_mails.purge(&data.visitor_mails).await?;
-        for letter in &data.dead_letters {
-            broker::secure_delete(self.dead_letters.stream(), letter.sequence).await?;
-        }
-        let told = self.tell_of_erasure(person).await?;
-        for event in &data.events {
-            broker::secure_delete(self.events.stream(), event.sequence).await?;
-        }
+        let told = PersonErased::TYPE.id_for(Uuid::new_v4());
+        let request = RequestId::accept(None);
+        let published = self.publisher.publish(&request, told, person, PersonErased {});
+        published.await?;
+        self.erase_from(EVENTS, data).await?;
         Ok(told)
     }
 
-    /// Publishes that a person was erased; gives the event's id.
-    async fn tell_of_erasure(&self, person: &PersonId) -> anyhow::Result<Uuid> {
-        let event = PersonErased::TYPE.id_for(Uuid::new_v4());
-        let request = RequestId::accept(None);
-        self.publisher
-            .publish(&request, event, person, PersonErased {})
-            .await?;
-        Ok(event)
+    async fn erase_from(&self, place: Place, data: &PersonalData) -> anyhow::Result<()> {
+        let stream = self.reader(place).stream();
+        for message in data.of(place) {
+            if place.is_bucket {
+                // The broker refuses to delete a bucket's messages one by one, so what lay there is not overwritten but freed; no
+                // marker is left, which would name the key.
+                stream.purge().filter(message.subject.as_str()).await?;
+            } else {
+                broker::secure_delete(stream, message.sequence).await?;
+            }
+        }
+        Ok(())
     }
 
     /// A résumé's content.
@@ -230,56 +277,58 @@ impl PersonalDataStores {
     pub async fn resume(&self, key: &ResumeKey) -> anyhow::Result<Vec<u8>> {
         Ok(self.resumes.get(key).await?)
     }
-
-    /// Summary of the counts: a line for each store.
-    pub fn summary(&self, counts: &Counts) -> [String; 8] {
-        [
-            format!("events: {} (stream {SITE_STREAM})", counts.events),
-            format!(
-                "dead letters: {} (stream {DEAD_LETTERS_STREAM})",
-                counts.dead_letters
-            ),
-            format!(
-                "mails of the newsletter to be sent: {} (stream {SENDINGS_STREAM})",
-                counts.sendings
-            ),
-            format!(
-                "subscriber's records: {} (bucket {SUBSCRIBERS_BUCKET})",
-                counts.subscriber
-            ),
-            format!(
-                "delivery records: {} (bucket {DELIVERIES_BUCKET})",
-                counts.deliveries
-            ),
-            format!("upload records: {} (bucket {UPLOADS_BUCKET})", counts.uploads),
-            format!(
-                "records of a day's mails: {} (bucket {VISITOR_MAILS_BUCKET})",
-                counts.visitor_mails
-            ),
-            format!("résumés: {} (S3 bucket {})", counts.resumes, self.resumes_name),
-        ]
-    }
 }
 
 impl PersonalData {
-    /// How much there is.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            events: self.events.len(),
-            dead_letters: self.dead_letters.len(),
-            sendings: self.sendings.len(),
-            subscriber: usize::from(self.subscriber.is_some()),
-            deliveries: self.deliveries.len(),
-            uploads: self.uploads.len(),
-            visitor_mails: self.visitor_mails.len(),
-            resumes: self.resumes.len(),
-        }
+    /// What was found in one place.
+    pub fn of(&self, place: Place) -> &[StreamMessage] {
+        self.messages
+            .get(place.name)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    }
+
+    /// How much there is in each place, by its name.
+    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let counts = PLACES.map(|place| (place.name, self.of(place).len()));
+        counts
+            .into_iter()
+            .chain([("resumes", self.resumes.len())])
+            .collect()
+    }
+
+    /// How much there is, a line for each place; the bucket of résumés has this name.
+    pub fn summary(&self, bucket: &str) -> Vec<String> {
+        let messages = PLACES.map(|place| {
+            let kind = if place.is_bucket { "bucket" } else { "stream" };
+            format!(
+                "{}: {} ({kind} {})",
+                place.what,
+                self.of(place).len(),
+                place.store
+            )
+        });
+        let resumes = format!("résumés: {} (S3 bucket {bucket})", self.resumes.len());
+        messages.into_iter().chain([resumes]).collect()
+    }
+
+    /// The buckets whose files may still hold, as free space, what told of the person. A delivery record tells of nobody.
+    pub fn freed(&self) -> Vec<&'static str> {
+        let mut freed = vec![SUBSCRIBER, UPLOADS, VISITOR_MAILS];
+        freed.retain(|place| !self.of(*place).is_empty());
+        freed.into_iter().map(|place| place.store).collect()
+    }
+
+    /// Whether there is nothing at all.
+    pub fn is_nothing(&self) -> bool {
+        self.resumes.is_empty() && self.messages.values().all(Vec::is_empty)
     }
 
     /// The name of a résumé's file, safe to name a file: as its event tells it. A provisional résumé
     /// has none.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
-        let told = self.events.iter().chain(&self.dead_letters).find_map(|message| {
+        let mut events = self.of(EVENTS).iter().chain(self.of(DEAD_LETTERS));
+        let told = events.find_map(|message| {
             let event = broker::content(message);
             let resume = &event["data"]["resume"];
             let file_name = resume["fileName"].as_str()?;
@@ -290,10 +339,9 @@ impl PersonalData {
 
     /// The ids of all events found.
     pub fn event_ids(&self) -> BTreeSet<Uuid> {
-        event_ids(&self.events)
-            .chain(event_ids(&self.dead_letters))
-            .chain(event_ids(&self.sendings))
-            .collect()
+        let places = [EVENTS, DEAD_LETTERS, SENDINGS].into_iter();
+        let messages = places.flat_map(|place| self.of(place));
+        messages.filter_map(broker::event_id).collect()
     }
 }
 
@@ -304,26 +352,9 @@ fn tells_of_erasure(event: &StreamMessage) -> bool {
         .starts_with(EventType::PersonErased.subject_prefix())
 }
 
-fn event_ids(messages: &[StreamMessage]) -> impl Iterator<Item = Uuid> {
-    messages.iter().filter_map(broker::event_id)
-}
-
-impl Counts {
-    /// The buckets whose files may still hold, as free space, what told of the person:
-    /// see [`BucketReader::purge`]. A delivery record tells of nobody.
-    pub fn freed(&self) -> Vec<&'static str> {
-        [
-            (self.subscriber, SUBSCRIBERS_BUCKET),
-            (self.uploads, UPLOADS_BUCKET),
-            (self.visitor_mails, VISITOR_MAILS_BUCKET),
-        ]
-        .into_iter()
-        .filter_map(|(count, bucket)| (count > 0).then_some(bucket))
-        .collect()
-    }
-
-    /// Whether there is nothing at all.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
+/// Whether a record of an inbox's mails counts one for one of these events.
+fn counts_any_of(record: &Value, events: &BTreeSet<Uuid>) -> bool {
+    let mails = record["mails"].as_object().into_iter().flatten();
+    let mut counted = mails.filter_map(|(mail, _)| mail.split_once('.')?.0.parse().ok());
+    counted.any(|event: Uuid| events.contains(&event))
 }

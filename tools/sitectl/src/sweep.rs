@@ -14,7 +14,7 @@ use async_nats::{
     },
 };
 use clap::Args;
-use futures_util::TryStreamExt as _;
+use futures_util::{TryStreamExt as _, stream::select_all};
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
 use serde_json::json;
@@ -27,7 +27,7 @@ use crate::{
     broker::{self, BucketReader},
     common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
-    progress,
+    progress::Progress,
     subscribers::forget::forget_addresses,
 };
 
@@ -94,21 +94,19 @@ fn print_swept(swept: &Swept, mode: Mode, json: bool) -> anyhow::Result<()> {
         Mode::Apply => ("", "swept"),
         Mode::DryRun => ("would be ", "wouldSweep"),
     };
-    let Swept {
-        orphans,
-        expired,
-        kept,
-        under_way,
-        addresses,
-        synthetic,
-    } = swept;
     let mut lines = vec![
-        format!("{would}removed: {orphans} of uploads that were cut off"),
-        format!("{would}removed: {expired} whose event expired"),
-        format!("{would}kept: {kept} of uploads that were cut off after their event"),
-        format!("left alone: {under_way} uploads that may be under way"),
-        format!("{would}removed: {addresses} addresses of people who left the newsletter"),
-        format!("{would}removed: {synthetic} events of checks"),
+        format!("{would}removed: {} of uploads that were cut off", swept.orphans),
+        format!("{would}removed: {} whose event expired", swept.expired),
+        format!(
+            "{would}kept: {} of uploads that were cut off after their event",
+            swept.kept
+        ),
+        format!("left alone: {} uploads that may be under way", swept.under_way),
+        format!(
+            "{would}removed: {} addresses of people who left the newsletter",
+            swept.addresses
+        ),
+        format!("{would}removed: {} events of checks", swept.synthetic),
     ];
     if mode == Mode::DryRun {
         lines.push("Nothing was removed; repeat it with --yes.".to_owned());
@@ -247,10 +245,11 @@ impl Sweep {
         if max_age.is_zero() {
             return Ok(());
         }
-        let progress = progress::objects(&self.store).await?;
+        let mut progress = Progress::new("objects", None);
         let mut keys = self.store.keys();
         while let Some(page) = keys.next().await? {
-            for key in progress.wrap_iter(page.into_iter()).map(ResumeKey::known) {
+            for key in page.into_iter().map(ResumeKey::known) {
+                progress.inc(1);
                 let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
                 if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
                     self.mode.apply(self.store.delete(&key)).await?;
@@ -266,19 +265,17 @@ impl Sweep {
         let Some(person) = key.person() else {
             return Ok(true);
         };
-        let person = person.as_str();
-        let [events, replays] = subjects::events_of(person);
-        let searched = [
-            (&self.site, events),
-            (&self.site, replays),
-            (&self.dead_letters, subjects::dead_letters_of(person)),
+        let [events, replays] = subjects::events_of(person.as_str());
+        let dead_letters = subjects::dead_letters_of(person.as_str());
+        let under = [
+            self.site.under(&events),
+            self.site.under(&replays),
+            self.dead_letters.under(&dead_letters),
         ];
-        for (stream, subject) in searched {
-            let mut messages = stream.under(&subject);
-            while let Some(message) = messages.try_next().await? {
-                if broker::content(&message)["data"]["resume"]["key"] == key.as_str() {
-                    return Ok(true);
-                }
+        let mut messages = select_all(under);
+        while let Some(message) = messages.try_next().await? {
+            if broker::content(&message)["data"]["resume"]["key"] == key.as_str() {
+                return Ok(true);
             }
         }
         Ok(false)

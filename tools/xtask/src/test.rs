@@ -151,7 +151,6 @@ impl Part {
                 CLAMD,
                 CLAMD_LIBRARY,
                 PROMTOOL,
-                FAKETIME,
                 MAKE,
             ],
             Self::Typescript => &[ALL_PACKAGES],

@@ -235,7 +235,7 @@ async fn the_notifier_takes_and_acknowledges_nothing_of_another_s_consumer() -> 
 fn streams_of(user: User) -> Vec<String> {
     let own: &[&str] = match user {
         User::Contact | User::Reader | User::Backup => &["SITE"],
-        User::Newsletter => &["SITE", "KV_newsletter-issues", "KV_subscribers"],
+        User::Newsletter => &["SITE", "SENDINGS", "KV_newsletter-issues", "KV_subscribers"],
         User::Careers => &["SITE", "KV_uploads"],
         User::Notifier | User::Operator => return stream_names().collect(),
         User::Monitor => &[],

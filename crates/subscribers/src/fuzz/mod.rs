@@ -47,7 +47,6 @@ fn whatever_lies_in_the_bucket_a_record_is_written_as_it_will_be_read_through_ev
                 return;
             };
             let before = fields(&subscriber);
-            assert!(!subscriber.is_suppressed() || !subscriber.may_be_mailed());
             let left = subscriber.clone().unsubscribed(NOW);
             assert!(left.unsubscribed_at().is_some());
             assert!(left.clone().confirmed(NOW).is_none() || left.is_pending());

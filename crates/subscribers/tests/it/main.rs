@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
-use site_broker::SUBSCRIBERS_BUCKET;
-use subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
+use site_broker::{RecordError, SUBSCRIBERS_BUCKET};
+use subscribers::{Retention, Subscriber, Subscribers};
 use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -47,7 +47,7 @@ async fn a_record_is_changed_and_removed_only_by_who_has_read_it_last() -> anyho
     let stale = bucket
         .write(&person, &subscriber, first, Retention::Forever)
         .await;
-    assert!(matches!(stale, Err(SubscriberStoreError::Conflict)), "{stale:?}");
+    assert!(matches!(stale, Err(RecordError::Conflict)), "{stale:?}");
     assert!(bucket.delete(&person, first).await.is_err());
     assert_eq!(bucket.read(&person).await?.subscriber, Some(mailed));
 
@@ -85,7 +85,7 @@ async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
     // What was asked before the client noticed waits for its answer until it times out.
     eventually("it is told without waiting", TIMEOUT, async || {
         let refused = bucket.read(&person).await.err()?.to_string();
-        (refused == "the subscribers' bucket is away: not connected").then_some(())
+        (refused == "the bucket is unavailable: not connected").then_some(())
     })
     .await?;
     Ok(())
@@ -105,7 +105,7 @@ async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()>
     assert_eq!(
         refused.as_deref(),
         Some(
-            "the subscribers' bucket is away: bucket subscribers cannot be used (its entries cannot expire); run `sitectl setup`"
+            "the bucket is unavailable: bucket subscribers cannot be used (its entries cannot expire); run `sitectl setup`"
         )
     );
     Ok(())

@@ -231,7 +231,10 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     ] {
         assert!(spans.iter().any(|(_, span)| span.name == name), "no span {name}");
     }
-    assert!(told.contains("event stored"), "nobody logged that an event is stored");
+    assert!(
+        told.contains("event stored"),
+        "nobody logged that an event is stored"
+    );
     ensure_without(&marks, "spans", &format!("{spans:?}"));
     ensure_without(&marks, "log records", &told);
     ensure_without(&marks, "metrics", &format!("{:?}", collector.metrics()));

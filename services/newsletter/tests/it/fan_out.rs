@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration as Wait,
 };
 
@@ -27,6 +28,8 @@ use crate::{ADDRESS, PERSON_KEY, Running, TOKEN_KEY, running, token};
 
 const NAME: &str = "smart-home";
 const SOON: Wait = Wait::from_secs(60);
+/// How many mails wait in the queue at most.
+const MAX_PENDING: u64 = 250;
 
 fn issue() -> IssueId {
     IssueId::named(NAME)
@@ -131,6 +134,44 @@ impl Operator {
     }
 }
 
+/// A notifier that takes each mail, and sends none.
+struct Notifier(Arc<Mutex<Vec<Sending>>>);
+
+impl Notifier {
+    async fn start(nats: &Nats) -> anyhow::Result<Self> {
+        let context = jetstream::new(nats.client(User::Notifier).await?);
+        let consumer: PullConsumer = context
+            .get_consumer_from_stream(SENDINGS_CONSUMER, SENDINGS_STREAM)
+            .await?;
+        let mut mails = consumer.messages().await?;
+        let taken = Self(Arc::default());
+        let kept = taken.0.clone();
+        tokio::spawn(async move {
+            while let Some(Ok(mail)) = mails.next().await {
+                let sending = serde_json::from_slice(&mail.payload).expect("a sending");
+                kept.lock().unwrap_or_else(PoisonError::into_inner).push(sending);
+                mail.ack().await.expect("an acknowledged mail");
+            }
+        });
+        Ok(taken)
+    }
+
+    fn taken(&self) -> Vec<Sending> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self) -> usize {
+        self.taken().len()
+    }
+
+    async fn until_taken(&self, count: usize) -> anyhow::Result<()> {
+        eventually("the mails are taken", 2 * SOON, async || {
+            (self.count() >= count).then_some(())
+        })
+        .await
+    }
+}
+
 async fn sendings(nats: &Nats) -> anyhow::Result<Vec<Sending>> {
     let messages = nats.messages(SENDINGS_STREAM).await?;
     messages
@@ -144,13 +185,11 @@ fn readers(count: usize) -> impl Iterator<Item = String> {
 }
 
 async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>> {
-    // Room for all mails of a large issue at once: here nobody sends them, and what finds no room waits.
-    nats.provision(&["--storage-mb", "8192"]).await?;
     seed_subscribers(nats, PERSON_KEY, readers(count)).await
 }
 
 /// The service in a process of its own, to be killed.
-fn process(nats: &Nats, logs: &std::path::Path) -> anyhow::Result<ChildProcess> {
+fn process(nats: &Nats, logs: &std::path::Path, limit: Option<&str>) -> anyhow::Result<ChildProcess> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_newsletter"));
     let mut flags = vec![
         "--listen=127.0.0.1:0".to_owned(),
@@ -158,6 +197,7 @@ fn process(nats: &Nats, logs: &std::path::Path) -> anyhow::Result<ChildProcess> 
         format!("--token-key={TOKEN_KEY}"),
     ];
     flags.extend(nats.flags(User::Newsletter));
+    flags.extend(limit.map(str::to_owned));
     pass_flags(command.as_std_mut(), &flags);
     ChildProcess::start("newsletter", logs, command)
 }
@@ -263,10 +303,13 @@ async fn a_subscriber_whose_record_changes_while_it_is_handed_out_is_counted_onc
         let record = bucket.get(key).await?.context("a record")?;
         bucket.put(key, record).await?;
     }
+    let notifier = Notifier::start(&running.nats).await?;
     operator.say(IssueState::Running).await?;
     let progress = operator.until_handed_out().await?;
-    assert_eq!(operator.queued().await?, COUNT as u64);
     assert_eq!(progress.queued, COUNT as u64);
+    notifier.until_taken(COUNT).await?;
+    tokio::time::sleep(Wait::from_secs(1)).await;
+    assert_eq!(notifier.count(), COUNT);
     Ok(())
 }
 
@@ -275,15 +318,15 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
     let (count, kills) = (3_000, 3);
     let nats = Nats::start().await?;
     let readers = seed(&nats, count).await?;
-    // After the streams are provisioned for the last time, which sets it.
     nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
     let logs = tempfile::TempDir::new()?;
     let operator = Operator::on(&nats).await?;
+    let notifier = Notifier::start(&nats).await?;
     operator.send(Audience::Subscribers).await?;
     let mut killed = 0;
     for _ in 0..kills {
         let position = operator.progress().await?.position;
-        let service = process(&nats, logs.path())?;
+        let service = process(&nats, logs.path(), None)?;
         let is_going = eventually("it hands out", SOON, async || {
             let progress = operator.progress().await.ok()?;
             (progress.position > position || progress.handed_out.is_some())
@@ -295,10 +338,11 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
         }
         service.kill().await?;
     }
-    let _service = process(&nats, logs.path())?;
+    let _service = process(&nats, logs.path(), None)?;
     let progress = operator.until_handed_out().await?;
     let mut per_person: BTreeMap<String, usize> = BTreeMap::new();
-    for sending in sendings(&nats).await? {
+    notifier.until_taken(count).await?;
+    for sending in notifier.taken() {
         *per_person.entry(sending.subject.to_string()).or_default() += 1;
     }
     let expected: BTreeSet<&str> = readers.iter().map(|reader| reader.person.as_str()).collect();
@@ -310,48 +354,85 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
     Ok(())
 }
 
-/// Limits may let fewer mails go in an hour than are put into the stream together, and for longer than any event is tried.
-#[tokio::test(flavor = "multi_thread")]
-async fn an_issue_that_waits_for_room_takes_as_much_as_there_is_each_time() -> anyhow::Result<()> {
-    const SENT: usize = 40;
-    let nats = Nats::start().await?;
-    nats.provision(&["--storage-mb", "16"]).await?;
-    let count = 2_000;
-    seed_subscribers(&nats, PERSON_KEY, readers(count)).await?;
-    let logs = tempfile::TempDir::new()?;
-    let operator = Operator::on(&nats).await?;
+#[tokio::test]
+async fn the_queue_is_kept_short_and_filled_again() -> anyhow::Result<()> {
+    const COUNT: usize = 1_000;
+    let running = running().await?;
+    seed(&running.nats, COUNT).await?;
+    let operator = Operator::on(&running.nats).await?;
     operator.send(Audience::Subscribers).await?;
-    let _service = process(&nats, logs.path())?;
-    let until_full = async |at_least: u64| {
-        eventually("the stream is full", SOON, async || {
-            let (queued, noted) = (
-                operator.queued().await.ok()?,
-                operator.progress().await.ok()?.queued,
-            );
-            (queued > 0 && noted >= at_least).then_some((queued, noted))
+    let until_full = async || {
+        eventually("the queue is full", SOON, async || {
+            (operator.queued().await.ok()? == MAX_PENDING).then_some(())
         })
         .await
     };
-    let (full, _) = until_full(251).await?;
-    tokio::time::sleep(2 * Wait::from_secs(1)).await;
-    let (full, noted) = until_full(full).await?;
-    assert_eq!(noted, full, "what is stored is noted");
-    assert!(full < count as u64, "it all fits");
-    let notifier = jetstream::new(nats.client(User::Notifier).await?);
-    let consumer: PullConsumer = notifier
-        .get_consumer_from_stream(SENDINGS_CONSUMER, SENDINGS_STREAM)
-        .await?;
-    let batch = consumer.batch().max_messages(SENT).expires(SOON);
-    let mut mails = batch.messages().await?;
-    while let Some(mail) = mails.next().await {
-        let mail = mail.map_err(|error| anyhow::anyhow!("{error}"))?;
-        mail.double_ack()
-            .await
-            .map_err(|error| anyhow::anyhow!("{error}"))?;
+    until_full().await?;
+    tokio::time::sleep(Wait::from_secs(2)).await;
+    until_full().await?;
+    let notifier = Notifier::start(&running.nats).await?;
+    notifier.until_taken(COUNT).await?;
+    assert_eq!(operator.until_handed_out().await?.queued, COUNT as u64);
+    Ok(())
+}
+
+/// Its flag, how many mails it lets go, and in how many seconds.
+const LIMITS: [(&str, usize, i64); 5] = [
+    ("--newsletter-per-second=5", 5, 1),
+    ("--newsletter-per-hour=12", 12, 60 * 60),
+    ("--newsletter-per-day=11", 11, 24 * 60 * 60),
+    ("--newsletter-warm-up=9,500", 9, 24 * 60 * 60),
+    // To each of two domains.
+    ("--newsletter-domain-per-minute=4", 8, 60),
+];
+
+/// How many windows of so many seconds two moments are in.
+fn windows(from: OffsetDateTime, to: OffsetDateTime, seconds: i64) -> usize {
+    let window = |time: OffsetDateTime| time.unix_timestamp().div_euclid(seconds);
+    usize::try_from(window(to) - window(from) + 1).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_limit_is_one_of_two_processes_together() -> anyhow::Result<()> {
+    for (flag, limit, seconds) in LIMITS {
+        let nats = Nats::start().await?;
+        let addresses = (0..60).map(|number| format!("reader-{number}@domain-{}.example", number % 2));
+        let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
+        let (operator, notifier) = (Operator::on(&nats).await?, Notifier::start(&nats).await?);
+        let logs = tempfile::TempDir::new()?;
+        let start = || process(&nats, logs.path(), Some(flag));
+        let _services = [start()?, start()?];
+        let begun = OffsetDateTime::now_utc();
+        operator.send(Audience::Subscribers).await?;
+        notifier.until_taken(limit).await?;
+        tokio::time::sleep(Wait::from_secs(4)).await;
+        let sent = notifier.count();
+        let may_be = limit * windows(begun, OffsetDateTime::now_utc(), seconds);
+        assert!(sent <= may_be, "{flag}: {sent} mails, {may_be} may be");
+        assert!(sent < readers.len(), "{flag}: nothing was held");
     }
-    // Lengths differ by a few bytes.
-    until_full(full + SENT as u64 - 2).await?;
-    assert!(nats.dead_letters().await?.is_empty());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daily_limit_is_used_to_its_last_and_holds_whoever_is_killed() -> anyhow::Result<()> {
+    const LIMIT: usize = 600;
+    let nats = Nats::start().await?;
+    nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
+    seed(&nats, 2 * LIMIT).await?;
+    let (operator, notifier) = (Operator::on(&nats).await?, Notifier::start(&nats).await?);
+    let logs = tempfile::TempDir::new()?;
+    let flag = format!("--newsletter-per-day={LIMIT}");
+    operator.send(Audience::Subscribers).await?;
+    for share in [4, 2] {
+        let service = process(&nats, logs.path(), Some(&flag))?;
+        notifier.until_taken(LIMIT / share).await?;
+        service.kill().await?;
+    }
+    let _service = process(&nats, logs.path(), Some(&flag))?;
+    notifier.until_taken(LIMIT).await?;
+    tokio::time::sleep(Wait::from_secs(3)).await;
+    assert_eq!(notifier.count(), LIMIT);
     Ok(())
 }
 
@@ -361,7 +442,7 @@ async fn an_issue_is_handed_out_in_little_memory() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     seed(&nats, count).await?;
     let logs = tempfile::TempDir::new()?;
-    let service = process(&nats, logs.path())?;
+    let service = process(&nats, logs.path(), None)?;
     eventually("the service is connected", SOON, async || {
         nats.connected()
             .await
@@ -373,39 +454,39 @@ async fn an_issue_is_handed_out_in_little_memory() -> anyhow::Result<()> {
     tokio::time::sleep(Wait::from_secs(1)).await;
     let idle = measure::resident_bytes(&service, "VmHWM")?;
     let operator = Operator::on(&nats).await?;
+    let notifier = Notifier::start(&nats).await?;
     operator.send(Audience::Subscribers).await?;
     operator.until_handed_out().await?;
+    notifier.until_taken(count).await?;
     let grown = measure::resident_bytes(&service, "VmHWM")?.saturating_sub(idle);
-    assert_eq!(operator.queued().await?, count as u64);
     assert!(grown < 64_000_000, "{grown} bytes above idle");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_pause_a_resumption_and_a_cancellation_take_effect() -> anyhow::Result<()> {
+    const COUNT: usize = 20_000;
     let running = running().await?;
-    seed(&running.nats, 20_000).await?;
+    seed(&running.nats, COUNT).await?;
     let operator = Operator::on(&running.nats).await?;
+    let notifier = Notifier::start(&running.nats).await?;
     operator.send_and_pause().await?;
     let stands_still = async || {
         eventually("it stands still", SOON, async || {
-            let before = operator.queued().await.ok()?;
+            let before = notifier.count();
             tokio::time::sleep(Wait::from_secs(2)).await;
-            (operator.queued().await.ok()? == before).then_some(before)
+            (notifier.count() == before).then_some(before)
         })
         .await
     };
     let paused = stands_still().await?;
-    assert!(paused < 20_000, "it was paused too late to show anything");
+    assert!(paused < COUNT, "it was paused too late to show anything");
 
     operator.say(IssueState::Running).await?;
-    eventually("it goes on", SOON, async || {
-        (operator.queued().await.ok()? > paused).then_some(())
-    })
-    .await?;
+    notifier.until_taken(paused + 1).await?;
     operator.say(IssueState::Canceled).await?;
     operator.until_the_event_is_done().await?;
-    assert!(operator.queued().await? < 20_000, "it went on");
+    assert!(notifier.count() < COUNT, "it went on");
     assert_eq!(operator.progress().await?.handed_out, None);
     Ok(())
 }

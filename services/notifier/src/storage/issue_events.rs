@@ -10,18 +10,6 @@ use super::event_stream::EventStream;
 /// An issue as it was asked for.
 pub type IssueEvent = Arc<Event<NewsletterIssueRequested>>;
 
-/// Why the event of an issue cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum IssueEventError {
-    #[error(transparent)]
-    Away(#[from] Failure),
-    /// It was erased, or is too old.
-    #[error("the issue is not there any more")]
-    Gone,
-    #[error("the issue cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
-    Unreadable(#[from] serde_json::Error),
-}
-
 /// The events of issues.
 pub struct IssueEvents {
     events: EventStream,
@@ -37,22 +25,29 @@ impl IssueEvents {
         }
     }
 
-    /// The event that asked for an issue.
+    /// The event that asked for an issue; none if it was erased, or is too old.
     ///
     /// # Errors
     ///
-    /// If it is not there, cannot be read, or the broker does not answer.
-    pub async fn of(&self, issue: IssueId) -> Result<IssueEvent, IssueEventError> {
+    /// If it cannot be read, or the broker does not answer.
+    pub async fn of(&self, issue: IssueId) -> Result<Option<IssueEvent>, Failure> {
         let held = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((of, event)) = held
             && of == issue
         {
-            return Ok(event);
+            return Ok(Some(event));
         }
         let subject = EventType::NewsletterIssueRequested.subject(&issue.as_subject());
-        let message = self.events.last(&subject).await?.ok_or(IssueEventError::Gone)?;
-        let event: IssueEvent = Arc::new(serde_json::from_slice(&message.payload)?);
+        let Some(message) = self.events.last(&subject).await? else {
+            return Ok(None);
+        };
+        let event: IssueEvent = Arc::new(serde_json::from_slice(&message.payload).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            Failure::permanent(format!(
+                "not an issue: unreadable at line {line}, column {column}"
+            ))
+        })?);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((issue, event.clone()));
-        Ok(event)
+        Ok(Some(event))
     }
 }

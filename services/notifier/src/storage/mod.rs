@@ -7,10 +7,8 @@ mod deliveries;
 mod endpoint_states;
 mod event_stream;
 mod issue_events;
-mod issue_states;
 mod person_order;
 mod shared_entry;
-mod shared_ledger;
 mod under_way;
 mod visitor_mails;
 
@@ -19,9 +17,7 @@ pub use self::{
     deliveries::{Deliveries, Handover, NotSent},
     endpoint_states::EndpointStates,
     event_stream::EventStream,
-    issue_events::{IssueEvent, IssueEventError, IssueEvents},
-    issue_states::{Go, IssueStates},
+    issue_events::{IssueEvent, IssueEvents},
     person_order::PersonOrder,
-    shared_ledger::{LedgerClosed, LedgerWriter, Place, SharedLedger},
     visitor_mails::{Allowance, VisitorMails},
 };

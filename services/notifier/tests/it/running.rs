@@ -15,7 +15,6 @@ use site_events::{
 use site_service::{RequestId, drain::CancellationToken};
 use testkit::{
     ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, mail_server::Behaviour, pass_flags,
-    root,
 };
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
@@ -77,26 +76,6 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
 /// A notifier in a process of its own, to be killed, or read the log of.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
     ChildProcess::start("notifier", logs, command(nats, smtp_port, more))
-}
-
-/// The same with a clock that is wrong by this, such as `+1d`.
-pub fn process_by_clock(
-    nats: &Nats,
-    smtp_port: u16,
-    more: &[String],
-    logs: &Path,
-    offset: &str,
-) -> anyhow::Result<ChildProcess> {
-    let mut command = command(nats, smtp_port, more);
-    let library = root().join("target/tools/libfaketimeMT.so.1");
-    anyhow::ensure!(
-        library.exists(),
-        "There is no libfaketime; cargo xtask test rust fetches it"
-    );
-    command.env("LD_PRELOAD", library).env("FAKETIME", offset);
-    // Timers and the times of files stay; shared memory would outlive a process that is killed.
-    command.envs(["DONT_FAKE_MONOTONIC", "NO_FAKE_STAT", "FAKETIME_DISABLE_SHM"].map(|name| (name, "1")));
-    ChildProcess::start("notifier", logs, command)
 }
 
 fn command(nats: &Nats, smtp_port: u16, more: &[String]) -> Command {

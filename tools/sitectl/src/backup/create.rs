@@ -1,31 +1,35 @@
 //! `sitectl backup`.
 
+use age::x25519::Recipient;
 use anyhow::Context as _;
-use async_nats::jetstream::{Context, stream::StorageType};
+use async_nats::jetstream::Context;
+use base16ct::lower::encode_string;
 use futures_util::TryStreamExt as _;
 use resumes::ResumeStore;
+use serde::Serialize;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use site_events::SITE_STREAM;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
-    BackupArgs, jetstream,
-    manifest::{Contents, Manifest, StreamCount},
-    repository::Repository,
+    BackupArgs,
+    encryption::EncryptedFile,
+    jetstream,
+    repository::{Manifest, Repository, StreamCount},
     snapshot,
-    writer::BackupWriter,
 };
-use crate::{broker, output::print_output, progress};
+use crate::{broker, output::print_output, progress::Progress};
 
-/// What is good for nothing without a manifest.
-const NO_BACKUP: &str = "there is no backup; repeat it, into a new folder where it went to one";
+/// What is there so far is good for nothing without a manifest.
+const NO_BACKUP: &str = "there is no backup; repeat it";
 
-/// Writes all that is stored into the folder or the bucket, and the manifest when all of it is there; and then removes from the
-/// bucket what is kept no longer.
+/// Writes all that is stored into the folder or the bucket, and the manifest when all of it is there; and then removes from there
+/// what is kept no longer.
 ///
 /// # Errors
 ///
-/// If a store cannot be read, the broker has no stream `SITE`, the folder is not empty, or it or the bucket does not take it all.
+/// If a store cannot be read, the broker has no stream `SITE`, or the folder or the bucket does not take it all.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let version = client.server_info().version;
@@ -34,134 +38,147 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     store.check().await?;
     // A wrong address must not make empty backups night after night.
     broker::stream(&context, SITE_STREAM).await?;
-    let (streams, left_out) = streams(&context).await?;
-    let taken = OffsetDateTime::now_utc();
-    let recipients = args.backup_recipients.clone();
-    let mut writer = match &args.folder {
-        Some(folder) => BackupWriter::in_folder(folder, recipients)?,
-        None => {
-            let repository = Repository::open(args.bucket.bucket()?).await?;
-            BackupWriter::in_repository(&repository, taken, recipients).await?
-        }
+    let streams = streams(&context).await?;
+    let mut backup = Backup {
+        repository: args.place.open().await?,
+        recipients: &args.backup_recipients,
+        manifest: Manifest::begin(OffsetDateTime::now_utc(), version),
+        sent: Sent::default(),
     };
-
-    let mut counted = Vec::new();
     for stream in streams {
-        let messages = backup_stream(&context, &stream, &mut writer).await;
-        let messages =
-            messages.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be backed up"))?;
-        counted.push(StreamCount { stream, messages });
+        let taken = backup.take_stream(&context, &stream).await;
+        taken.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be backed up"))?;
     }
-    let objects = backup_objects(&store, &mut writer).await;
-    let objects = objects.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
-    let contents = Contents {
-        streams: counted,
-        left_out,
-        objects,
-    };
-    let manifest = writer.write_manifest(taken, version, contents).await;
-    let manifest = manifest.context(NO_BACKUP)?;
-    let removed = match args.folder {
-        Some(_) => Vec::new(),
-        None => prune(args, taken).await?,
-    };
-    print_backup(args, &writer, &manifest, &removed)
+    let taken = backup.take_objects(&store).await;
+    taken.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
+    let Backup {
+        repository,
+        manifest,
+        sent,
+        ..
+    } = backup;
+    repository.write_manifest(&manifest).await.context(NO_BACKUP)?;
+    let removed = repository.prune(args.retention, &manifest).await;
+    let removed = removed.context("the backup is whole, but older ones cannot be removed")?;
+    print_backup(args, &repository, &manifest, &sent, &removed)
 }
 
-/// Removes what is kept no longer, now that there is a newer one.
-async fn prune(args: &BackupArgs, now: OffsetDateTime) -> anyhow::Result<Vec<String>> {
-    let pruned = async {
-        let repository = Repository::open(args.bucket.bucket()?).await?;
-        repository.prune(args.retention, now).await
-    };
-    pruned
-        .await
-        .context("the backup is whole, but older ones cannot be removed")
+/// The names of all streams, events first (see [`super`]).
+async fn streams(context: &Context) -> anyhow::Result<Vec<String>> {
+    let names = context.streams().map_ok(|info| info.config.name);
+    let names = names.try_collect::<Vec<String>>().await;
+    let mut names = names.context("the broker's streams cannot be listed")?;
+    names.sort_by_key(|name| (name != SITE_STREAM, name.clone()));
+    Ok(names)
 }
 
-/// The names of all streams, events first (see [`super`]), and of those that lie in memory only.
-async fn streams(context: &Context) -> anyhow::Result<(Vec<String>, Vec<String>)> {
-    let mut streams = Vec::new();
-    let mut left_out = Vec::new();
-    let mut infos = context.streams();
-    while let Some(info) = infos
-        .try_next()
-        .await
-        .context("the broker's streams cannot be listed")?
-    {
-        match info.config.storage {
-            StorageType::File => streams.push(info.config.name),
-            StorageType::Memory => left_out.push(info.config.name),
-        }
+/// A backup that is being written.
+struct Backup<'a> {
+    repository: Repository,
+    recipients: &'a [Recipient],
+    manifest: Manifest,
+    sent: Sent,
+}
+
+/// What was written, and not there already.
+#[derive(Default, Serialize)]
+struct Sent {
+    /// Objects of the S3 bucket.
+    objects: u64,
+    /// Bytes of all files, as they are stored.
+    bytes: u64,
+}
+
+impl Backup<'_> {
+    async fn take_stream(&mut self, context: &Context, stream: &str) -> anyhow::Result<()> {
+        let name = format!("{}/{}", self.manifest.name()?, snapshot::file_name(stream));
+        let mut file = self.begin(&name)?;
+        let info = snapshot::download(context, stream, &mut file).await?;
+        let messages = info.messages();
+        self.finish(name, file).await?;
+        self.manifest.streams.insert(stream.to_owned(), info);
+        let stream = stream.to_owned();
+        self.manifest
+            .contents
+            .streams
+            .push(StreamCount { stream, messages });
+        Ok(())
     }
-    streams.sort_by(|a, b| (a != SITE_STREAM, a).cmp(&(b != SITE_STREAM, b)));
-    left_out.sort();
-    Ok((streams, left_out))
-}
 
-async fn backup_stream(context: &Context, stream: &str, writer: &mut BackupWriter) -> anyhow::Result<u64> {
-    let mut file = writer.file(&format!("streams/{stream}.snapshot"))?;
-    let info = snapshot::download(context, stream, &mut file).await?;
-    writer.keep(file).await?;
-    let file = writer.file(&format!("streams/{stream}.json"))?;
-    writer.keep_json(file, &info).await?;
-    Ok(info.messages())
-}
-
-async fn backup_objects(store: &ResumeStore, writer: &mut BackupWriter) -> anyhow::Result<u64> {
-    let progress = progress::objects(store).await?;
-    let mut number = 0;
-    let mut keys = store.keys();
-    while let Some(page) = keys.next().await? {
-        for key in page {
-            progress.inc(1);
-            if writer.reuse(&key) || backup_object(store, &key, writer).await? {
-                number += 1;
+    async fn take_objects(&mut self, store: &ResumeStore) -> anyhow::Result<()> {
+        let mut progress = Progress::new("objects", None);
+        let mut keys = store.keys();
+        while let Some(page) = keys.next().await? {
+            for key in page {
+                progress.inc(1);
+                self.take_object(store, &key).await?;
             }
         }
+        Ok(())
     }
-    Ok(number)
-}
 
-/// Says whether the object was still there: who is erased in this moment is not backed up.
-async fn backup_object(store: &ResumeStore, key: &str, writer: &mut BackupWriter) -> anyhow::Result<bool> {
-    let Some(mut object) = store.open(key).await? else {
-        return Ok(false);
-    };
-    let [mut content, description] = writer.object(key)?;
-    while let Some(piece) = object.next().await? {
-        content.write(piece.as_ref()).await?;
+    /// An object that is gone is passed over: its person is being erased in this moment.
+    async fn take_object(&mut self, store: &ResumeStore, key: &str) -> anyhow::Result<()> {
+        let name = self.name_of_object(key);
+        if let Some(bytes) = self.repository.bytes_of(&name) {
+            self.manifest.files.insert(name, bytes);
+        } else {
+            let Some(mut object) = store.open(key).await? else {
+                return Ok(());
+            };
+            let mut file = self.begin(&name)?;
+            let mut description = serde_json::to_vec(&object.info)?;
+            description.push(b'\n');
+            file.write(&description).await?;
+            while let Some(piece) = object.next().await? {
+                file.write(piece.as_ref()).await?;
+            }
+            self.finish(name, file).await?;
+            self.sent.objects += 1;
+        }
+        self.manifest.contents.objects += 1;
+        Ok(())
     }
-    writer.keep(content).await?;
-    writer.keep_json(description, &object.info).await?;
-    writer.sent.objects += 1;
-    Ok(true)
+
+    /// Other recipients make another name, so that an object that was encrypted for former ones only is sent again.
+    fn name_of_object(&self, key: &str) -> String {
+        let mut recipients: Vec<String> = self.recipients.iter().map(ToString::to_string).collect();
+        recipients.sort();
+        let hash = Sha256::digest(format!("{key}\n{}", recipients.join(",")));
+        format!("objects/{}.age", encode_string(&hash))
+    }
+
+    fn begin(&self, name: &str) -> anyhow::Result<EncryptedFile> {
+        EncryptedFile::begin(self.repository.place.create(name)?, self.recipients)
+    }
+
+    async fn finish(&mut self, name: String, file: EncryptedFile) -> anyhow::Result<()> {
+        let bytes = file.finish().await?;
+        self.sent.bytes += bytes;
+        self.manifest.files.insert(name, bytes);
+        Ok(())
+    }
 }
 
 fn print_backup(
     args: &BackupArgs,
-    writer: &BackupWriter,
+    repository: &Repository,
     manifest: &Manifest,
+    sent: &Sent,
     removed: &[String],
 ) -> anyhow::Result<()> {
-    let (to, bucket) = (writer.named(), &args.store.s3_bucket);
+    let to = repository.place.named(&format!("{}/", manifest.name()?));
     let taken = manifest.taken.format(&Rfc3339)?;
-    let (contents, sent, bytes) = (&manifest.contents, &writer.sent, manifest.bytes());
+    let (contents, bytes) = (&manifest.contents, manifest.bytes());
     let document = json!({
         "to": to, "taken": taken, "bytes": bytes, "backedUp": contents, "sent": sent, "removed": removed,
     });
-    let heading = format!("Backed up to {to}, {bytes} bytes, as of {taken}:");
-    let left_out = contents.left_out.iter();
-    let left_out = left_out.map(|stream| format!("left out: stream {stream}, which lies in memory only"));
-    let there = format!(
+    let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
+    lines.extend(contents.lines(&args.store.s3_bucket));
+    lines.push(format!(
         "sent: {} bytes, {} objects that were not there",
         sent.bytes, sent.objects
-    );
-    let removed = removed.iter().map(|name| format!("removed: backup {name}"));
-    let lines = std::iter::once(heading)
-        .chain(contents.lines(bucket))
-        .chain(left_out)
-        .chain([there])
-        .chain(removed);
+    ));
+    lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));
     print_output(args.common.json, &document, lines)
 }

@@ -1,22 +1,20 @@
-//! Encryption of a backup's files by age (age-encryption.org/v1): for public keys, so that whoever writes a backup
-//! cannot read it.
+//! Encryption of a backup's files by age (age-encryption.org/v1), for public keys: whoever writes a backup cannot read it, and a file
+//! that was altered or cut off cannot be decrypted.
 
 use std::{
     cell::RefCell,
     io::{self, Write},
-    mem,
     rc::Rc,
 };
 
-use age::{Decryptor, Encryptor, Identity, IdentityFile, stream::StreamWriter, x25519::Recipient};
-use anyhow::Context as _;
+use age::{
+    DecryptError, Decryptor, Encryptor, Identity, IdentityFile, stream::StreamWriter, x25519::Recipient,
+};
+use anyhow::{Context as _, anyhow};
 use site_service::settings::{ExposeSecret, Secret};
 use tokio_util::compat::{FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt as _};
 
-use super::store::Content;
-
-/// What the name of an encrypted file ends with.
-pub const ENDING: &str = ".age";
+use super::place::{Content, NewFile};
 
 /// Parses a public key.
 ///
@@ -29,13 +27,15 @@ pub fn recipient(text: &str) -> Result<Recipient, String> {
         .map_err(|error| format!("{error}: a public key begins with age1, and `age-keygen` makes it"))
 }
 
-/// Encryption of one file.
-pub struct Encryption {
+/// An encrypted file that is being written.
+pub struct EncryptedFile {
+    file: NewFile,
     writer: StreamWriter<Buffer>,
     encrypted: Buffer,
+    bytes: u64,
 }
 
-/// What was encrypted and not taken yet.
+/// What was encrypted and not stored yet.
 #[derive(Clone, Default)]
 struct Buffer(Rc<RefCell<Vec<u8>>>);
 
@@ -50,47 +50,55 @@ impl Write for Buffer {
     }
 }
 
-impl Buffer {
-    fn take(&self) -> Vec<u8> {
-        mem::take(&mut self.0.borrow_mut())
-    }
-}
-
-impl Encryption {
+impl EncryptedFile {
     /// Begins a file that each of the recipients can decrypt.
     ///
     /// # Errors
     ///
     /// If there is no recipient.
-    pub fn begin(recipients: &[Recipient]) -> anyhow::Result<Self> {
+    pub fn begin(file: NewFile, recipients: &[Recipient]) -> anyhow::Result<Self> {
         let recipients = recipients
             .iter()
-            .map(|recipient| -> &dyn age::Recipient { recipient });
+            .map(|recipient| recipient as &dyn age::Recipient);
         let encrypted = Buffer::default();
+        let writer = Encryptor::with_recipients(recipients)?.wrap_output(encrypted.clone())?;
         Ok(Self {
-            writer: Encryptor::with_recipients(recipients)?.wrap_output(encrypted.clone())?,
+            file,
+            writer,
             encrypted,
+            bytes: 0,
         })
     }
 
-    /// Encrypts more of the file; gives what is to be stored now.
+    /// Adds to it.
     ///
     /// # Errors
     ///
-    /// Never: what is written to is memory.
-    pub fn write(&mut self, content: &[u8]) -> io::Result<Vec<u8>> {
+    /// If the disk or the bucket does not take it.
+    pub async fn write(&mut self, content: &[u8]) -> anyhow::Result<()> {
         self.writer.write_all(content)?;
-        Ok(self.encrypted.take())
+        let encrypted = self.encrypted.0.take();
+        self.bytes += encrypted.len() as u64;
+        self.file.write(&encrypted).await
     }
 
-    /// Ends the file; gives the rest of what is to be stored.
+    /// Stores it for good; gives its size.
     ///
     /// # Errors
     ///
-    /// Never: what is written to is memory.
-    pub fn finish(self) -> io::Result<Vec<u8>> {
-        self.writer.finish()?;
-        Ok(self.encrypted.take())
+    /// If the disk or the bucket does not take it.
+    pub async fn finish(self) -> anyhow::Result<u64> {
+        let Self {
+            mut file,
+            writer,
+            encrypted,
+            bytes,
+        } = self;
+        writer.finish()?;
+        let rest = encrypted.0.take();
+        file.write(&rest).await?;
+        file.finish().await?;
+        Ok(bytes + rest.len() as u64)
     }
 }
 
@@ -111,15 +119,25 @@ impl Identities {
         identities.map(Self).context(no_identity)
     }
 
-    /// What an encrypted file holds. Whatever was altered, exchanged or cut off fails to be read.
+    /// Decrypts a file of this name.
     ///
     /// # Errors
     ///
-    /// If it is not encrypted for any of these.
-    pub async fn decrypt(&self, encrypted: Content) -> anyhow::Result<Content> {
-        let decryptor = Decryptor::new_async(encrypted.compat()).await?;
+    /// If it was altered, or is not encrypted for any of these.
+    pub async fn decrypt(&self, name: &str, encrypted: Content) -> anyhow::Result<Content> {
+        let decryptor = Decryptor::new_async(encrypted.compat()).await;
         let identities = self.0.iter().map(|identity| identity.as_ref());
-        let decrypted = decryptor.decrypt_async(identities)?;
-        Ok(Box::new(decrypted.compat()))
+        match decryptor.and_then(|decryptor| decryptor.decrypt_async(identities)) {
+            Ok(content) => Ok(Box::new(content.compat())),
+            Err(DecryptError::NoMatchingKeys) => Err(anyhow!(
+                "{name} cannot be decrypted with what the setting BACKUP_IDENTITY_FILE names"
+            )),
+            Err(error) => Err(error).with_context(|| altered(name)),
+        }
     }
+}
+
+/// What is said of a file that is not what was written.
+pub fn altered(name: &str) -> String {
+    format!("the backup was altered: {name} is not what was written")
 }

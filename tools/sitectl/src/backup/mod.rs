@@ -1,20 +1,16 @@
 //! `sitectl backup` and `sitectl restore`: all that is stored, into a folder or a second bucket, and back.
 //!
-//! The order is what makes the parts fit together although the site goes on meanwhile. A backup takes the events first:
-//! whatever belongs to an event was stored before it (a résumé) or may be newer without harm (what was delivered, so
-//! that a restored site sends nothing twice; a dead letter, which is written before its event is done with). The other
-//! way round, an event could come without its résumé. A restore goes backwards: the events come last, when all that
-//! they need is there.
+//! The order makes the parts fit together although the site goes on meanwhile. A backup takes the events first: whatever belongs to an
+//! event was stored before it (a résumé) or may be newer without harm (what was delivered, so that a restored site sends nothing
+//! twice; a dead letter, which is written before its event is acknowledged). The other way round, an event could come without its
+//! résumé. A restore goes backwards.
 
 mod create;
 mod encryption;
-mod manifest;
+mod place;
 mod repository;
 mod restore;
 mod snapshot;
-mod store;
-mod verified;
-mod writer;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -28,7 +24,10 @@ use clap::Args;
 use resumes::{Bucket, S3Settings};
 use site_service::{settings::Secret, tls::CaFile};
 
-use self::repository::Retention;
+use self::{
+    place::Place,
+    repository::{Repository, Retention},
+};
 use crate::common_args::{CommonArgs, ModeArgs};
 pub use create::backup;
 pub use restore::restore;
@@ -39,13 +38,10 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a backup needs to know.
 #[derive(Args, Debug)]
 pub struct BackupArgs {
-    /// The folder: new, or empty; without one the bucket of backups
-    folder: Option<PathBuf>,
     #[command(flatten)]
-    bucket: BackupBucketSettings,
-    /// Public keys of age that the backup is encrypted for, separated by commas; needed where it goes to the bucket
-    #[arg(long, env = "BACKUP_RECIPIENTS", value_delimiter = ',', value_parser = encryption::recipient)]
-    #[arg(required_unless_present = "folder")]
+    place: PlaceArgs,
+    /// Public keys of age that the backup is encrypted for, separated by commas
+    #[arg(long, env = "BACKUP_RECIPIENTS", value_delimiter = ',', value_parser = encryption::recipient, required = true)]
     backup_recipients: Vec<Recipient>,
     #[command(flatten)]
     retention: Retention,
@@ -59,16 +55,14 @@ pub struct BackupArgs {
 /// What a restore needs to know.
 #[derive(Args, Debug)]
 pub struct RestoreArgs {
-    /// The folder that `sitectl backup` wrote; without one the bucket of backups
-    folder: Option<PathBuf>,
     #[command(flatten)]
-    bucket: BackupBucketSettings,
-    /// The backup of the bucket, such as 20261125T021700Z; without this the newest
-    #[arg(long, conflicts_with = "folder")]
+    place: PlaceArgs,
+    /// The backup, such as 20261125T021700Z; without this the newest
+    #[arg(long)]
     from: Option<String>,
     /// What `age-keygen` wrote: whatever decrypts the backup
     #[arg(long, env = "BACKUP_IDENTITY", hide_env_values = true)]
-    backup_identity: Option<Secret>,
+    backup_identity: Secret,
     /// Copies of every stream and bucket; without this as many as there were
     #[arg(long, env = "STREAM_REPLICAS")]
     replicas: Option<usize>,
@@ -84,9 +78,11 @@ pub struct RestoreArgs {
     store: S3Settings,
 }
 
-/// Where the bucket of backups is, and who we are there.
+/// Where backups are kept.
 #[derive(Args, Debug)]
-struct BackupBucketSettings {
+struct PlaceArgs {
+    /// The folder of backups; without one the bucket of backups
+    folder: Option<PathBuf>,
     /// Address of the S3-compatible store that backups are kept in
     #[arg(long, env = "BACKUP_S3_ENDPOINT", required_unless_present = "folder", value_parser = resumes::endpoint)]
     backup_s3_endpoint: Option<String>,
@@ -108,17 +104,21 @@ struct BackupBucketSettings {
     backup_s3_ca_file: Option<CaFile>,
 }
 
-impl BackupBucketSettings {
-    fn bucket(&self) -> anyhow::Result<Bucket> {
+impl PlaceArgs {
+    async fn open(&self) -> anyhow::Result<Repository> {
         let missing = "neither a folder nor the settings BACKUP_S3_… say where backups are kept";
-        Ok(Bucket::new(&S3Settings {
-            s3_endpoint: self.backup_s3_endpoint.clone().context(missing)?,
-            s3_region: self.backup_s3_region.clone(),
-            s3_bucket: self.backup_s3_bucket.clone(),
-            s3_access_key_id: self.backup_s3_access_key_id.clone().context(missing)?,
-            s3_secret_access_key: self.backup_s3_secret_access_key.clone().context(missing)?,
-            s3_ca_file: self.backup_s3_ca_file.clone(),
-        }))
+        let place = match &self.folder {
+            Some(folder) => Place::Folder(folder.clone()),
+            None => Place::Bucket(Bucket::new(&S3Settings {
+                s3_endpoint: self.backup_s3_endpoint.clone().context(missing)?,
+                s3_region: self.backup_s3_region.clone(),
+                s3_bucket: self.backup_s3_bucket.clone(),
+                s3_access_key_id: self.backup_s3_access_key_id.clone().context(missing)?,
+                s3_secret_access_key: self.backup_s3_secret_access_key.clone().context(missing)?,
+                s3_ca_file: self.backup_s3_ca_file.clone(),
+            })),
+        };
+        Repository::open(place).await
     }
 }
 

@@ -6,18 +6,18 @@ use futures_util::TryStreamExt as _;
 use resumes::{ObjectInfo, ResumeStore};
 use serde_json::json;
 use time::format_description::well_known::Rfc3339;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, copy, sink};
+use tokio_util::io::InspectReader;
 
 use super::{
     RestoreArgs,
-    encryption::Identities,
+    encryption::{Identities, altered},
     jetstream,
-    manifest::{Contents, FileChecksum, RunningChecksum, StreamCount},
-    repository::Repository,
-    snapshot::{self, StreamInfo},
-    store::BackupStore,
-    verified::{self, VerifiedBackup},
+    place::Content,
+    repository::{Manifest, Repository},
+    snapshot,
 };
-use crate::{broker, common_args::Mode, output::print_output, progress};
+use crate::{broker, common_args::Mode, output::print_output, progress::Progress};
 
 /// Hint at the failure of a restore that was begun.
 const PARTIAL_RESTORE_HINT: &str =
@@ -31,59 +31,47 @@ const PARTIAL_RESTORE_HINT: &str =
 /// If the backup is not whole, or something would be written over, before anything is done; or if a store fails, and
 /// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
-    let mut backup = open(args).await?;
+    let identities = Identities::parse(&args.backup_identity)?;
+    let repository = args.place.open().await?;
+    let manifest = repository.choose(args.from.as_deref()).await?;
+    let mut backup = Backup {
+        repository,
+        manifest,
+        identities,
+    };
+    backup.ensure_whole().await?;
     let context = jetstream(broker::client(&args.common.nats).await?);
     let store = ResumeStore::new(&args.store);
-    ensure_free(&context, &backup.manifest.contents).await?;
+    ensure_free(&context).await?;
     if args.broker_only {
         backup.manifest.contents.objects = 0;
     } else {
         ensure_empty(&store, &args.store.s3_bucket).await?;
     }
-    if args.mode.mode() == Mode::DryRun {
-        return print_dry_run(args, &backup);
-    }
-    if !args.broker_only {
-        store.ensure_bucket().await?;
-        let restored = restore_objects(&store, &backup).await;
-        restored.context(PARTIAL_RESTORE_HINT)?;
-    }
-    for StreamCount { stream, .. } in backup.manifest.contents.streams.iter().rev() {
-        let restored = restore_stream(&context, stream, &backup, args.replicas).await;
-        restored.with_context(|| format!("{PARTIAL_RESTORE_HINT}: stream {stream} cannot be restored"))?;
+    if args.mode.mode() == Mode::Apply {
+        if !args.broker_only {
+            store.ensure_bucket().await?;
+            let restored = backup.restore_objects(&store).await;
+            restored.context(PARTIAL_RESTORE_HINT)?;
+        }
+        for counted in backup.manifest.contents.streams.iter().rev() {
+            let stream = &counted.stream;
+            let restored = backup.restore_stream(&context, stream, args.replicas).await;
+            restored
+                .with_context(|| format!("{PARTIAL_RESTORE_HINT}: stream {stream} cannot be restored"))?;
+        }
     }
     print_restored(args, &backup)
 }
 
-async fn open(args: &RestoreArgs) -> anyhow::Result<VerifiedBackup> {
-    let identities = args.backup_identity.as_ref().map(Identities::parse).transpose()?;
-    let (store, prefix) = match &args.folder {
-        Some(folder) => (BackupStore::Folder(folder.clone()), String::new()),
-        None => {
-            let repository = Repository::open(args.bucket.bucket()?).await?;
-            let name = repository.choose(args.from.as_deref())?;
-            (repository.store(), format!("{name}/"))
-        }
-    };
-    VerifiedBackup::open(store, prefix, identities).await
-}
-
-async fn ensure_free(context: &Context, contents: &Contents) -> anyhow::Result<()> {
-    let names: Vec<String> = context
-        .stream_names()
-        .try_collect()
-        .await
-        .context("the broker's streams cannot be listed")?;
-    let streams = contents.streams.iter().map(|counted| &counted.stream);
-    let taken: Vec<&str> = streams
-        .filter(|stream| names.contains(stream))
-        .map(String::as_str)
-        .collect();
+async fn ensure_free(context: &Context) -> anyhow::Result<()> {
+    let names = context.stream_names().try_collect::<Vec<String>>().await;
+    let names = names.context("the broker's streams cannot be listed")?;
     ensure!(
-        taken.is_empty(),
-        "The broker has streams of these names, and nothing is written over: {}. Restore into an empty broker, before \
-         `sitectl setup`; where these may go, delete them first.",
-        taken.join(", ")
+        names.is_empty(),
+        "The broker has streams, and nothing is written over: {}. Restore into an empty broker, before `sitectl setup`; \
+         where these may go, delete them first.",
+        names.join(", ")
     );
     Ok(())
 }
@@ -97,86 +85,99 @@ async fn ensure_empty(store: &ResumeStore, bucket: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn restore_objects(store: &ResumeStore, backup: &VerifiedBackup) -> anyhow::Result<()> {
-    let should = backup.manifest.contents.objects;
-    let progress = progress::counted("objects", should)?;
-    let mut count = 0;
-    for (description, content) in backup.objects() {
-        let info: ObjectInfo = verified::json(backup.decrypted(&description).await?).await?;
-        let content = verified::bytes(backup.decrypted(&content).await?).await?;
-        let mut checksum = RunningChecksum::default();
-        checksum.update(&content);
-        store.restore(&info, content).await?;
-        let restored = stored_checksum(store, &info.key).await?;
-        ensure!(
-            restored == Some(checksum.finish()),
-            "the bucket holds another object under {} than it was given",
-            info.key
+/// A backup that is being restored.
+struct Backup {
+    repository: Repository,
+    manifest: Manifest,
+    identities: Identities,
+}
+
+impl Backup {
+    /// Name of the backup, for people.
+    fn named(&self) -> anyhow::Result<String> {
+        Ok(self
+            .repository
+            .place
+            .named(&format!("{}/", self.manifest.name()?)))
+    }
+
+    /// Reads all of it once: what was altered cannot be decrypted.
+    async fn ensure_whole(&self) -> anyhow::Result<()> {
+        let named = self.named()?;
+        let mut progress = Progress::new("bytes checked", Some(self.manifest.bytes()));
+        for (name, bytes) in &self.manifest.files {
+            ensure!(
+                self.repository.bytes_of(name) == Some(*bytes),
+                "The backup in {named} is incomplete: {name} is missing, or a part of it."
+            );
+            let content = self.open(name).await?;
+            let mut content = InspectReader::new(content, |piece| progress.inc(piece.len() as u64));
+            let read = copy(&mut content, &mut sink()).await;
+            read.with_context(|| altered(name))?;
+        }
+        Ok(())
+    }
+
+    async fn open(&self, name: &str) -> anyhow::Result<Content> {
+        let encrypted = self.repository.place.open(name).await?;
+        self.identities.decrypt(name, encrypted).await
+    }
+
+    async fn restore_objects(&self, store: &ResumeStore) -> anyhow::Result<()> {
+        let mut progress = Progress::new("objects", Some(self.manifest.contents.objects));
+        let objects = self
+            .manifest
+            .files
+            .keys()
+            .filter(|name| name.starts_with("objects/"));
+        for name in objects {
+            let mut file = BufReader::new(self.open(name).await?);
+            let (mut description, mut content) = (Vec::new(), Vec::new());
+            file.read_until(b'\n', &mut description).await?;
+            file.read_to_end(&mut content).await?;
+            let info: ObjectInfo = serde_json::from_slice(&description).with_context(|| altered(name))?;
+            store.restore(&info, content).await?;
+            progress.inc(1);
+        }
+        Ok(())
+    }
+
+    async fn restore_stream(
+        &self,
+        context: &Context,
+        stream: &str,
+        replicas: Option<usize>,
+    ) -> anyhow::Result<()> {
+        let info = self.manifest.streams.get(stream);
+        let mut info = info.context("the manifest does not describe it")?.clone();
+        if let Some(replicas) = replicas {
+            info.set_replicas(replicas);
+        }
+        let name = format!("{}/{}", self.manifest.name()?, snapshot::file_name(stream));
+        let mut progress = Progress::new(
+            format!("bytes of stream {stream}"),
+            self.repository.bytes_of(&name),
         );
-        count += 1;
-        progress.inc(1);
+        let content = InspectReader::new(self.open(&name).await?, |piece| progress.inc(piece.len() as u64));
+        snapshot::restore(context, stream, &info, content).await?;
+        snapshot::wait_until_restored(context, stream, &info).await
     }
-    ensure!(
-        count == should,
-        "the backup names {should} objects and has {count}"
-    );
-    Ok(())
 }
 
-async fn stored_checksum(store: &ResumeStore, key: &str) -> anyhow::Result<Option<FileChecksum>> {
-    let Some(mut object) = store.open(key).await? else {
-        return Ok(None);
+fn print_restored(args: &RestoreArgs, backup: &Backup) -> anyhow::Result<()> {
+    let (named, taken) = (backup.named()?, backup.manifest.taken.format(&Rfc3339)?);
+    let (key, heading) = match args.mode.mode() {
+        Mode::Apply => (
+            "restored",
+            format!("Restored and checked {named}, as of {taken}:"),
+        ),
+        Mode::DryRun => (
+            "wouldRestore",
+            format!("Nothing was restored; repeat it with --yes. Would restore {named}, as of {taken}:"),
+        ),
     };
-    let mut checksum = RunningChecksum::default();
-    while let Some(piece) = object.next().await? {
-        checksum.update(piece.as_ref());
-    }
-    Ok(Some(checksum.finish()))
-}
-
-async fn restore_stream(
-    context: &Context,
-    stream: &str,
-    backup: &VerifiedBackup,
-    replicas: Option<usize>,
-) -> anyhow::Result<()> {
-    let info = backup.content(&format!("streams/{stream}.json")).await?;
-    let mut info: StreamInfo = verified::json(info).await?;
-    if let Some(replicas) = replicas {
-        info.set_replicas(replicas);
-    }
-    let name = format!("streams/{stream}.snapshot");
-    let progress = progress::bytes(format!("stream {stream}"), backup.bytes(&name))?;
-    let snapshot = progress.wrap_async_read(backup.content(&name).await?);
-    snapshot::restore(context, stream, &info, snapshot).await?;
-    snapshot::wait_until_restored(context, stream, &info).await
-}
-
-fn print_dry_run(args: &RestoreArgs, backup: &VerifiedBackup) -> anyhow::Result<()> {
-    let taken = backup.manifest.taken.format(&Rfc3339)?;
     let contents = &backup.manifest.contents;
-    let document = json!({ "from": backup.named(), "taken": taken, "wouldRestore": contents });
-    let heading = format!(
-        "Nothing was restored; repeat it with --yes. Would restore {}, as of {taken}:",
-        backup.named()
-    );
-    print_contents(args, contents, &document, heading)
-}
-
-fn print_restored(args: &RestoreArgs, backup: &VerifiedBackup) -> anyhow::Result<()> {
-    let taken = backup.manifest.taken.format(&Rfc3339)?;
-    let contents = &backup.manifest.contents;
-    let document = json!({ "from": backup.named(), "taken": taken, "restored": contents });
-    let heading = format!("Restored and checked {}, as of {taken}:", backup.named());
-    print_contents(args, contents, &document, heading)
-}
-
-fn print_contents(
-    args: &RestoreArgs,
-    contents: &Contents,
-    document: &serde_json::Value,
-    heading: String,
-) -> anyhow::Result<()> {
+    let document = json!({ "from": named, "taken": taken, key: contents });
     let lines = contents.lines(&args.store.s3_bucket);
-    print_output(args.common.json, document, std::iter::once(heading).chain(lines))
+    print_output(args.common.json, &document, std::iter::once(heading).chain(lines))
 }

@@ -1,11 +1,11 @@
 //! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
 //! restore` speak (nats-server, `server/jetstream_api.go`).
 
-use std::{collections::VecDeque, io, pin::pin, sync::atomic::Ordering, time::Duration};
+use std::{collections::VecDeque, pin::pin, sync::atomic::Ordering, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::{
-    Client, Message, Request, Subject, Subscriber,
+    Client, Message, Request, Subscriber,
     jetstream::{Context, consumer::Info, response::Response},
 };
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
@@ -17,8 +17,8 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{REQUEST_TIMEOUT, writer::NewFile};
-use crate::progress;
+use super::{REQUEST_TIMEOUT, encryption::EncryptedFile};
+use crate::progress::Progress;
 
 /// Size of a chunk; less where the broker takes only smaller messages.
 const CHUNK_BYTES: usize = 128 * 1024;
@@ -37,8 +37,13 @@ const DELIVERY: &str = "backup";
 const NO_CONTENT: u16 = 204;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A stream as the broker tells of it. What it says is kept word for word: a newer broker may say more than we know.
-#[derive(Serialize, Deserialize)]
+/// Name of a snapshot's file within its backup.
+pub fn file_name(stream: &str) -> String {
+    format!("streams/{stream}.snapshot.age")
+}
+
+/// A stream as the broker describes it, word for word: a newer broker may say more than we know.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct StreamInfo {
     config: Value,
     state: Value,
@@ -65,9 +70,14 @@ impl StreamInfo {
 /// # Errors
 ///
 /// If the broker refuses it, falls silent or is lost meanwhile, or the place of the backup does not take it.
-pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> anyhow::Result<StreamInfo> {
+pub async fn download(
+    context: &Context,
+    stream: &str,
+    file: &mut EncryptedFile,
+) -> anyhow::Result<StreamInfo> {
     let client = context.client();
-    let connects = connects(&client);
+    let connects = || client.statistics().connects.load(Ordering::Relaxed);
+    let connects_before = connects();
     let inbox = format!("{DELIVERY}.{}", Uuid::new_v4().simple());
     let mut chunks = Chunks {
         received: client.subscribe(inbox.clone()).await?,
@@ -78,15 +88,16 @@ pub async fn download(context: &Context, stream: &str, file: &mut NewFile) -> an
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
     let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
-    let progress = progress::compressed(format!("stream {stream}"), info.number("bytes"))?;
+    // How much it is once it is compressed shows only at the end.
+    let mut progress = Progress::new(format!("compressed bytes of stream {stream}"), None);
     while let Some(chunk) = chunks.next().await? {
         chunks.hold_while(file.write(&chunk.payload)).await?;
         progress.inc(chunk.payload.len() as u64);
-        chunks.acknowledge(chunk).await?;
+        chunks.acknowledge(&chunk).await?;
     }
     // The last piece has no number: it could have been lost with the connection.
     ensure!(
-        self::connects(&client) == connects,
+        connects() == connects_before,
         "the connection to the broker was lost meanwhile"
     );
     Ok(info)
@@ -109,31 +120,36 @@ impl Chunks {
             Some(chunk) => chunk,
             None => {
                 let chunk = timeout(CHUNK_TIMEOUT, self.received.next()).await;
-                let chunk = chunk.ok().flatten().context("the broker fell silent")?;
-                self.numbered(chunk)?
+                self.numbered(chunk.ok().flatten())?
             }
         };
-        if chunk.payload.is_empty() {
-            ensure_complete(&chunk)?;
-            return Ok(None);
+        if !chunk.payload.is_empty() {
+            return Ok(Some(chunk));
         }
-        Ok(Some(chunk))
+        // The empty message at the end says how it went.
+        match chunk.status {
+            Some(status) if status.as_u16() != NO_CONTENT => bail!(
+                "the broker broke it off: {status} {}",
+                chunk.description.as_deref().unwrap_or_default()
+            ),
+            _ => Ok(None),
+        }
     }
 
-    fn numbered(&mut self, chunk: Message) -> anyhow::Result<Message> {
+    /// A chunk's number is the last part of the subject that acknowledges it.
+    fn numbered(&mut self, chunk: Option<Message>) -> anyhow::Result<Message> {
+        let chunk = chunk.context("the broker fell silent")?;
         if let Some(ack) = &chunk.reply {
             self.number += 1;
-            ensure!(
-                numbered(ack) == Some(self.number),
-                "a piece of it was lost on the way"
-            );
+            let number = ack.rsplit('.').next().and_then(|number| number.parse().ok());
+            ensure!(number == Some(self.number), "a piece of it was lost on the way");
         }
         Ok(chunk)
     }
 
-    async fn acknowledge(&self, chunk: Message) -> anyhow::Result<()> {
-        if let Some(ack) = chunk.reply {
-            self.client.publish(ack, "".into()).await?;
+    async fn acknowledge(&self, chunk: &Message) -> anyhow::Result<()> {
+        if let Some(ack) = &chunk.reply {
+            self.client.publish(ack.clone(), "".into()).await?;
         }
         Ok(())
     }
@@ -145,36 +161,14 @@ impl Chunks {
             if let Ok(written) = timeout(ACK_INTERVAL, &mut writing).await {
                 return written;
             }
-            if let Some(Some(chunk)) = self.received.next().now_or_never() {
+            if let Some(chunk) = self.received.next().now_or_never() {
                 let mut chunk = self.numbered(chunk)?;
-                if let Some(ack) = chunk.reply.take() {
-                    self.client.publish(ack, "".into()).await?;
-                }
+                self.acknowledge(&chunk).await?;
+                chunk.reply = None;
                 self.held.push_back(chunk);
             }
         }
     }
-}
-
-/// The empty message at the end says how it went.
-fn ensure_complete(end: &Message) -> anyhow::Result<()> {
-    match end.status {
-        None => Ok(()),
-        Some(status) if status.as_u16() == NO_CONTENT => Ok(()),
-        Some(status) => bail!(
-            "the broker broke it off: {status} {}",
-            end.description.as_deref().unwrap_or_default()
-        ),
-    }
-}
-
-/// A chunk's number, the last part of the subject that acknowledges it.
-fn numbered(ack: &Subject) -> Option<u64> {
-    ack.rsplit('.').next()?.parse().ok()
-}
-
-fn connects(client: &Client) -> u64 {
-    client.statistics().connects.load(Ordering::Relaxed)
 }
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
@@ -190,35 +184,25 @@ pub async fn restore(
 ) -> anyhow::Result<()> {
     let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
     let client = context.client();
-    let mut chunk = vec![0; chunk_size(&client)];
+    let most = chunk_size(&client) as u64;
     loop {
-        let length = fill(&mut snapshot, &mut chunk).await?;
-        let is_end = length == 0;
-        let request = Request::new()
-            .payload(chunk[..length].to_vec().into())
-            .timeout(Some(if is_end { RESTORE_TIMEOUT } else { CHUNK_TIMEOUT }));
+        let mut chunk = Vec::new();
+        (&mut snapshot).take(most).read_to_end(&mut chunk).await?;
+        let is_end = chunk.is_empty();
+        let request = Request::new().payload(chunk.into()).timeout(Some(if is_end {
+            RESTORE_TIMEOUT
+        } else {
+            CHUNK_TIMEOUT
+        }));
         let sent = client.send_request(upload.deliver_subject.clone(), request);
         let answer = sent.await.context("the broker fell silent")?;
+        if is_end || !answer.payload.is_empty() {
+            into_result::<Value>(serde_json::from_slice(&answer.payload)?)?;
+        }
         if is_end {
-            parse_response::<Value>(&answer.payload)?;
             return Ok(());
         }
-        if !answer.payload.is_empty() {
-            parse_response::<Value>(&answer.payload)?;
-        }
     }
-}
-
-/// Reads as much as there is room for; less only at the end.
-async fn fill(content: &mut (impl AsyncRead + Unpin), chunk: &mut [u8]) -> io::Result<usize> {
-    let mut length = 0;
-    while length < chunk.len() {
-        match content.read(&mut chunk[length..]).await? {
-            0 => break,
-            more => length += more,
-        }
-    }
-    Ok(length)
 }
 
 /// Where a snapshot is sent to.
@@ -233,65 +217,31 @@ struct Upload {
 /// # Errors
 ///
 /// If it is not so within [`REQUEST_TIMEOUT`].
-pub async fn wait_until_restored(context: &Context, stream: &str, info: &StreamInfo) -> anyhow::Result<()> {
+pub async fn wait_until_restored(context: &Context, stream: &str, former: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        let found = fingerprint(context, stream).await;
-        if found
-            .as_ref()
-            .is_ok_and(|found| found.is_restored_from(&StreamFingerprint::by(info)))
-        {
+        let restored = is_restored(context, stream, former).await;
+        if matches!(restored, Ok(true)) {
             return Ok(());
         }
         if started.elapsed() > REQUEST_TIMEOUT {
-            found?;
+            restored?;
             bail!("the broker has it with other messages, numbers or consumers than it had");
         }
         sleep(POLL_INTERVAL).await;
     }
 }
 
-/// Fingerprint of a stream: what must be the same after a restore.
-struct StreamFingerprint {
-    messages: u64,
-    first_sequence: u64,
-    last_sequence: u64,
-    consumers: u64,
-    /// Whether single messages go when their time is over.
-    forgets: bool,
-}
-
-impl StreamFingerprint {
-    fn by(info: &StreamInfo) -> Self {
-        Self {
-            forgets: info.config["allow_msg_ttl"] == true,
-            messages: info.messages(),
-            first_sequence: info.number("first_seq"),
-            last_sequence: info.number("last_seq"),
-            consumers: info.number("consumer_count"),
-        }
-    }
-
-    /// What was too old when it was restored is gone at once.
-    fn is_restored_from(&self, former: &Self) -> bool {
-        let has_forgotten = former.forgets || self.first_sequence > former.first_sequence;
-        let is_complete = self.messages == former.messages || has_forgotten;
-        let ends = |fingerprint: &Self| (fingerprint.last_sequence, fingerprint.consumers);
-        is_complete && ends(self) == ends(former)
-    }
-}
-
-async fn fingerprint(context: &Context, stream: &str) -> anyhow::Result<StreamFingerprint> {
-    let stream = context.get_stream(stream).await?;
+async fn is_restored(context: &Context, name: &str, former: &StreamInfo) -> anyhow::Result<bool> {
+    let stream = context.get_stream(name).await?;
     let consumers: Vec<Info> = stream.consumers().try_collect().await?;
     let state = &stream.cached_info().state;
-    Ok(StreamFingerprint {
-        messages: state.messages,
-        first_sequence: state.first_sequence,
-        last_sequence: state.last_sequence,
-        consumers: consumers.len() as u64,
-        forgets: stream.cached_info().config.allow_message_ttl,
-    })
+    // What was too old when it was restored is gone at once.
+    let has_forgotten =
+        former.config["allow_msg_ttl"] == true || state.first_sequence > former.number("first_seq");
+    Ok((has_forgotten || state.messages == former.messages())
+        && state.last_sequence == former.number("last_seq")
+        && consumers.len() as u64 == former.number("consumer_count"))
 }
 
 fn chunk_size(client: &Client) -> usize {
@@ -303,12 +253,7 @@ async fn request<T: DeserializeOwned>(
     subject: &str,
     body: &impl Serialize,
 ) -> anyhow::Result<T> {
-    let answer: Response<T> = context.request(subject.to_owned(), body).await?;
-    into_result(answer)
-}
-
-fn parse_response<T: DeserializeOwned>(answer: &[u8]) -> anyhow::Result<T> {
-    into_result(serde_json::from_slice(answer)?)
+    into_result(context.request(subject.to_owned(), body).await?)
 }
 
 fn into_result<T>(answer: Response<T>) -> anyhow::Result<T> {

@@ -2,21 +2,22 @@
 
 mod letter;
 mod replay;
-mod selection;
 
+use std::collections::BTreeSet;
+
+use anyhow::Context as _;
+use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde_json::json;
+use site_broker::StreamReader;
+use site_events::DEAD_LETTERS_STREAM;
 
-use self::{
-    letter::ListedDeadLetter,
-    selection::{Selection, comma_separated, open},
-};
 pub use self::{letter::document, replay::replay_letters};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
-    output::{ListOutput, print_output, table},
+    output::{ListOutput, cells, print_output, table},
 };
 
 /// Which of the commands, and what it needs to know.
@@ -55,6 +56,18 @@ enum Command {
     },
 }
 
+/// Selection of dead letters.
+#[derive(Args, Debug)]
+#[group(id = "selection", required = true, multiple = false)]
+struct Selection {
+    /// Their numbers in the list
+    #[arg(value_name = "NUMBER")]
+    numbers: Vec<u64>,
+    /// All there are
+    #[arg(long)]
+    all: bool,
+}
+
 /// Does what was asked for.
 ///
 /// # Errors
@@ -69,55 +82,81 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
             selection,
             mode,
             common,
-        } => match mode.mode() {
-            Mode::Apply => drop_for_good(selection, common).await,
-            Mode::DryRun => print_dry_run(selection, common).await,
-        },
+        } => drop_for_good(selection, mode.mode(), common).await,
     }
 }
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&common.nats).await?).await?;
-    let mut list = ListOutput::to_stdout(common.json, "deadLetters", letter::HEADINGS);
-    let mut letters = broker::all(&stream);
+    let reader = open(&broker::connect(&common.nats).await?).await?;
+    let headings = letter::COLUMNS.iter().map(|(heading, _)| *heading);
+    let mut list = ListOutput::to_stdout(common.json, "deadLetters", headings);
+    let mut letters = broker::all(&reader);
     while let Some(letter) = letters.try_next().await? {
-        let listed = ListedDeadLetter::of(&letter);
-        list.item(&listed, || listed.cells().to_vec())?;
+        let listed = letter::listed(&letter);
+        list.item(&listed, || cells(&letter::COLUMNS, &listed))?;
     }
     list.end("There are no dead letters.")
 }
 
 async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letter = selection::get(stream.stream(), number).await?;
-    let event = serde_json::to_string_pretty(&broker::content(&letter))?;
-    let mut lines = table(letter::HEADINGS, [ListedDeadLetter::of(&letter).cells()])?;
+    let reader = open(&broker::connect(&common.nats).await?).await?;
+    let letter = get(reader.stream(), number).await?;
+    let document = document(&letter);
+    let event = serde_json::to_string_pretty(&document["event"])?;
+    let mut lines = table(&letter::COLUMNS, std::slice::from_ref(&document))?;
     lines.push(event);
-    print_output(common.json, &document(&letter), lines)
+    print_output(common.json, &document, lines)
 }
 
-async fn drop_for_good(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&common.nats).await?).await?;
-    let (mut letters, mut dropped) = (selection.find(&stream).await?, Vec::new());
-    while let Some(letter) = letters.try_next().await? {
-        broker::secure_delete(stream.stream(), letter.sequence).await?;
-        dropped.push(letter.sequence);
+async fn drop_for_good(selection: &Selection, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
+    let reader = open(&broker::connect(&common.nats).await?).await?;
+    let numbers = selection.find(&reader).await?;
+    let listed = comma_separated(&numbers);
+    if mode == Mode::DryRun {
+        let lines = [
+            format!("would drop: {listed}"),
+            "Nothing was dropped; repeat it with --yes.".to_owned(),
+        ];
+        return print_output(common.json, &json!({ "wouldDrop": numbers }), lines);
     }
-    drop(letters);
+    for number in &numbers {
+        broker::secure_delete(reader.stream(), *number).await?;
+    }
     print_output(
         common.json,
-        &json!({ "dropped": dropped }),
-        [format!("dropped: {}", comma_separated(&dropped))],
+        &json!({ "dropped": numbers }),
+        [format!("dropped: {listed}")],
     )
 }
 
-async fn print_dry_run(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
-    let stream = open(&broker::connect(&common.nats).await?).await?;
-    let letters = selection.find(&stream).await?;
-    let numbers: Vec<u64> = letters.map_ok(|letter| letter.sequence).try_collect().await?;
-    let lines = [
-        format!("would drop: {}", comma_separated(&numbers)),
-        "Nothing was dropped; repeat it with --yes.".to_owned(),
-    ];
-    print_output(common.json, &json!({ "wouldDrop": numbers }), lines)
+impl Selection {
+    /// The numbers of those that are there now; none that comes later, as one does whose replay fails.
+    async fn find(&self, reader: &StreamReader) -> anyhow::Result<Vec<u64>> {
+        if self.all {
+            let letters = broker::all(reader).map_ok(|letter| letter.sequence);
+            return Ok(letters.try_collect().await?);
+        }
+        let numbers: BTreeSet<u64> = self.numbers.iter().copied().collect();
+        for number in &numbers {
+            get(reader.stream(), *number).await?;
+        }
+        Ok(numbers.into_iter().collect())
+    }
+}
+
+async fn open(context: &Context) -> anyhow::Result<StreamReader> {
+    broker::reader(context, DEAD_LETTERS_STREAM).await
+}
+
+async fn get(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
+    let letter = broker::get(stream, number).await?;
+    letter.with_context(|| format!("There is no dead letter {number}; see `sitectl dead-letters list`."))
+}
+
+fn comma_separated(numbers: &[u64]) -> String {
+    if numbers.is_empty() {
+        return "none".to_owned();
+    }
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(", ")
 }

@@ -2,22 +2,23 @@
 
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
-use site_broker::{Desired, Endpoint, ProvisionSettings};
+use serde_json::Value;
+use site_broker::{Desired, Endpoint};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use site_service::error_line;
-use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Duration, OffsetDateTime};
 
-use crate::finding::{Finding, RUN_SETUP};
+use crate::finding::Finding;
 use crate::{broker, webhooks};
 
 /// Age of an event at which the backlog becomes a warning: retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
 /// All that waits. What cannot be opened was told of before.
-pub async fn examine(context: &Context, wanted: &Desired, settings: &ProvisionSettings) -> Vec<Finding> {
+pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Ok(site) = broker::stream(context, SITE_STREAM).await {
-        findings.extend(examine_consumers(&site, wanted, settings).await);
+        findings.extend(examine_consumers(&site, wanted).await);
     }
     if let Ok(letters) = broker::stream(context, DEAD_LETTERS_STREAM).await {
         findings.push(examine_dead_letters(letters.cached_info().state.messages));
@@ -26,7 +27,7 @@ pub async fn examine(context: &Context, wanted: &Desired, settings: &ProvisionSe
     findings
 }
 
-async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &ProvisionSettings) -> Vec<Finding> {
+async fn examine_consumers(site: &Stream, wanted: &Desired) -> Vec<Finding> {
     let infos: Vec<Info> = match site.consumers().try_collect().await {
         Ok(infos) => infos,
         Err(error) => {
@@ -36,23 +37,15 @@ async fn examine_consumers(site: &Stream, wanted: &Desired, settings: &Provision
     };
     let mut findings = Vec::new();
     for info in infos {
-        let is_wanted = wanted
+        let mut named = wanted
             .consumers
             .iter()
-            .any(|config| config.durable_name.as_deref() == Some(&info.name));
-        let is_endpoints = info.name.starts_with(Endpoint::CONSUMER_PREFIX);
+            .filter_map(|config| config.durable_name.as_ref());
+        let is_wanted = named.any(|name| *name == info.name);
         // Others read what they like; that is not ours to judge.
-        if !is_wanted && !is_endpoints {
-            continue;
+        if is_wanted || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
+            findings.push(examine_backlog(site, &info).await);
         }
-        if !is_wanted && settings.webhooks.is_some() {
-            findings.push(Finding::warning(
-                format!("consumer {}", info.name),
-                "WEBHOOKS names its endpoint no more",
-                format!("{RUN_SETUP}, which removes it with what waits for it"),
-            ));
-        }
-        findings.push(examine_backlog(site, &info).await);
     }
     findings
 }
@@ -85,15 +78,15 @@ fn judge(what: &str, waiting: u64, age: Duration) -> Finding {
 /// When the oldest event came that has no outcome: the first behind all that have one.
 async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateTime>> {
     let from = info.ack_floor.stream_sequence + 1;
-    let mut oldest = None;
+    let mut times = Vec::new();
     for subject in &info.config.filter_subjects {
-        let first = broker::next(site, subject, from).await?;
-        oldest = [oldest, first.map(|message| message.time)]
-            .into_iter()
-            .flatten()
-            .min();
+        times.extend(
+            broker::next(site, subject, from)
+                .await?
+                .map(|message| message.time),
+        );
     }
-    Ok(oldest)
+    Ok(times.into_iter().min())
 }
 
 fn examine_dead_letters(waiting: u64) -> Finding {
@@ -107,43 +100,33 @@ fn examine_dead_letters(waiting: u64) -> Finding {
     )
 }
 
+/// Those that are on or paused by somebody are told by what waits for them.
 async fn examine_endpoints(context: &Context) -> Vec<Finding> {
-    let states = match webhooks::states(context).await {
-        Ok(states) => states,
-        // A bucket that is not there was told of before.
-        Err(_) => return Vec::new(),
-    };
-    let judge = |(name, state): (String, site_broker::endpoint_state::EndpointState)| {
-        let what = format!("endpoint {name}");
-        match (state.off, state.failing_since) {
-            (Some(reason), _) => Finding::warning(
-                what,
-                format!("switched off: {reason}"),
-                format!("once it works again: `sitectl webhooks enable {name}`"),
-            ),
-            (None, Some(since)) => Finding::warning(
-                what,
-                format!("fails since {}", since.format(&Rfc3339).unwrap_or_default()),
-                "ask its receiver; it is switched off after five days",
-            ),
-            (None, None) => Finding::ok(what, "takes what it is sent"),
-        }
-    };
-    states.into_iter().map(judge).collect()
+    // A bucket that is not there was told of before.
+    let endpoints = webhooks::endpoints(context).await.unwrap_or_default();
+    let findings = endpoints.iter().filter_map(|endpoint| {
+        let [name, state] = ["name", "state"].map(|key| endpoint[key].as_str().unwrap_or_default());
+        let remedy = match (&endpoint["off"], &endpoint["failingSince"]) {
+            (Value::String(_), _) => format!("once it works again: `sitectl webhooks enable {name}`"),
+            (_, Value::String(_)) => "ask its receiver; it is switched off after five days".to_owned(),
+            _ => return None,
+        };
+        Some(Finding::warning(format!("endpoint {name}"), state, remedy))
+    });
+    findings.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Verdict;
 
     #[test]
     fn what_waits_for_long_is_a_warning() {
-        let line = |age| judge("waiting for somebody", 3, age).cells().join(" ");
-        assert!(line(Duration::minutes(29)).starts_with("ok"));
-        let late = line(Duration::minutes(31));
-        assert!(
-            late.starts_with("warning") && late.contains("3, the oldest for 1860 s"),
-            "{late}"
-        );
+        let judged = |age| judge("waiting for somebody", 3, age);
+        assert_eq!(judged(Duration::minutes(29)).verdict, Verdict::Ok);
+        let late = judged(Duration::minutes(31));
+        assert_eq!(late.verdict, Verdict::Warning);
+        assert!(late.says.contains("3, the oldest for 1860 s"), "{late:?}");
     }
 }

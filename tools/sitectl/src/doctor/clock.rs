@@ -33,20 +33,14 @@ fn judge(ahead: Duration) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Verdict;
 
     #[test]
     fn a_clock_that_is_off_by_minutes_is_told_with_its_direction() {
-        assert!(judge(Duration::seconds(-3)).cells().join(" ").starts_with("ok"));
-        let ahead = judge(Duration::minutes(5)).cells().join(" ");
-        assert!(
-            ahead.starts_with("warning") && ahead.contains("300 s ahead of"),
-            "{ahead}"
-        );
-        assert!(
-            judge(Duration::minutes(-5))
-                .cells()
-                .join(" ")
-                .contains("300 s behind")
-        );
+        assert_eq!(judge(Duration::seconds(-3)).verdict, Verdict::Ok);
+        let ahead = judge(Duration::minutes(5));
+        assert_eq!(ahead.verdict, Verdict::Warning);
+        assert!(ahead.says.contains("300 s ahead of"), "{ahead:?}");
+        assert!(judge(Duration::minutes(-5)).says.contains("300 s behind"));
     }
 }

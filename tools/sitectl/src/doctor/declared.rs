@@ -1,6 +1,6 @@
 //! Configuration drift: whether streams, buckets and consumers are there, and set as `sitectl setup` sets them.
 
-use std::{fmt::Debug, time::Duration};
+use std::time::Duration;
 
 use async_nats::jetstream::{
     Context,
@@ -8,6 +8,8 @@ use async_nats::jetstream::{
     context::GetStreamErrorKind,
     stream::{Config, Info},
 };
+use serde::Serialize;
+use serde_json::{Value, json};
 use site_broker::{Desired, provision::described};
 use site_events::{SENDINGS_STREAM, SITE_STREAM};
 
@@ -15,6 +17,20 @@ use crate::finding::{Finding, RUN_SETUP, Verdict};
 
 /// From when on somebody should look.
 const NEARLY_FULL_PERCENT: u64 = 80;
+/// What the set-up decides of a stream, by the broker's names.
+const OF_STREAMS: &str = "subjects num_replicas max_age max_bytes max_msgs_per_subject duplicate_window retention storage discard \
+                          allow_direct allow_rollup_hdrs allow_msg_ttl subject_delete_marker_ttl";
+/// The same of a consumer.
+const OF_CONSUMERS: &str = "filter_subjects ack_wait max_deliver ack_policy";
+/// Those of them that the broker has in nanoseconds.
+const DURATIONS: [&str; 4] = [
+    "max_age",
+    "duplicate_window",
+    "subject_delete_marker_ttl",
+    "ack_wait",
+];
+/// Those that the broker decides where nothing is asked for.
+const DECIDED_BY_BROKER: [&str; 2] = ["max_msgs_per_subject", "duplicate_window"];
 
 /// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -22,10 +38,9 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         findings.push(examine_stream(context, &described(config), config).await);
     }
-    for config in &wanted.consumers {
-        findings.push(examine_consumer(context, SITE_STREAM, config).await);
-    }
-    for (stream, config) in &wanted.others {
+    let of_site = wanted.consumers.iter().map(|config| (SITE_STREAM, config));
+    let others = wanted.others.iter().map(|(stream, config)| (*stream, config));
+    for (stream, config) in of_site.chain(others) {
         findings.push(examine_consumer(context, stream, config).await);
     }
     findings
@@ -37,7 +52,7 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             let info = stream.cached_info();
             let full = full_percent(info);
             let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
-            let finding = judge(what, fine, &stream_differences(wanted, &info.config));
+            let finding = judge(what, fine, &differences(OF_STREAMS, wanted, &info.config));
             // An issue fills the stream of sendings as fast as there is room.
             let may_be_full = wanted.name == SENDINGS_STREAM;
             if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT && !may_be_full {
@@ -72,93 +87,39 @@ async fn examine_consumer(context: &Context, stream: &str, wanted: &pull::Config
     match found {
         Ok(consumer) => {
             let found = &consumer.cached_info().config;
-            let mut differences = Differences::default();
-            differences.note("what it takes", &wanted.filter_subjects, &found.filter_subjects);
-            differences.note("the wait for an outcome", &wanted.ack_wait, &found.ack_wait);
-            differences.note("the most attempts", &wanted.max_deliver, &found.max_deliver);
-            differences.note("how it is acknowledged", &wanted.ack_policy, &found.ack_policy);
-            judge(&what, "as set up".to_owned(), &differences)
+            judge(
+                &what,
+                "as set up".to_owned(),
+                &differences(OF_CONSUMERS, wanted, found),
+            )
         }
         Err(error) => Finding::wrong(what, format!("cannot be opened: {error}"), RUN_SETUP),
     }
 }
 
-fn judge(what: &str, fine: String, differences: &Differences) -> Finding {
-    if differences.0.is_empty() {
+fn judge(what: &str, fine: String, differences: &[String]) -> Finding {
+    if differences.is_empty() {
         Finding::ok(what, fine)
     } else {
         let remedy = format!("{RUN_SETUP} with the settings that you gave here");
-        Finding::wrong(what, differences.0.join(", "), remedy)
+        Finding::wrong(what, differences.join(", "), remedy)
     }
 }
 
-/// In what a thing is not as it is wanted, in words.
-#[derive(Default)]
-struct Differences(Vec<String>);
-
-impl Differences {
-    fn note<T: PartialEq + Debug>(&mut self, what: &str, wanted: &T, found: &T) {
-        if wanted != found {
-            self.0
-                .push(format!("{what} is {found:?} and should be {wanted:?}"));
-        }
-    }
+fn differences(names: &str, wanted: &impl Serialize, found: &impl Serialize) -> Vec<String> {
+    let (wanted, found) = (json!(wanted), json!(found));
+    let differences = names.split(' ').filter_map(|name| {
+        let is_any = DECIDED_BY_BROKER.contains(&name) && wanted[name].as_i64().unwrap_or_default() == 0;
+        let [wanted, found] = [&wanted, &found].map(|config| shown(name, &config[name]));
+        (wanted != found && !is_any).then(|| format!("{name} is {found} and should be {wanted}"))
+    });
+    differences.collect()
 }
 
-fn stream_differences(wanted: &Config, found: &Config) -> Differences {
-    let mut differences = Differences::default();
-    differences.note("its subjects", &wanted.subjects, &found.subjects);
-    differences.note("the number of copies", &wanted.num_replicas, &found.num_replicas);
-    differences.note("the time kept", &Age(wanted.max_age), &Age(found.max_age));
-    differences.note("the most bytes", &wanted.max_bytes, &found.max_bytes);
-    differences.note("what is removed", &wanted.retention, &found.retention);
-    differences.note("where it is stored", &wanted.storage, &found.storage);
-    differences.note("what a full one drops", &wanted.discard, &found.discard);
-    differences.note("reading from any copy", &wanted.allow_direct, &found.allow_direct);
-    differences.note(
-        "letting a message remove all others",
-        &wanted.allow_rollup,
-        &found.allow_rollup,
-    );
-    differences.note(
-        "letting records expire",
-        &wanted.allow_message_ttl,
-        &found.allow_message_ttl,
-    );
-    differences.note(
-        "marking what expired",
-        &wanted.subject_delete_marker_ttl,
-        &found.subject_delete_marker_ttl,
-    );
-    // Where nothing is asked for, the broker says -1 for no limit, and two minutes for the window.
-    if wanted.max_messages_per_subject > 0 {
-        differences.note(
-            "the records kept of a key",
-            &wanted.max_messages_per_subject,
-            &found.max_messages_per_subject,
-        );
-    }
-    if !wanted.duplicate_window.is_zero() {
-        differences.note(
-            "the time in which a repetition is known",
-            &wanted.duplicate_window,
-            &found.duplicate_window,
-        );
-    }
-    differences
-}
-
-/// How long something is kept; zero is for ever.
-#[derive(PartialEq)]
-struct Age(Duration);
-
-impl Debug for Age {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        const DAY: u64 = 24 * 60 * 60;
-        match self.0.as_secs() {
-            0 => f.write_str("for ever"),
-            seconds if seconds % DAY == 0 => write!(f, "{} days", seconds / DAY),
-            seconds => write!(f, "{seconds} s"),
-        }
+fn shown(name: &str, value: &Value) -> String {
+    match value.as_u64() {
+        Some(nanoseconds) if DURATIONS.contains(&name) => format!("{:?}", Duration::from_nanos(nanoseconds)),
+        None if value.is_null() => "unset".to_owned(),
+        _ => value.to_string(),
     }
 }

@@ -75,7 +75,7 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
     findings.push(clock::examine(&client).await);
     let wanted = Desired::from_settings(&args.provision);
     findings.extend(declared::examine(&context, &wanted).await);
-    findings.extend(backlog::examine(&context, &wanted, &args.provision).await);
+    findings.extend(backlog::examine(&context, &wanted).await);
     findings.push(examine_key(&context, args.person_key.as_ref()).await);
     findings
 }

@@ -3,43 +3,36 @@
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::jetstream::Context;
-use issues::{Entry, IssueProgress, IssueState, IssueStoreError, Issues};
+use issues::{Entry, IssueProgress, IssueState, Issues};
 use serde_json::json;
+use site_broker::RecordError;
 use site_events::{IssueId, SENDINGS_STREAM, subjects};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode},
+    common_args::{Mode, NamedArgs},
     output::print_output,
 };
 
 /// How often a record is tried to be changed that the newsletter service changes at the same time.
 const ATTEMPTS: usize = 20;
 
-/// Has no mail of an issue begun, until it is resumed.
+/// Pauses an issue, or lets it go on.
 ///
 /// # Errors
 ///
 /// If it is not known, canceled or done, or cannot be changed.
-pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
-    let context = broker::connect(&common.nats).await?;
-    change(&context, name, IssueState::Paused).await?;
-    let line = format!("Paused: {name}. It goes on by `sitectl newsletter resume {name}`.");
-    print_output(common.json, &json!({ "name": name, "state": "paused" }), [line])
-}
-
-/// Lets an issue go on.
-///
-/// # Errors
-///
-/// As [`pause`].
-pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
-    let context = broker::connect(&common.nats).await?;
-    change(&context, name, IssueState::Running).await?;
+pub async fn pause_or_resume(named: &NamedArgs, state: IssueState) -> anyhow::Result<()> {
+    let NamedArgs { name, common } = named;
+    change(&broker::connect(&common.nats).await?, name, state).await?;
+    let line = match state {
+        IssueState::Paused => format!("Paused: {name}. It goes on by `sitectl newsletter resume {name}`."),
+        _ => format!("It goes on: {name}."),
+    };
     print_output(
         common.json,
-        &json!({ "name": name, "state": "running" }),
-        [format!("It goes on: {name}.")],
+        &json!({ "name": name, "state": state.name() }),
+        [line],
     )
 }
 
@@ -47,13 +40,12 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`pause`].
-pub async fn cancel(name: &str, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
+/// As [`pause_or_resume`].
+pub async fn cancel(named: &NamedArgs, mode: Mode) -> anyhow::Result<()> {
+    let NamedArgs { name, common } = named;
     let context = broker::connect(&common.nats).await?;
     if mode == Mode::DryRun {
-        let entry = known(&Issues::open(&context).await?, name).await?;
-        let waiting = waiting(&context, name).await?;
-        ensure_is_not_done(&entry.record, waiting)?;
+        let (_, waiting) = not_done(&context, &Issues::open(&context).await?, name).await?;
         let lines = [
             format!("would be canceled: {name}; {waiting} wait for a mail of it"),
             "Nothing was canceled; repeat it with --yes.".to_owned(),
@@ -75,25 +67,39 @@ pub async fn cancel(name: &str, mode: Mode, common: &CommonArgs) -> anyhow::Resu
     print_output(common.json, &document, [line])
 }
 
-async fn known(issues: &Issues, name: &str) -> anyhow::Result<Entry<IssueProgress>> {
+/// The record of an issue.
+///
+/// # Errors
+///
+/// If there is none of this name, or the broker does not answer.
+pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<Entry<IssueProgress>> {
     let entry = issues.progress(IssueId::named(name)).await?;
     entry.with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))
 }
 
-/// An issue that everybody has cannot be held up, ended or resumed.
-fn ensure_is_not_done(progress: &IssueProgress, waiting: u64) -> anyhow::Result<()> {
-    let name = &progress.name;
-    ensure!(
-        !progress.is_done(waiting),
-        "The issue {name} is done: no mail of it waits. See `sitectl newsletter status {name}`."
-    );
-    Ok(())
-}
-
 /// How many mails of an issue are still to be sent.
-async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
+///
+/// # Errors
+///
+/// If the broker does not answer.
+pub async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
     let sendings = broker::reader(context, SENDINGS_STREAM).await?;
     Ok(sendings.count(&of_issue(name)).await?)
+}
+
+/// The record of an issue that not everybody has yet, and how many wait for it.
+async fn not_done(
+    context: &Context,
+    issues: &Issues,
+    name: &str,
+) -> anyhow::Result<(Entry<IssueProgress>, u64)> {
+    let entry = known(issues, name).await?;
+    let waiting = waiting(context, name).await?;
+    ensure!(
+        !entry.record.is_done(waiting),
+        "The issue {name} is done: no mail of it waits. See `sitectl newsletter status {name}`."
+    );
+    Ok((entry, waiting))
 }
 
 fn of_issue(name: &str) -> String {
@@ -102,22 +108,22 @@ fn of_issue(name: &str) -> String {
 
 async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Result<()> {
     let issues = Issues::open(context).await?;
-    let issue = IssueId::named(name);
     for _ in 0..ATTEMPTS {
-        let mut entry = known(&issues, name).await?;
-        let is_canceled = entry.record.state == IssueState::Canceled;
-        ensure!(
-            !is_canceled || state == IssueState::Canceled,
-            "The issue {name} is canceled."
-        );
-        ensure_is_not_done(&entry.record, waiting(context, name).await?)?;
+        let (mut entry, _) = not_done(context, &issues, name).await?;
         if entry.record.state == state {
             return Ok(());
         }
+        ensure!(
+            entry.record.state != IssueState::Canceled,
+            "The issue {name} is canceled."
+        );
         entry.record.state = state;
-        match issues.write_progress(issue, &entry.record, entry.revision).await {
+        match issues
+            .write_progress(IssueId::named(name), &entry.record, entry.revision)
+            .await
+        {
             Ok(_) => return Ok(()),
-            Err(IssueStoreError::Conflict) => {}
+            Err(RecordError::Conflict) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -1,16 +1,17 @@
 //! What is wrong with an issue that its readers would see: pictures that are missing, links that lead nowhere, footnotes without a
 //! text, and placeholders that nobody fills in.
 
-use std::{fmt, sync::LazyLock};
+use std::{sync::LazyLock, time::Duration};
 
-use pulldown_cmark::{Event, Tag, TagEnd};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use http::{Request, StatusCode, header};
+use http_body_util::Empty;
+use hyper_rustls::HttpsConnectorBuilder;
+use hyper_util::{client::legacy, rt::TokioExecutor};
 use regex_lite::Regex;
+use site_service::tls::public_client_config;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
-
-use super::{
-    article::Article,
-    links::{Picture, SiteLinks},
-};
 
 /// How tools for newsletters write where a reader's name is to stand: `{{ name }}`, `{% if %}`, `<%= name %>`, `*|NAME|*` (which
 /// Markdown reads as emphasis), `${name}`, `{$name}`, `%NAME%`, `%%Name%%` and `%recipient.name%`, `[[name]]`, `[First Name]` and `{name}`.
@@ -22,89 +23,77 @@ static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
 /// A footnote that was not found, and stands there as it is written.
 static FOOTNOTE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^[^\]\s]+\]"));
 
-/// Something that is wrong, in the words of a sentence.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
-    /// In which line of the file.
-    pub line: Option<usize>,
-    /// What.
-    pub what: String,
-}
+/// How long all of them are asked.
+const DEADLINE: Duration = Duration::from_secs(15);
+/// How many are asked at once.
+const AT_ONCE: usize = 8;
+/// What some sites answer no request without.
+const AGENT: &str = "Mozilla/5.0 (compatible; sitectl)";
 
-/// What is to be asked for, to see whether it is there.
-pub struct Target {
-    /// The address.
-    pub url: Url,
-    /// What is wrong if it is not.
-    pub fault: Fault,
-}
-
-/// What a look at the words alone finds.
-#[derive(Default)]
+/// What is wrong, and what is to be asked for. Each is a sentence that begins with its line.
+#[derive(Debug, Default)]
 pub struct Findings {
     /// What is wrong.
-    pub faults: Vec<Fault>,
-    /// What is to be asked for.
-    pub targets: Vec<Target>,
+    pub faults: Vec<String>,
+    /// Addresses, and what is wrong where nothing is there.
+    pub targets: Vec<(Url, String)>,
+    /// The line of the file that is looked at.
+    pub line: Option<usize>,
 }
 
-/// Looks at an article: Markdown that begins in this line of its file.
-///
-/// # Errors
-///
-/// If it has a picture that lies with somebody else.
-pub fn look(
-    markdown: &str,
-    first_line: usize,
-    article: &Article<'_>,
-    links: &SiteLinks,
-) -> anyhow::Result<Findings> {
-    let (mut found, mut is_code) = (Findings::default(), false);
-    for (event, range) in article.pieces() {
-        let line = Some(first_line + markdown[..range.start].matches('\n').count());
-        let fault = |what| Fault { line, what };
-        match event {
-            Event::Start(Tag::CodeBlock(_)) => is_code = true,
-            Event::End(TagEnd::CodeBlock) => is_code = false,
-            Event::Text(_) if !is_code => {
-                let words = &markdown[range.clone()];
-                found.faults.extend(placeholders(words).map(fault));
-                let unknown = FOOTNOTE.find_iter(words);
-                let unknown = unknown.filter(|at| !words[..at.start()].ends_with('\\'));
-                let unknown = unknown.map(|at| format!("the footnote {} has no text", at.as_str()));
-                found.faults.extend(unknown.map(fault));
-            }
-            Event::Start(Tag::Link { dest_url, .. }) => {
-                found.faults.extend(placeholders(dest_url).map(fault));
-                let nowhere = |why: &str| fault(format!("the link {dest_url} leads nowhere: {why}"));
-                match (dest_url.strip_prefix('#'), links.target(dest_url)) {
-                    (Some(heading), _) if article.has_heading(heading) => {}
-                    (Some(_), _) => found.faults.push(nowhere("there is no such heading")),
-                    (None, Ok(url)) if url.scheme().starts_with("http") => found.targets.push(Target {
-                        fault: fault(format!("the link {url} leads nowhere")),
-                        url,
-                    }),
-                    (None, Ok(_)) => {}
-                    (None, Err(why)) => found.faults.push(nowhere(why)),
-                }
-            }
-            Event::Start(Tag::Image { dest_url, title, .. }) => {
-                found.faults.extend(placeholders(title).map(fault));
-                match links.picture(dest_url)? {
-                    Picture::At(url) => found.targets.push(Target {
-                        fault: fault(format!("the picture {url} is missing")),
-                        url,
-                    }),
-                    Picture::Words => {}
-                    Picture::Missing => found
-                        .faults
-                        .push(fault(format!("the picture {dest_url} is missing"))),
-                }
-            }
-            _ => {}
-        }
+impl Findings {
+    /// Notes what is wrong in this line.
+    pub fn faults(&mut self, faults: impl IntoIterator<Item = String>) {
+        let place = self.place();
+        let faults = faults.into_iter().map(|what| format!("{place}{what}"));
+        self.faults.extend(faults);
     }
-    Ok(found)
+
+    /// Notes an address to ask for, and what is wrong where nothing is there.
+    pub fn ask_for(&mut self, url: &Url, fault: String) {
+        self.targets
+            .push((url.clone(), format!("{}{fault}", self.place())));
+    }
+
+    /// Asks for each address; what is not there is wrong. Gives those of which nothing was learned: whoever writes an issue may be where
+    /// they are not reached.
+    ///
+    /// # Errors
+    ///
+    /// If TLS cannot be set up.
+    pub async fn ask(&mut self) -> anyhow::Result<Vec<Url>> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(public_client_config(None)?)
+            .https_or_http()
+            .enable_http1()
+            .build();
+        let client = legacy::Client::builder(TokioExecutor::new()).build(connector);
+        let deadline = Instant::now() + DEADLINE;
+        let asked = stream::iter(self.targets.drain(..)).map(async |(url, fault)| {
+            let request = Request::get(url.as_str()).header(header::USER_AGENT, AGENT);
+            let request = request.body(Empty::<&[u8]>::new())?;
+            let answer = timeout_at(deadline, client.request(request)).await;
+            let status = answer.ok().and_then(Result::ok).map(|answer| answer.status());
+            anyhow::Ok((url, fault, status))
+        });
+        let mut unknown = Vec::new();
+        let mut asked = asked.buffered(AT_ONCE);
+        while let Some((url, fault, status)) = asked.try_next().await? {
+            match status {
+                Some(status @ (StatusCode::NOT_FOUND | StatusCode::GONE)) => {
+                    self.faults.push(format!("{fault}: it answers {status}"));
+                }
+                Some(status) if status.is_success() || status.is_redirection() => {}
+                _ => unknown.push(url),
+            }
+        }
+        Ok(unknown)
+    }
+
+    fn place(&self) -> String {
+        self.line
+            .map_or_else(String::new, |line| format!("line {line}: "))
+    }
 }
 
 /// The placeholders in these words, each in a sentence.
@@ -118,27 +107,27 @@ pub fn placeholders(words: &str) -> impl Iterator<Item = String> {
     })
 }
 
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a pattern of ours")
+/// The footnotes in these words that have no text, as they are written in the file.
+pub fn unknown_footnotes(words: &str) -> impl Iterator<Item = String> {
+    let found = FOOTNOTE.find_iter(words);
+    let found = found.filter(|found| !words[..found.start()].ends_with('\\'));
+    found.map(|found| format!("the footnote {} has no text", found.as_str()))
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(line) = self.line {
-            write!(f, "line {line}: ")?;
-        }
-        f.write_str(&self.what)
-    }
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a pattern of ours")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::newsletter::{article, links::SiteLinks};
 
     fn faults(markdown: &str) -> anyhow::Result<Vec<String>> {
-        let links = SiteLinks::new(Url::parse("https://oculant.example")?, "x");
-        let found = look(markdown, 1, &Article::parse(markdown), &links)?;
-        Ok(found.faults.iter().map(ToString::to_string).collect())
+        let links = SiteLinks::new(Url::parse("https://oculant.example")?, "x", None)?;
+        let mut found = Findings::default();
+        article::html(markdown, 1, &links, &mut found)?;
+        Ok(found.faults)
     }
 
     #[test]
@@ -171,8 +160,8 @@ mod tests {
             ("One[^a]: two.\n\n[^b]: y\n", "the footnote [^a] has no text"),
             ("[a]()\n", "it has no address"),
             (
-                "## One\n\n[a](#two)\n",
-                "line 3: the link #two leads nowhere: there is no such heading",
+                "## One\n\n[a](#one)\n",
+                "line 3: the link #one leads nowhere: mail programs do not follow it",
             ),
             ("[a](javascript:x)\n", "no mail program follows it"),
         ] {
@@ -194,7 +183,7 @@ mod tests {
             "As \\[a](b c) and a list[0] (of 3), [![a](/x.png)](/contact), [b](</a b>).\n",
             "A list[names], [name](/contact), [their name] and [[1]]; `[[name]]` and C:\\\\%20%20x.\n",
             "See [all](https://example.org/%EF%BB%BF%E2%80%99).\n",
-            "## One thing\n\n[up](#one-thing)[^n] and [notes](#references)\n\n[^n]: A note.\n",
+            "## One thing\n\nUp[^n]\n\n[^n]: A note.\n",
             "[a][b], [c][], <https://example.org/>, <me@example.org>\n\n[b]: /contact\n[c]: tel:+911234567\n",
             "| a | b |\n|---|---|\n|*a*|b|*c*|\n",
         ] {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, ensure};
 use url::{Host, Url};
 
+use super::faults::Findings;
+
 /// Where the blog has its pictures, seen from a post.
 const PICTURES: &str = "../src/pictures";
 /// Ends of names that no reader finds.
@@ -28,33 +30,22 @@ pub enum Picture {
     At(Url),
     /// By its words: the address of a picture of the blog changes with each build, and no mail program shows its drawings.
     Words,
-    /// By its words, as it is none of the blog's pictures.
-    Missing,
 }
 
 impl SiteLinks {
-    /// The links of the issue of this name.
-    pub fn new(site: Url, name: &str) -> Self {
-        Self {
-            site,
-            post: None,
-            campaign: name.to_owned(),
-            pictures: None,
-        }
-    }
-
-    /// The same for a post of the blog that lies in this file.
+    /// The links of the issue of this name; of a post of the blog, by its id and its file.
     ///
     /// # Errors
     ///
-    /// If its id is none.
-    pub fn of_post(self, id: &str, file: &Path) -> anyhow::Result<Self> {
-        let post = self.site.join(&format!("/blog/{id}"));
-        let pictures = file.parent().map(|folder| folder.join(PICTURES));
+    /// If the id is none.
+    pub fn new(site: Url, name: &str, post: Option<(&str, &Path)>) -> anyhow::Result<Self> {
+        let page = post.map(|(id, _)| site.join(&format!("/blog/{id}"))).transpose();
+        let pictures = post.and_then(|(_, file)| Some(file.parent()?.join(PICTURES)));
         Ok(Self {
-            post: Some(post.with_context(|| format!("its id {id} is none"))?),
+            post: page.context("its id is none")?,
             pictures: pictures.filter(|pictures| pictures.is_dir()),
-            ..self
+            campaign: name.to_owned(),
+            site,
         })
     }
 
@@ -63,26 +54,58 @@ impl SiteLinks {
         self.post.clone().map(|post| self.with_campaign(post).to_string())
     }
 
-    /// A link as it stands in the mail. One to a heading stays in the mail where that is nowhere on the web.
-    ///
-    /// # Errors
-    ///
-    /// If it leads nowhere, with the reason.
-    pub fn link(&self, written: &str) -> Result<String, &'static str> {
-        if self.post.is_none() && written.starts_with('#') {
-            return Ok(written.to_owned());
-        }
-        Ok(self.with_campaign(self.target(written)?).into())
+    /// The same, or the site.
+    pub fn page(&self) -> String {
+        let page = self.post.as_ref().unwrap_or(&self.site);
+        self.with_campaign(page.clone()).into()
     }
 
-    /// Where a link leads.
+    /// A link as it stands in the mail. One that leads nowhere is a fault, and stands as it is written.
+    pub fn link(&self, written: &str, found: &mut Findings) -> String {
+        match self.target(written) {
+            Ok(url) => {
+                if url.scheme().starts_with("http") {
+                    found.ask_for(&url, format!("the link {url} leads nowhere"));
+                }
+                self.with_campaign(url).into()
+            }
+            Err(why) => {
+                found.faults([format!("the link {written} leads nowhere: {why}")]);
+                written.to_owned()
+            }
+        }
+    }
+
+    /// How a picture is shown. One that is missing is a fault, and shown by its words.
     ///
     /// # Errors
     ///
-    /// If that is nowhere, with the reason.
-    pub fn target(&self, written: &str) -> Result<Url, &'static str> {
-        if written.is_empty() {
-            return Err("it has no address");
+    /// If it lies with somebody else, who would hear of each reader.
+    pub fn picture(&self, written: &str, found: &mut Findings) -> anyhow::Result<Picture> {
+        let is_name = !written.contains([':', '/']);
+        let pictures = self.pictures.as_ref().filter(|_| is_name);
+        let is_of_blog = pictures.map(|pictures| pictures.join(written).is_file());
+        match (is_of_blog, self.target(written)) {
+            (None, Ok(picture)) => {
+                ensure!(
+                    self.is_ours(&picture),
+                    "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
+                );
+                found.ask_for(&picture, format!("the picture {picture} is missing"));
+                Ok(Picture::At(picture))
+            }
+            (Some(true), _) => Ok(Picture::Words),
+            (Some(false), _) | (None, Err(_)) => {
+                found.faults([format!("the picture {written} is missing")]);
+                Ok(Picture::Words)
+            }
+        }
+    }
+
+    /// Where a link leads, or why that is nowhere.
+    fn target(&self, written: &str) -> Result<Url, &'static str> {
+        if written.starts_with('#') && self.post.is_none() {
+            return Err("mail programs do not follow it to a heading");
         }
         let page = self.post.as_ref().unwrap_or(&self.site);
         let link = if written.contains('@') && !written.contains([':', '/']) {
@@ -92,6 +115,7 @@ impl SiteLinks {
         };
         let link = link.map_err(|_| "it is no address")?;
         match link.scheme() {
+            _ if written.is_empty() => Err("it has no address"),
             "mailto" | "tel" if link.path().is_empty() => Err("it has no address"),
             "mailto" | "tel" => Ok(link),
             "http" | "https" if written.starts_with("www.") => Err("it has no https:// before it"),
@@ -101,30 +125,6 @@ impl SiteLinks {
             "http" | "https" => Ok(link),
             _ => Err("no mail program follows it"),
         }
-    }
-
-    /// How a picture is shown.
-    ///
-    /// # Errors
-    ///
-    /// If it lies with somebody else, who would hear of each reader.
-    pub fn picture(&self, written: &str) -> anyhow::Result<Picture> {
-        if let Some(pictures) = self.pictures.as_ref().filter(|_| !written.contains([':', '/'])) {
-            let is_there = pictures.join(written).is_file();
-            return Ok(if is_there {
-                Picture::Words
-            } else {
-                Picture::Missing
-            });
-        }
-        let Ok(picture) = self.target(written) else {
-            return Ok(Picture::Missing);
-        };
-        ensure!(
-            self.is_ours(&picture),
-            "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
-        );
-        Ok(Picture::At(picture))
     }
 
     /// Whether it is an address of the site.
@@ -142,16 +142,16 @@ impl SiteLinks {
         link
     }
 
-    /// Whether no reader reaches its host. A site that is tried on one machine may link to that.
+    /// Whether no reader reaches its host. A site without HTTPS is tried on one machine, and may link to that.
     fn is_out_of_reach(&self, link: &Url) -> bool {
-        match link.host() {
-            Some(Host::Domain(name)) if name != "localhost" => {
+        let is_private = match link.host() {
+            Some(Host::Domain(name)) => {
                 !name.contains('.') || PRIVATE_ENDS.iter().any(|end| name.ends_with(end))
             }
-            Some(Host::Ipv4(address)) if !address.is_loopback() => address.is_private(),
-            Some(Host::Ipv6(address)) if !address.is_loopback() => false,
-            _ => self.site.scheme() == "https",
-        }
+            Some(Host::Ipv4(address)) => address.is_private() || address.is_loopback(),
+            _ => false,
+        };
+        is_private && self.site.scheme() == "https"
     }
 }
 
@@ -160,13 +160,14 @@ mod tests {
     use super::*;
 
     fn links(site: &str) -> anyhow::Result<SiteLinks> {
-        Ok(SiteLinks::new(Url::parse(site)?, "smart-home"))
+        SiteLinks::new(Url::parse(site)?, "smart-home", None)
     }
 
     #[test]
     fn links_to_our_site_name_the_issue_and_no_other_is_changed() -> anyhow::Result<()> {
         let links = links("https://oculant.example")?;
         let campaign = "utm_source=newsletter&utm_medium=email&utm_campaign=smart-home";
+        let mut found = Findings::default();
         for (written, link) in [
             ("/contact", format!("https://oculant.example/contact?{campaign}")),
             (
@@ -181,21 +182,23 @@ mod tests {
             // As in `<hello@oculant.example>`.
             ("hello@oculant.example", "mailto:hello@oculant.example".to_owned()),
             ("tel:+911234567", "tel:+911234567".to_owned()),
-            ("#zones", "#zones".to_owned()),
         ] {
-            assert_eq!(links.link(written), Ok(link));
+            assert_eq!(links.link(written, &mut found), link);
         }
-        assert!(links.picture("https://example.org/x.png").is_err());
+        assert!(links.picture("https://example.org/x.png", &mut found).is_err());
         assert_eq!(
-            links.picture("/x.png")?,
+            links.picture("/x.png", &mut found)?,
             Picture::At(Url::parse("https://oculant.example/x.png")?)
         );
+        assert_eq!(found.faults, [""; 0]);
         Ok(())
     }
 
     #[test]
     fn links_of_a_post_are_seen_from_its_page() -> anyhow::Result<()> {
-        let links = links("https://oculant.example")?.of_post("smart-home", Path::new("smart-home.md"))?;
+        let site = Url::parse("https://oculant.example")?;
+        let post = ("smart-home", Path::new("smart-home.md"));
+        let links = SiteLinks::new(site, "smart-home", Some(post))?;
         for (written, link) in [
             ("#zones", "https://oculant.example/blog/smart-home#zones"),
             ("future-trends", "https://oculant.example/blog/future-trends"),
@@ -211,6 +214,7 @@ mod tests {
         let site = links("https://oculant.example")?;
         for dead in [
             "",
+            "#zones",
             "javascript:alert(1)",
             "ftp://example.org/x",
             "https://",

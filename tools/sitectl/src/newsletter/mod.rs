@@ -3,30 +3,20 @@
 mod article;
 mod control;
 mod faults;
-mod html;
 mod links;
-mod plain_text;
 mod post;
 mod preview;
 mod reach;
-mod reachability;
-mod refused;
 mod send;
 mod status;
-mod test_mail;
 
 use std::{borrow::Cow, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use site_events::event::Audience;
-use visitor::{EmailAddress, PersonKeySettings, links as visitor_links};
+use issues::IssueState;
+use visitor::links as visitor_links;
 
-use self::post::Post;
-use crate::common_args::{CommonArgs, ModeArgs};
-
-/// What `--yes` is for in `send`.
-const SEND_YES: &str =
-    "Sends it without asking; without this it asks at a terminal, and elsewhere it is a dry run";
+use crate::common_args::{CommonArgs, ModeArgs, NamedArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -38,40 +28,11 @@ pub struct NewsletterArgs {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Shows the mail that subscribers would get; sends nothing
-    Preview {
-        #[command(flatten)]
-        post: PostArgs,
-        #[command(flatten)]
-        preview: preview::PreviewArgs,
-        /// Answers in JSON
-        #[arg(long)]
-        json: bool,
-    },
+    Preview(preview::PreviewArgs),
     /// Sends an issue to addresses of your own, to look at it
-    Test {
-        #[command(flatten)]
-        post: PostArgs,
-        /// Where it goes; may be given more than once
-        #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
-        to: Vec<EmailAddress>,
-        #[command(flatten)]
-        key: PersonKeySettings,
-        #[command(flatten)]
-        common: CommonArgs,
-    },
-    /// Sends an issue to all who confirmed their subscription, once it was said how many those are; asks for it at a terminal
-    #[command(mut_arg("yes", |yes| yes.help(SEND_YES)))]
-    Send {
-        #[command(flatten)]
-        post: PostArgs,
-        /// Sends an issue that was sent before once more to those whose mail the mail server refused, and to nobody else
-        #[arg(long)]
-        refused: bool,
-        #[command(flatten)]
-        mode: ModeArgs,
-        #[command(flatten)]
-        common: CommonArgs,
-    },
+    Test(send::TestArgs),
+    /// Sends an issue to all who confirmed their subscription; without --yes it says how many those are
+    Send(send::SendArgs),
     /// How far an issue is, or all of them
     Status {
         /// The issue's name
@@ -80,27 +41,15 @@ enum Command {
         common: CommonArgs,
     },
     /// Has no mail of an issue begun, until it is resumed
-    Pause {
-        /// The issue's name
-        name: String,
-        #[command(flatten)]
-        common: CommonArgs,
-    },
+    Pause(NamedArgs),
     /// Lets an issue that is paused go on
-    Resume {
-        /// The issue's name
-        name: String,
-        #[command(flatten)]
-        common: CommonArgs,
-    },
+    Resume(NamedArgs),
     /// Ends an issue: who has no mail of it yet gets none
     Cancel {
-        /// The issue's name
-        name: String,
+        #[command(flatten)]
+        named: NamedArgs,
         #[command(flatten)]
         mode: ModeArgs,
-        #[command(flatten)]
-        common: CommonArgs,
     },
 }
 
@@ -130,11 +79,6 @@ impl PostArgs {
             (None, None) => "".into(),
         }
     }
-
-    async fn read(&self, audience: Audience) -> anyhow::Result<Post> {
-        let post = Post::read(&self.post, self.name.as_deref(), &self.site_url, audience)?;
-        post.look(&self.post, self.force).await
-    }
 }
 
 /// Does what was asked for.
@@ -144,27 +88,13 @@ impl PostArgs {
 /// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
 pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Preview { post, preview, json } => {
-            preview.run(&post.read(Audience::Subscribers).await?, &post.site_url, *json)
-        }
-        Command::Test {
-            post,
-            to,
-            key,
-            common,
-        } => test_mail::send_test(post.read(Audience::Test).await?, to, &key.person_key, common).await,
-        Command::Send {
-            post,
-            refused: true,
-            mode,
-            common,
-        } => refused::repeat(&post.name(), mode.mode(), common).await,
-        Command::Send {
-            post, mode, common, ..
-        } => send::send(post.read(Audience::Subscribers).await?, mode.mode(), common).await,
+        Command::Preview(args) => preview::preview(args).await,
+        Command::Test(args) => send::test(args).await,
+        Command::Send(args) if args.refused => send::repeat_refused(args).await,
+        Command::Send(args) => send::send(args).await,
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
-        Command::Pause { name, common } => control::pause(name, common).await,
-        Command::Resume { name, common } => control::resume(name, common).await,
-        Command::Cancel { name, mode, common } => control::cancel(name, mode.mode(), common).await,
+        Command::Pause(named) => control::pause_or_resume(named, IssueState::Paused).await,
+        Command::Resume(named) => control::pause_or_resume(named, IssueState::Running).await,
+        Command::Cancel { named, mode } => control::cancel(named, mode.mode()).await,
     }
 }

@@ -1,18 +1,17 @@
 //! What an issue says: a post of the blog, or any Markdown file.
 
-use std::{fs, path::Path};
+use std::fs;
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, bail, ensure};
+use html2text::render::TrivialDecorator;
 use serde::Deserialize;
 use site_events::event::{Audience, NewsletterIssueRequested};
 use url::Url;
 
 use super::{
-    article::Article,
-    faults::{self, Fault, Findings},
-    html,
+    PostArgs, article,
+    faults::{Findings, placeholders},
     links::SiteLinks,
-    plain_text, reachability,
 };
 
 /// What stands before and after the front matter.
@@ -46,89 +45,63 @@ pub struct Post {
 }
 
 impl Post {
-    /// Reads a file: a post of the blog, which is read on the web, too, or any other.
+    /// Reads a file: a post of the blog, which is read on the web, too, or any other. Looks whether what it links to and shows is there.
+    /// By force, what is wrong is a remark.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, has no title, holds HTML of its own or a picture of another site, or is too long.
-    pub fn read(file: &Path, name: Option<&str>, site_url: &str, audience: Audience) -> anyhow::Result<Self> {
-        let source = fs::read_to_string(file);
-        let source = source.with_context(|| format!("{} cannot be read", file.display()))?;
-        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let source = source.replace("\r\n", "\n");
-        Self::parse(&source, file, name.or(stem.as_deref()), site_url, audience)
-            .with_context(|| cannot_be_sent(file))
+    /// If it cannot be read, has no title, holds HTML of its own or a picture of another site, or is too long; or something is wrong that
+    /// its readers would see, and that is not forced.
+    pub async fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<Self> {
+        let file = args.post.display();
+        let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
+        let read = async { Self::parse(&source, args, audience)?.looked_at(args.force).await };
+        read.await.with_context(|| format!("{file} cannot be sent"))
     }
 
-    /// Looks whether what it links to and shows is there. What is wrong is told as a remark where it goes on by force.
-    ///
-    /// # Errors
-    ///
-    /// If something is wrong that its readers would see, and that is not forced; or nothing can be asked for.
-    pub async fn look(mut self, file: &Path, by_force: bool) -> anyhow::Result<Self> {
-        let Findings {
-            faults: mut wrong,
-            targets,
-        } = std::mem::take(&mut self.found);
-        let (missing, unknown) = reachability::look(targets).await?;
-        wrong.extend(missing);
-        wrong.sort();
-        let wrong: Vec<String> = wrong.iter().map(Fault::to_string).collect();
+    async fn looked_at(mut self, by_force: bool) -> anyhow::Result<Self> {
+        let unknown = self.found.ask().await?;
+        let wrong = &self.found.faults;
         if !(wrong.is_empty() || by_force) {
-            return Err(anyhow!(
-                "{}. Mend that, or repeat it with --force.",
-                wrong.join("; ")
-            ))
-            .with_context(|| cannot_be_sent(file));
+            bail!("{}. Mend that, or repeat it with --force.", wrong.join("; "));
         }
         if !unknown.is_empty() {
             let unknown: Vec<&str> = unknown.iter().map(Url::as_str).collect();
             let unknown = unknown.join(", ");
-            self.remarks.push(format!(
-                "Not checked, because there was no clear answer: {unknown}."
-            ));
+            let remark = format!("Not checked, because there was no clear answer: {unknown}.");
+            self.remarks.push(remark);
         }
         let wrong = wrong.iter().map(|wrong| format!("Wrong: {wrong}."));
         self.remarks.extend(wrong);
         Ok(self)
     }
 
-    fn parse(
-        source: &str,
-        file: &Path,
-        name: Option<&str>,
-        site_url: &str,
-        audience: Audience,
-    ) -> anyhow::Result<Self> {
-        let (front, body) = split(source)?;
+    fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<Self> {
+        let source = source.replace("\r\n", "\n");
+        let (front, body) = split(&source)?;
         let (title, body) = match front.title {
             Some(title) => (title, body),
             None => {
                 heading(body).context("it has no title: neither front matter nor a first line `# Title`")?
             }
         };
-        let name = name.or(front.id.as_deref()).unwrap_or_default().to_owned();
+        let name = args.name().into_owned();
         ensure_name(&name)?;
-        let site = Url::parse(site_url).context("SITE_URL is no address of a site")?;
-        let links = SiteLinks::new(site.clone(), &name);
-        let links = match &front.id {
-            Some(id) => links.of_post(id, file)?,
-            None => links,
-        };
-        let article = Article::parse(body);
-        let first_line = 1 + source[..source.len() - body.len()].matches('\n').count();
-        let mut found = faults::look(body, first_line, &article, &links)?;
+        let site = Url::parse(&args.site_url).context("SITE_URL is no address of a site")?;
+        let blog = front.id.as_deref().map(|id| (id, &*args.post));
+        let links = SiteLinks::new(site.clone(), &name, blog)?;
+        let mut found = Findings::default();
         let excerpt = front.excerpt.as_deref().unwrap_or_default();
         for (place, words) in [("title", title.as_str()), ("excerpt", excerpt)] {
-            let wrong = faults::placeholders(words).map(|what| Fault {
-                line: None,
-                what: format!("its {place}: {what}"),
-            });
-            found.faults.extend(wrong);
+            found.faults(placeholders(words).map(|what| format!("its {place}: {what}")));
         }
-        let text = plain_text::render(&article, &links)?;
-        let html = html::render(&article, &links)?;
-        let preview = front.excerpt.unwrap_or_else(|| first_words(&text));
+        let first_line = 1 + source[..source.len() - body.len()].matches('\n').count();
+        let html = article::html(body, first_line, &links, &mut found)?;
+        let text = article::text(&html)?;
+        let preview = match front.excerpt {
+            Some(excerpt) => excerpt,
+            None => first_words(&html)?,
+        };
         let issue = NewsletterIssueRequested {
             name,
             subject: title.trim().to_owned(),
@@ -145,10 +118,6 @@ impl Post {
             found,
         })
     }
-}
-
-fn cannot_be_sent(file: &Path) -> String {
-    format!("{} cannot be sent", file.display())
 }
 
 /// The front matter, where there is one, and what follows it.
@@ -206,20 +175,31 @@ fn remarks(issue: &NewsletterIssueRequested, site: &Url) -> Vec<String> {
     remarks
 }
 
-/// The first words of a text, in a line.
-fn first_words(text: &str) -> String {
-    let words = text.split("\n\n").next().unwrap_or_default();
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The words of the first paragraph, in a line.
+fn first_words(html: &str) -> anyhow::Result<String> {
+    let (paragraph, _) = html.split_once("</p>").unwrap_or((html, ""));
+    let words = html2text::config::with_decorator(TrivialDecorator::new());
+    let words = words.string_from_read(paragraph.as_bytes(), MAX_PREVIEW_CHARACTERS)?;
+    Ok(words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
-    const SITE: &str = "https://oculant.example";
+    fn args(file: &Path, name: Option<&str>) -> PostArgs {
+        PostArgs {
+            post: file.to_owned(),
+            name: name.map(str::to_owned),
+            site_url: "https://oculant.example".to_owned(),
+            force: false,
+        }
+    }
 
     fn parse(source: &str, name: Option<&str>) -> anyhow::Result<Post> {
-        Post::parse(source, Path::new("issue.md"), name, SITE, Audience::Subscribers)
+        Post::parse(source, &args(Path::new("issue.md"), name), Audience::Subscribers)
     }
 
     fn refusal(source: &str) -> String {
@@ -252,8 +232,9 @@ mod tests {
         let mut read = 0;
         for file in fs::read_dir(posts)? {
             let file = file?.path();
-            let post = Post::read(&file, None, SITE, Audience::Subscribers)?;
-            assert_eq!(post.found.faults, [], "{}", file.display());
+            let source = fs::read_to_string(&file)?;
+            let post = Post::parse(&source, &args(&file, None), Audience::Subscribers)?;
+            assert_eq!(post.found.faults, [""; 0], "{}", file.display());
             for (part, raw) in [
                 (&post.issue.text, "]("),
                 (&post.issue.text, "[^"),
@@ -270,14 +251,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_the_line_of_the_file() -> anyhow::Result<()> {
         let source = "---\nid: issue\ntitle: For {{ name }}\nexcerpt: Of ${city}\n---\n\nHello *|NAME|*.\n";
-        let mut faults = parse(source, None)?.found.faults;
-        faults.sort();
-        let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
         assert_eq!(
-            faults,
+            parse(source, None)?.found.faults,
             [
-                "its excerpt: nobody fills in the placeholder ${city}",
                 "its title: nobody fills in the placeholder {{ name }}",
+                "its excerpt: nobody fills in the placeholder ${city}",
                 "line 7: nobody fills in the placeholder *|NAME|*",
             ]
         );
@@ -286,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_file_without_front_matter_begins_with_its_title() -> anyhow::Result<()> {
-        let post = parse("# Hello\n\nFirst words\nof it.\n\nMore.\n", Some("hello"))?.issue;
+        let post = parse("# Hello\n\nFirst [words](/x)\nof it.\n\nMore.\n", Some("hello"))?.issue;
         assert_eq!((post.subject.as_str(), post.web), ("Hello", None));
         assert_eq!(post.preview, "First words of it.");
         assert!(!post.text.contains("# Hello"), "{}", post.text);

@@ -4,6 +4,7 @@ use async_nats::jetstream::Context;
 use futures_util::TryStreamExt as _;
 use issues::PassedOver;
 use serde::Serialize;
+use serde_json::json;
 use site_broker::SUBSCRIBERS_BUCKET;
 use subscribers::{Subscriber, audience::NotReached};
 use time::OffsetDateTime;
@@ -34,55 +35,29 @@ impl Reach {
             if record.payload.is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Subscriber>(&record.payload) {
-                Ok(subscriber) => reach.count(&subscriber, now),
-                Err(_) => reach.not_reached.count(NotReached::Unreadable),
+            let subscriber: Result<Subscriber, _> = serde_json::from_slice(&record.payload);
+            let reached = subscriber.map(|subscriber| subscriber.reached_at(now).map(drop));
+            match reached.unwrap_or(Err(NotReached::Unreadable)) {
+                Ok(()) => reach.reached += 1,
+                Err(why) => reach.not_reached.count(why),
             }
         }
         Ok(reach)
     }
 
-    fn count(&mut self, subscriber: &Subscriber, now: OffsetDateTime) {
-        match subscriber.reached_at(now) {
-            Ok(_) => self.reached += 1,
-            Err(why) => self.not_reached.count(why),
-        }
-    }
-
     /// The same for people.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("It goes to {}.", people(self.reached))];
-        lines.extend(not_reached_lines(&self.not_reached));
+        let mut lines = vec![format!("Subscribers that it goes to: {}.", self.reached)];
+        lines.extend(not_reached_line(&self.not_reached));
         lines
     }
 }
 
-/// To whom it does not go, and why.
-pub fn not_reached_lines(not_reached: &PassedOver) -> Vec<String> {
-    let PassedOver {
-        pending,
-        unsubscribed,
-        suppressed,
-        later,
-        unreadable,
-    } = *not_reached;
-    let reasons = [
-        (pending, "have not confirmed"),
-        (unsubscribed, "left"),
-        (suppressed, "are suppressed: mails come back"),
-        (later, "confirmed after it was asked for"),
-        (unreadable, "have a record that cannot be read"),
-    ];
-    let reasons = reasons.into_iter().filter(|(count, _)| *count > 0);
-    reasons
-        .map(|(count, why)| format!("Not to {count} who {why}."))
-        .collect()
-}
-
-fn people(count: u64) -> String {
-    if count == 1 {
-        "1 subscriber".to_owned()
-    } else {
-        format!("{count} subscribers")
-    }
+/// To whom it does not go, and why, where there is anybody.
+pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
+    let reasons = json!(not_reached);
+    let reasons = reasons.as_object().into_iter().flatten();
+    let reasons = reasons.filter(|(_, count)| **count != 0);
+    let reasons: Vec<String> = reasons.map(|(why, count)| format!("{count} {why}")).collect();
+    (!reasons.is_empty()).then(|| format!("Not reached: {}.", reasons.join(", ")))
 }

@@ -1,49 +1,45 @@
 //! `sitectl newsletter status`.
 
-use anyhow::{Context as _, ensure};
-use futures_util::TryStreamExt as _;
-use issues::{Figures, IssueProgress, Issues, Ledger, store::ISSUE_KEY_PREFIX};
+use std::collections::BTreeMap;
+
+use anyhow::Context as _;
+use async_nats::jetstream::Context;
+use issues::{Figures, IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
 use serde::Serialize;
 use serde_json::{Value, json};
-use site_broker::{ISSUES_BUCKET, StreamReader};
-use site_events::{IssueId, SENDINGS_STREAM, subjects};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use site_broker::ISSUES_BUCKET;
+use time::OffsetDateTime;
 
-use super::reach::not_reached_lines;
+use super::{control, reach::not_reached_line};
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
-    output::{print_output, table},
+    output::{Column, cells, print_output, table},
 };
 
-/// What the list tells of each issue.
-const HEADINGS: [&str; 12] = [
-    "NAME",
-    "STATE",
-    "REQUESTED",
-    "HANDED OUT",
-    "WAITING",
-    "IN HAND",
-    "SENT",
-    "LEFT",
-    "BOUNCED",
-    "REFUSED",
-    "GIVEN UP",
-    "SUBJECT",
+const COLUMNS: [Column; 13] = [
+    ("NAME", "name"),
+    ("STATE", "state"),
+    ("REQUESTED", "requested"),
+    ("HANDED OUT", "handedOut"),
+    ("WAITING", "waiting"),
+    ("IN HAND", "inHand"),
+    ("SENT", "sent"),
+    ("LEFT", "left"),
+    ("BOUNCED", "bounced"),
+    ("REFUSED", "refused"),
+    ("GIVEN UP", "givenUp"),
+    ("PUT OFF", "deferred"),
+    ("SUBJECT", "subject"),
 ];
 
-/// What is told of an issue.
+/// The record of an issue, and its figures.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row {
+struct Figured<'a> {
     #[serde(flatten)]
-    progress: IssueProgress,
+    progress: &'a IssueProgress,
     #[serde(flatten)]
-    figures: Figures,
-    /// How many mails wait in the stream, those in the notifiers' hands included.
-    waiting: u64,
-    /// How many of those are in somebody's hands.
-    in_hand: usize,
+    figures: Option<Figures>,
 }
 
 /// Says how far an issue is, or in a table how far each is.
@@ -53,138 +49,71 @@ struct Row {
 /// If the broker does not answer, or there is no issue of this name.
 pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let ledger = Issues::open(&context).await?.ledger().await?.record;
-    let sendings = broker::reader(&context, SENDINGS_STREAM).await?;
-    let bucket = BucketReader::open(&context, ISSUES_BUCKET).await?;
-    let mut rows = Vec::new();
-    let mut records = bucket.records();
-    while let Some(record) = records.try_next().await? {
-        let issue = bucket
-            .key_of(&record)
-            .and_then(|key| key.strip_prefix(ISSUE_KEY_PREFIX));
-        let Some(issue) = issue.and_then(|issue| issue.parse().ok()) else {
-            continue;
-        };
-        let progress: IssueProgress = serde_json::from_slice(&record.payload)
-            .ok()
-            .with_context(|| format!("The record {} is not an issue's.", record.subject))?;
-        if name.is_none_or(|name| name == progress.name) {
-            rows.retain(|row: &Row| row.progress.name != progress.name);
-            rows.push(row(issue, progress, &ledger, &sendings).await?);
-        }
-    }
-    ensure!(
-        name.is_none() || !rows.is_empty(),
-        "There is no issue named {}; see `sitectl newsletter status`.",
-        name.unwrap_or_default()
-    );
-    rows.sort_by_key(|row| row.progress.requested);
-    let now = OffsetDateTime::now_utc();
-    let (today, slow) = (ledger.mails_of_the_day(now), ledger.slow_domains(now));
-    let mut lines = match name {
-        Some(_) => rows.iter().flat_map(Row::lines).collect(),
-        None => table(HEADINGS, rows.iter().map(Row::cells))?,
+    let issues = Issues::open(&context).await?;
+    let (limits, queue) = (issues.limits().await?.record, issues.queue().await?);
+    let outcomes = Outcomes::read(&context).await?;
+    let listed = match name {
+        Some(name) => vec![control::known(&issues, name).await?.record],
+        None => all(&context).await?,
     };
-    if rows.is_empty() {
-        lines.push("No issue was sent yet.".to_owned());
+    let mut rows = Vec::new();
+    for progress in &listed {
+        rows.push(row(progress, &outcomes, &context).await?);
     }
+    let today = limits.mails_of_the_day(queue, OffsetDateTime::now_utc());
+    let slow = outcomes.deferring_domains();
+    let mut lines = match (name, listed.as_slice()) {
+        (Some(_), [progress]) => in_lines(progress, &rows[0]),
+        (_, []) => vec!["No issue was sent yet.".to_owned()],
+        _ => table(&COLUMNS, &rows)?,
+    };
     lines.push(format!(
         "Mails of the newsletter today (UTC): {today}. Domains that take none at present: {slow}."
     ));
-    let issues = rows
-        .iter()
-        .map(Row::document)
-        .collect::<anyhow::Result<Vec<Value>>>()?;
-    let document = json!({ "issues": issues, "mailsToday": today, "slowDomains": slow });
+    let document = json!({ "issues": rows, "mailsToday": today, "slowDomains": slow });
     print_output(common.json, &document, lines)
 }
 
-async fn row(
-    issue: IssueId,
-    progress: IssueProgress,
-    ledger: &Ledger,
-    sendings: &StreamReader,
-) -> anyhow::Result<Row> {
-    let waiting = sendings
-        .count(&subjects::sending(&issue.to_string(), "*"))
-        .await?;
-    Ok(Row {
-        figures: ledger.figures(issue),
-        in_hand: ledger.in_hand(issue),
-        progress,
-        waiting,
-    })
+/// The records of all issues, in the order in which they were asked for.
+async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
+    let bucket = BucketReader::open(context, ISSUES_BUCKET).await?;
+    // A record that is rewritten meanwhile comes again.
+    let mut issues = BTreeMap::new();
+    for record in bucket.search(&format!("{ISSUE_KEY_PREFIX}*")).await? {
+        let progress: IssueProgress = serde_json::from_slice(&record.payload)
+            .with_context(|| format!("The record {} is not an issue's", record.subject))?;
+        issues.insert(progress.name.clone(), progress);
+    }
+    let mut issues: Vec<IssueProgress> = issues.into_values().collect();
+    issues.sort_by_key(|progress| progress.requested);
+    Ok(issues)
 }
 
-impl Row {
-    /// Where an issue stands, in a word.
-    fn state(&self) -> &'static str {
-        if self.progress.is_done(self.waiting) {
-            "done"
-        } else {
-            self.progress.state.name()
-        }
+async fn row(progress: &IssueProgress, outcomes: &Outcomes, context: &Context) -> anyhow::Result<Value> {
+    let waiting = control::waiting(context, &progress.name).await?;
+    let mut row = json!(Figured {
+        progress,
+        figures: outcomes.figures(progress)
+    });
+    row["waiting"] = waiting.into();
+    if progress.is_done(waiting) {
+        row["state"] = "done".into();
     }
+    row["handedOutAt"] = row["handedOut"].take();
+    row["handedOut"] = progress.queued.into();
+    Ok(row)
+}
 
-    fn document(&self) -> anyhow::Result<Value> {
-        let mut document = serde_json::to_value(self)?;
-        document["state"] = self.state().into();
-        document["handedOutAt"] = document["handedOut"].take();
-        document["handedOut"] = self.progress.queued.into();
-        Ok(document)
-    }
-
-    /// What stands under each of [`HEADINGS`].
-    fn cells(&self) -> [String; 12] {
-        let (progress, figures) = (&self.progress, &self.figures);
-        [
-            progress.name.clone(),
-            self.state().to_owned(),
-            progress.requested.format(&Rfc3339).unwrap_or_default(),
-            progress.queued.to_string(),
-            self.waiting.to_string(),
-            self.in_hand.to_string(),
-            figures.sent.to_string(),
-            figures.left.to_string(),
-            figures.bounced.to_string(),
-            figures.refused.to_string(),
-            figures.given_up.to_string(),
-            progress.subject.clone(),
-        ]
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let IssueProgress {
-            name,
-            subject,
-            requested,
-            queued,
-            handed_out,
-            ..
-        } = &self.progress;
-        let Figures {
-            sent,
-            left,
-            bounced,
-            refused,
-            given_up,
-            deferred,
-            ..
-        } = self.figures;
-        let handed_out = if handed_out.is_some() { "all" } else { "so far" };
-        let mut lines = vec![
-            format!("{name}: {}", self.state()),
-            format!("  {subject}, {}", requested.format(&Rfc3339).unwrap_or_default()),
-            format!(
-                "  handed out {handed_out}: {queued}, waiting {}, in hand {}",
-                self.waiting, self.in_hand
-            ),
-            format!(
-                "  sent {sent}, left meanwhile {left}, bounced {bounced}, refused {refused}, given up {given_up}; put off {deferred} times"
-            ),
-        ];
-        let not_reached = not_reached_lines(&self.progress.passed_over);
-        lines.extend(not_reached.iter().map(|line| format!("  {line}")));
-        lines
-    }
+/// The columns of one issue, one below the other, and to whom it does not go.
+fn in_lines(progress: &IssueProgress, row: &Value) -> Vec<String> {
+    let headings = COLUMNS.iter().map(|(heading, _)| heading.to_lowercase());
+    let cells = headings.zip(cells(&COLUMNS, row)).skip(2);
+    let mut lines = vec![format!(
+        "{}: {}",
+        progress.name,
+        row["state"].as_str().unwrap_or_default()
+    )];
+    lines.extend(cells.map(|(heading, cell)| format!("  {heading}: {cell}")));
+    lines.extend(not_reached_line(&progress.passed_over));
+    lines
 }

@@ -1,13 +1,13 @@
 //! The part of `sitectl sweep` that removes addresses of people who left the newsletter.
 
-use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
+use ::subscribers::{Retention, Subscriber, Subscribers};
 use anyhow::Context as _;
 use async_nats::{
     Client,
     jetstream::{self, message::StreamMessage},
 };
 use futures_util::TryStreamExt as _;
-use site_broker::SUBSCRIBERS_BUCKET;
+use site_broker::{RecordError, SUBSCRIBERS_BUCKET};
 use time::OffsetDateTime;
 
 use crate::{
@@ -56,7 +56,7 @@ async fn forget(
     {
         Ok(_) => Ok(true),
         // They came back, or left, in this moment; the next sweep looks again.
-        Err(SubscriberStoreError::Conflict) => Ok(false),
+        Err(RecordError::Conflict) => Ok(false),
         Err(error) => Err(error).context("not every address was removed; repeat it"),
     }
 }

@@ -7,61 +7,51 @@ use uuid::Uuid;
 use visitor::EmailAddress;
 
 use super::{
+    export::{COLUMNS, cells},
     lines::{ImportRecord, Line, read},
-    table::{COLUMNS, Row, Table},
 };
+use crate::output::escape_formula;
 
 const ITERATIONS: usize = 1000;
 const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// Who consented, as an import stores them, an export writes them, and another import reads them.
 fn exported_and_read(consents: &[Subscriber]) -> Vec<Line> {
-    let mut exported = Vec::new();
-    write(&mut exported, consents).expect("as many columns as cells");
+    let exported = exported(consents).expect("as many columns as cells");
     read(&exported, NOW).expect("what is exported is read")
 }
 
-fn write(exported: &mut Vec<u8>, consents: &[Subscriber]) -> anyhow::Result<()> {
-    let mut table = Table::begin(exported, COLUMNS)?;
+fn exported(consents: &[Subscriber]) -> anyhow::Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(COLUMNS.map(|(heading, _)| heading))?;
     for subscriber in consents {
-        table.write(&Row::of(subscriber, None))?;
+        let cells = cells(subscriber).map(Option::unwrap_or_default);
+        table.write_record(cells.iter().map(|cell| escape_formula(cell).into_owned()))?;
     }
-    table.end()
+    Ok(table.into_inner()?)
 }
 
 fn consent(record: &ImportRecord) -> Option<Subscriber> {
-    let ImportRecord::Consent {
-        email,
-        confirmed,
-        source,
-        consent,
-    } = record
-    else {
+    let ImportRecord::Consent(_, subscriber) = record else {
         return None;
     };
-    let (source, id) = (Some(source.clone()), Uuid::from_u128(1));
-    let subscriber = Subscriber::imported(email.clone(), source, *confirmed, id);
-    Some(match consent {
-        Some(consent) => subscriber.with_consent(consent.clone(), *confirmed),
-        None => subscriber,
-    })
+    let mut subscriber = Subscriber::clone(subscriber);
+    subscriber.subscription = Uuid::nil();
+    Some(subscriber)
 }
 
 fn ensure_valid(record: &ImportRecord) {
     match record {
-        ImportRecord::Consent {
-            email,
-            confirmed,
-            source,
-            consent: _,
-        } => {
-            assert!(EmailAddress::parse(email.as_str()).is_ok() && *confirmed <= NOW);
+        ImportRecord::Consent(email, subscriber) => {
+            assert!(EmailAddress::parse(email.as_str()).is_ok());
+            assert!(subscriber.consented_at().is_some_and(|at| at <= NOW));
+            let source = subscriber.source.as_deref().unwrap_or_default();
             assert!((1..=200).contains(&source.chars().count()) && !source.contains(char::is_control));
         }
         ImportRecord::Unsubscribe { email, ended } => {
             assert!(EmailAddress::parse(email.as_str()).is_ok() && *ended <= NOW);
         }
-        ImportRecord::Other { .. } | ImportRecord::Forgotten => {}
+        ImportRecord::LeftAlone(_) => {}
     }
 }
 

@@ -5,28 +5,43 @@ use std::{
     collections::HashMap,
     fs::File,
     io::{Read, stdin},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use ::subscribers::{Retention, Subscriber, SubscriberStoreError, Subscribers};
+use ::subscribers::{Retention, Subscriber, Subscribers};
 use anyhow::Context as _;
+use clap::Args;
 use serde_json::json;
-use site_broker::ensure_person_key;
+use site_broker::{RecordError, ensure_person_key};
 use time::OffsetDateTime;
-use uuid::Uuid;
-use visitor::{EmailAddress, PersonId, PersonKey};
+use visitor::{PersonId, PersonKey, PersonKeySettings};
 
 use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode},
+    common_args::{CommonArgs, Mode, ModeArgs},
     output::{print_output, table},
-    progress,
+    progress::Progress,
 };
 
 /// What is said whenever something is, or would be, imported.
 const NO_MAIL: &str =
     "No event is published and no mail is sent: what the table tells of happened elsewhere.";
+
+/// The table, and who we are.
+#[derive(Args, Debug)]
+pub struct ImportArgs {
+    /// CSV with at least the columns email, confirmed (RFC 3339) and source; or, for those whose state is
+    /// unsubscribed, email and state, and ended (RFC 3339) where it is known; - reads stdin
+    #[arg(value_name = "FILE")]
+    from: PathBuf,
+    #[command(flatten)]
+    mode: ModeArgs,
+    #[command(flatten)]
+    key: PersonKeySettings,
+    #[command(flatten)]
+    common: CommonArgs,
+}
 
 /// What became, or would become, of a line.
 enum LineOutcome {
@@ -39,9 +54,11 @@ enum LineOutcome {
 ///
 /// # Errors
 ///
-/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails, with how many are.
-pub async fn import(from: &Path, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
-    let lines = lines::read(&content_of(from)?, OffsetDateTime::now_utc())?;
+/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile,
+/// with how many are.
+pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
+    let (key, mode, common) = (&args.key.person_key, args.mode.mode(), &args.common);
+    let lines = lines::read(&content_of(&args.from)?, OffsetDateTime::now_utc())?;
     let context = broker::connect(&common.nats).await?;
     ensure_person_key(&context, key).await?;
     let mut import = Import {
@@ -51,50 +68,37 @@ pub async fn import(from: &Path, mode: Mode, key: &PersonKey, common: &CommonArg
         left: last_unsubscribes(&lines, key),
         seen: HashMap::new(),
     };
-    let progress = progress::counted("lines", lines.len() as u64)?;
+    let mut progress = Progress::new("lines", Some(lines.len() as u64));
     let mut outcomes = Vec::new();
-    for line in progress.wrap_iter(lines.iter()) {
-        let outcome = import.apply(line).await;
-        let outcome = outcome.with_context(|| {
-            let before = outcomes
-                .iter()
-                .filter(|(_, outcome)| !matches!(outcome, LineOutcome::LeftAlone(_)));
-            format!(
-                "line {} was not imported (imported before it: {}); repeating it is safe",
-                line.number,
-                before.count()
-            )
+    for line in lines {
+        let number = line.number;
+        let outcome = import.apply(line).await.with_context(|| {
+            let is_changed =
+                |(_, outcome): &&(u64, LineOutcome)| !matches!(outcome, LineOutcome::LeftAlone(_));
+            let before = outcomes.iter().filter(is_changed).count();
+            format!("line {number} was not imported (imported before it: {before}); repeating it is safe")
         })?;
-        outcomes.push((line.number, outcome));
+        outcomes.push((number, outcome));
+        progress.inc(1);
     }
-    progress.finish_and_clear();
     print_outcomes(&outcomes, mode, common)
 }
 
-/// The last time that somebody left, by the table.
-struct LastUnsubscribe {
-    ended: OffsetDateTime,
-    /// The line that tells of it.
-    line: u64,
-}
+/// When somebody left for the last time, by the table, and the line that says so.
+type LastUnsubscribes = HashMap<PersonId, (OffsetDateTime, u64)>;
 
-/// Of everybody who left, the last time.
-fn last_unsubscribes(lines: &[Line], key: &PersonKey) -> HashMap<PersonId, LastUnsubscribe> {
-    let mut last: HashMap<PersonId, LastUnsubscribe> = HashMap::new();
+fn last_unsubscribes(lines: &[Line], key: &PersonKey) -> LastUnsubscribes {
+    let mut left = LastUnsubscribes::new();
     for line in lines {
-        let ImportRecord::Unsubscribe { email, ended } = &line.record else {
-            continue;
-        };
-        let person = key.person(email);
-        if last.get(&person).is_none_or(|known| known.ended < *ended) {
-            let unsubscribe = LastUnsubscribe {
-                ended: *ended,
-                line: line.number,
-            };
-            last.insert(person, unsubscribe);
+        if let ImportRecord::Unsubscribe { email, ended } = &line.record {
+            let told = (*ended, line.number);
+            let last = left.entry(key.person(email)).or_insert(told);
+            if last.0 < *ended {
+                *last = told;
+            }
         }
     }
-    last
+    left
 }
 
 /// An import under way.
@@ -103,100 +107,61 @@ struct Import<'a> {
     mode: Mode,
     key: &'a PersonKey,
     /// Who left: nobody of them is brought in by another line, wherever it stands.
-    left: HashMap<PersonId, LastUnsubscribe>,
+    left: LastUnsubscribes,
     /// Who is brought in, by the line.
     seen: HashMap<PersonId, u64>,
 }
 
 impl Import<'_> {
-    async fn apply(&mut self, line: &Line) -> Result<LineOutcome, SubscriberStoreError> {
-        match &line.record {
-            ImportRecord::Consent {
-                email,
-                confirmed,
-                source,
-                consent,
-            } => {
-                let source = Some(source.clone());
-                let mut subscriber = Subscriber::imported(email.clone(), source, *confirmed, Uuid::new_v4());
-                if let Some(consent) = consent {
-                    subscriber = subscriber.with_consent(consent.clone(), *confirmed);
-                }
-                self.import_confirmed(line.number, email, &subscriber).await
+    async fn apply(&mut self, line: Line) -> Result<LineOutcome, RecordError> {
+        match line.record {
+            ImportRecord::Consent(email, subscriber) => {
+                let person = self.key.person(&email);
+                self.confirm(line.number, &person, &subscriber).await
             }
-            ImportRecord::Unsubscribe { email, ended } => self.end(line.number, email, *ended).await,
-            ImportRecord::Other { state } => Ok(LineOutcome::LeftAlone(format!("the table says {state}"))),
-            ImportRecord::Forgotten => Ok(LineOutcome::LeftAlone(
-                "the table says unsubscribed, and no address".to_owned(),
-            )),
+            ImportRecord::Unsubscribe { email, ended } => {
+                let person = self.key.person(&email);
+                self.end(line.number, &person, ended).await
+            }
+            ImportRecord::LeftAlone(why) => Ok(LineOutcome::LeftAlone(why)),
         }
     }
 
-    async fn import_confirmed(
+    async fn confirm(
         &mut self,
         line: u64,
-        email: &EmailAddress,
+        person: &PersonId,
         subscriber: &Subscriber,
-    ) -> Result<LineOutcome, SubscriberStoreError> {
-        let person = self.key.person(email);
-        if let Some(unsubscribe) = self.left.get(&person) {
-            return Ok(LineOutcome::LeftAlone(format!(
-                "line {} says that they left",
-                unsubscribe.line
-            )));
+    ) -> Result<LineOutcome, RecordError> {
+        if let Some((_, line)) = self.left.get(person) {
+            return Ok(LineOutcome::LeftAlone(format!("line {line} says that they left")));
         }
         if let Some(first) = self.seen.insert(person.clone(), line) {
             return Ok(LineOutcome::LeftAlone(the_same_as(first)));
         }
-        let known = self.subscribers.read(&person).await?;
+        let known = self.subscribers.read(person).await?;
         if let Some(known) = &known.subscriber {
             return Ok(LineOutcome::LeftAlone(known_already(known)));
         }
-        if self.mode == Mode::DryRun {
-            return Ok(LineOutcome::Imported);
-        }
-        let written = self
-            .subscribers
-            .write(&person, subscriber, known.revision, Retention::Forever)
-            .await;
-        match written {
-            Ok(_) => Ok(LineOutcome::Imported),
-            Err(SubscriberStoreError::Conflict) => {
-                Ok(LineOutcome::LeftAlone("they signed up in this moment".to_owned()))
-            }
-            Err(error) => Err(error),
-        }
+        self.write(person, subscriber, known.revision).await?;
+        Ok(LineOutcome::Imported)
     }
 
     async fn end(
         &self,
         line: u64,
-        email: &EmailAddress,
-        ended: OffsetDateTime,
-    ) -> Result<LineOutcome, SubscriberStoreError> {
-        let person = self.key.person(email);
-        if let Some(last) = self.left.get(&person)
-            && last.line != line
-        {
-            return Ok(LineOutcome::LeftAlone(the_same_as(last.line)));
-        }
-        match self.try_to_end(&person, ended).await {
-            // What they did in this moment does not undo that they left.
-            Err(SubscriberStoreError::Conflict) => self.try_to_end(&person, ended).await,
-            done => done,
-        }
-    }
-
-    async fn try_to_end(
-        &self,
         person: &PersonId,
         ended: OffsetDateTime,
-    ) -> Result<LineOutcome, SubscriberStoreError> {
+    ) -> Result<LineOutcome, RecordError> {
+        if let Some((_, last)) = self.left.get(person)
+            && *last != line
+        {
+            return Ok(LineOutcome::LeftAlone(the_same_as(*last)));
+        }
         let known = self.subscribers.read(person).await?;
         let Some(subscriber) = known.subscriber else {
-            return Ok(LineOutcome::LeftAlone(
-                "nobody with this address is known".to_owned(),
-            ));
+            let why = "nobody with this address is known";
+            return Ok(LineOutcome::LeftAlone(why.to_owned()));
         };
         let left = subscriber.clone().unsubscribed(ended);
         if left == subscriber {
@@ -206,13 +171,21 @@ impl Import<'_> {
         if subscriber.requested > ended {
             return Ok(LineOutcome::LeftAlone("they signed up anew since".to_owned()));
         }
-        if self.mode == Mode::Apply {
-            // No event is published that would need the address.
-            self.subscribers
-                .write(person, &left.forgotten(), known.revision, Retention::Forever)
-                .await?;
-        }
+        // No event is published that would need the address.
+        self.write(person, &left.forgotten(), known.revision).await?;
         Ok(LineOutcome::Unsubscribed)
+    }
+
+    async fn write(
+        &self,
+        person: &PersonId,
+        subscriber: &Subscriber,
+        revision: u64,
+    ) -> Result<(), RecordError> {
+        let write = self
+            .subscribers
+            .write(person, subscriber, revision, Retention::Forever);
+        self.mode.apply(write).await.map(drop)
     }
 }
 
@@ -246,9 +219,9 @@ fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonAr
                 format!("left alone: {why}")
             }
         };
-        rows.push([number.to_string(), became]);
+        rows.push(json!({ "line": number, "outcome": became }));
     }
-    let mut lines = table(["LINE", "OUTCOME"], rows)?;
+    let mut lines = table(&[("LINE", "line"), ("OUTCOME", "outcome")], &rows)?;
     let all = outcomes.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));

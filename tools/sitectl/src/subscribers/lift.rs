@@ -2,15 +2,30 @@
 
 use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
+use clap::Args;
 use serde_json::json;
 use site_broker::ensure_person_key;
-use visitor::{EmailAddress, PersonKey};
+use visitor::{EmailAddress, PersonKeySettings};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode},
+    common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
 };
+
+/// Whom to lift.
+#[derive(Args, Debug)]
+pub struct LiftArgs {
+    /// The subscriber's e-mail address
+    #[arg(value_name = "E-MAIL")]
+    email: String,
+    #[command(flatten)]
+    mode: ModeArgs,
+    #[command(flatten)]
+    key: PersonKeySettings,
+    #[command(flatten)]
+    common: CommonArgs,
+}
 
 /// Makes a suppressed subscriber what they were before the mail came back. A sign-up that was never confirmed was nothing
 /// before: it is forgotten, which a dry run only says.
@@ -19,8 +34,9 @@ use crate::{
 ///
 /// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
 /// not answer.
-pub async fn lift(email: &str, mode: Mode, key: &PersonKey, common: &CommonArgs) -> anyhow::Result<()> {
-    let person = key.person(&EmailAddress::parse(email)?);
+pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
+    let (key, common) = (&args.key.person_key, &args.common);
+    let person = key.person(&EmailAddress::parse(&args.email)?);
     let context = broker::connect(&common.nats).await?;
     ensure_person_key(&context, key).await?;
     let subscribers = Subscribers::open(context.client()).await?;
@@ -42,7 +58,7 @@ pub async fn lift(email: &str, mode: Mode, key: &PersonKey, common: &CommonArgs)
             let line = format!("Lifted: the address is {state} again.");
             (Some(state), line)
         }
-        None if mode == Mode::DryRun => {
+        None if args.mode.mode() == Mode::DryRun => {
             let lines = [
                 "would be forgotten: the sign-up, which was never confirmed; it can be made anew",
                 "Nothing was lifted; repeat it with --yes.",

@@ -1,12 +1,14 @@
 //! The lines of a table that is to be imported: read whole, or told what is wrong with them.
 
-use ::subscribers::Consent;
-use anyhow::{bail, ensure};
-use csv::{ReaderBuilder, StringRecord};
+use ::subscribers::{Consent, Subscriber};
+use anyhow::ensure;
+use csv::{ReaderBuilder, StringRecord, Trim};
+use serde::Deserialize;
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
 use visitor::EmailAddress;
 
-use super::{state_name::StateName, table::unescape_formula};
+use crate::output::unescape_formula;
 
 /// How many wrong lines are reported at once.
 const MAX_REPORTED_ERRORS: usize = 10;
@@ -26,23 +28,14 @@ pub struct Line {
 /// Record of a line.
 pub enum ImportRecord {
     /// Somebody gave their consent.
-    Consent {
-        email: EmailAddress,
-        confirmed: OffsetDateTime,
-        /// Where it was given.
-        source: String,
-        /// What was agreed to, where the table tells.
-        consent: Option<Consent>,
-    },
+    Consent(EmailAddress, Box<Subscriber>),
     /// Somebody left.
     Unsubscribe {
         email: EmailAddress,
         ended: OffsetDateTime,
     },
-    /// Somebody is in a state that changes nothing here.
-    Other { state: &'static str },
-    /// Somebody left, of whom an export of ours has no address any more.
-    Forgotten,
+    /// The line changes nothing here, for this reason.
+    LeftAlone(String),
 }
 
 /// All lines, or what is wrong with those that are.
@@ -51,19 +44,32 @@ pub enum ImportRecord {
 ///
 /// If the heading lacks a column, or a line cannot be read: the message names the first of them.
 pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
-    let mut reader = ReaderBuilder::new().from_reader(table);
-    let columns = Columns::of(reader.headers()?)?;
-    let mut numbers = Numbers::of(table);
+    let mut reader = ReaderBuilder::new().trim(Trim::Headers).from_reader(table);
+    let heading = reader.headers()?.clone();
+    let has = |name: &str| heading.iter().any(|column| column == name);
+    ensure!(
+        has("email") && (has("state") || has("confirmed") && has("source")),
+        "Nothing was imported: the first line must name the columns email, confirmed and source, or email and state for \
+         those who left, separated by commas."
+    );
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    let (mut number, mut counted) = (1, 0);
     for record in reader.records() {
         let position = match &record {
             Ok(record) => record.position(),
             Err(error) => error.position(),
         };
-        let number = numbers.at(position.map_or(0, csv::Position::byte));
-        let parsed = record
+        // The reader's own numbers are behind by one where lines end with CR LF, and by every empty line.
+        let begin = beginning_of_line(table, position.map_or(0, csv::Position::byte)).max(counted);
+        number += table[counted..begin]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count() as u64;
+        counted = begin;
+        let cells = record.and_then(|record| Cells::of(&record, &heading));
+        let parsed = cells
             .map_err(|_| "it is not CSV with as many cells as the heading".to_owned())
-            .and_then(|record| columns.read(&record, now));
+            .and_then(|cells| cells.parse(now));
         match parsed {
             Ok(record) => lines.push(Line { number, record }),
             Err(reason) => wrong.push(format!("line {number}: {reason}")),
@@ -78,106 +84,62 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The numbers of lines as an editor shows them. The reader's own are behind by one where lines end with CR LF, and
-/// behind by every empty line.
-struct Numbers<'a> {
-    table: &'a [u8],
-    byte: usize,
-    number: u64,
+/// Where the line begins that is at this byte, or after the ends of lines that stand there.
+fn beginning_of_line(table: &[u8], byte: u64) -> usize {
+    let byte = usize::try_from(byte).map_or(table.len(), |byte| byte.min(table.len()));
+    let is_end_of_line = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    byte + table[byte..].iter().take_while(is_end_of_line).count()
 }
 
-impl<'a> Numbers<'a> {
-    fn of(table: &'a [u8]) -> Self {
-        Self {
-            table,
-            byte: 0,
-            number: 1,
-        }
+/// The cells of a line; a table of another program has fewer than our export.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cells {
+    email: String,
+    state: String,
+    confirmed: String,
+    ended: String,
+    source: String,
+    consent: String,
+    consent_form: String,
+}
+
+impl Cells {
+    fn of(record: &StringRecord, heading: &StringRecord) -> csv::Result<Self> {
+        let cells = record.iter().map(|cell| unescape_formula(cell.trim()));
+        cells.collect::<StringRecord>().deserialize(Some(heading))
     }
 
-    /// The number of the line that begins at this byte, or after the ends of lines that stand there. To be asked in
-    /// the order of the lines.
-    fn at(&mut self, byte: u64) -> u64 {
-        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
-        while let Some(&next) = self.table.get(self.byte) {
-            if self.byte >= byte && !matches!(next, b'\r' | b'\n') {
-                break;
+    fn parse(self, now: OffsetDateTime) -> Result<ImportRecord, String> {
+        match &*self.state {
+            "" | "confirmed" | "unsubscribed" => {}
+            "pending" | "suppressed" => {
+                return Ok(ImportRecord::LeftAlone(format!("the table says {}", self.state)));
             }
-            self.number += u64::from(next == b'\n');
-            self.byte += 1;
+            _ => return Err("there is no such state".to_owned()),
         }
-        self.number
-    }
-}
-
-/// Where in a line stands what.
-struct Columns {
-    email: usize,
-    /// A table of people who left needs neither this nor the next.
-    confirmed: Option<usize>,
-    source: Option<usize>,
-    /// What was agreed to, and how; a table of another program tells neither.
-    consent: Option<usize>,
-    consent_form: Option<usize>,
-    /// An export of ours tells of those who left, too.
-    state: Option<usize>,
-    ended: Option<usize>,
-}
-
-impl Columns {
-    fn of(heading: &StringRecord) -> anyhow::Result<Self> {
-        let find = |name: &str| heading.iter().position(|column| column.trim() == name);
-        let (confirmed, source, state) = (find("confirmed"), find("source"), find("state"));
-        let tells_enough = confirmed.is_some() && source.is_some() || state.is_some();
-        let Some(email) = find("email").filter(|_| tells_enough) else {
-            bail!(
-                "Nothing was imported: the first line must name the columns email, confirmed and source, or email \
-                 and state for those who left, separated by commas."
-            );
-        };
-        Ok(Self {
-            email,
-            confirmed,
-            source,
-            consent: find("consent"),
-            consent_form: find("consent_form"),
-            state,
-            ended: find("ended"),
-        })
-    }
-
-    fn read(&self, line: &StringRecord, now: OffsetDateTime) -> Result<ImportRecord, String> {
-        let cell = |index: usize| unescape_formula(line.get(index).unwrap_or_default().trim());
-        let named = |column: Option<usize>| column.map(cell).unwrap_or_default();
-        let state_name = match self.state.map(cell) {
-            None => StateName::Confirmed,
-            Some(state) => StateName::named(state).ok_or("there is no such state")?,
-        };
-        if matches!(state_name, StateName::Pending | StateName::Suppressed) {
-            return Ok(ImportRecord::Other {
-                state: state_name.name(),
-            });
+        let has_left = self.state == "unsubscribed";
+        // An export of ours has no address any more of those who left.
+        if has_left && self.email.is_empty() {
+            let why = "the table says unsubscribed, and no address";
+            return Ok(ImportRecord::LeftAlone(why.to_owned()));
         }
-        if state_name == StateName::Unsubscribed && cell(self.email).is_empty() {
-            return Ok(ImportRecord::Forgotten);
-        }
-        let email = EmailAddress::parse(cell(self.email)).map_err(|_| "email is no e-mail address")?;
-        if state_name == StateName::Unsubscribed {
-            let ended = match named(self.ended) {
+        let email = EmailAddress::parse(&self.email).map_err(|_| "email is no e-mail address")?;
+        if has_left {
+            let ended = match &*self.ended {
                 "" => now,
                 ended => time("ended", ended, now)?,
             };
             return Ok(ImportRecord::Unsubscribe { email, ended });
         }
-        let confirmed = time("confirmed", named(self.confirmed), now)?;
-        let source = source(named(self.source))?;
-        let consent = consent(named(self.consent), named(self.consent_form))?;
-        Ok(ImportRecord::Consent {
-            email,
-            confirmed,
-            source,
-            consent,
-        })
+        let confirmed = time("confirmed", &self.confirmed, now)?;
+        let source = Some(source(self.source)?);
+        let subscriber = Subscriber::imported(email.clone(), source, confirmed, Uuid::new_v4());
+        let subscriber = match consent(self.consent, self.consent_form)? {
+            Some(consent) => subscriber.with_consent(consent, confirmed),
+            None => subscriber,
+        };
+        Ok(ImportRecord::Consent(email, Box::new(subscriber)))
     }
 }
 
@@ -190,10 +152,10 @@ fn time(column: &str, cell: &str, now: OffsetDateTime) -> Result<OffsetDateTime,
     }
 }
 
-fn consent(text: &str, form: &str) -> Result<Option<Consent>, String> {
+fn consent(text: String, form: String) -> Result<Option<Consent>, String> {
     let is_line =
         |cell: &str| cell.chars().count() <= MAX_CONSENT_CHARACTERS && !cell.contains(char::is_control);
-    if !is_line(text) || !is_line(form) {
+    if !is_line(&text) || !is_line(&form) {
         return Err(format!(
             "consent or consent_form is not a line of at most {MAX_CONSENT_CHARACTERS} characters"
         ));
@@ -201,11 +163,10 @@ fn consent(text: &str, form: &str) -> Result<Option<Consent>, String> {
     if text.is_empty() && !form.is_empty() {
         return Err("consent is empty; it says what was agreed to in the way of consent_form".to_owned());
     }
-    let (text, form) = (text.to_owned(), form.to_owned());
     Ok((!text.is_empty()).then_some(Consent { text, form }))
 }
 
-fn source(cell: &str) -> Result<String, String> {
+fn source(cell: String) -> Result<String, String> {
     if cell.is_empty() {
         return Err("source is empty; it says where the consent was given".to_owned());
     }
@@ -214,7 +175,7 @@ fn source(cell: &str) -> Result<String, String> {
             "source is not a line of at most {MAX_SOURCE_CHARACTERS} characters"
         ));
     }
-    Ok(cell.to_owned())
+    Ok(cell)
 }
 
 #[cfg(test)]
@@ -238,10 +199,11 @@ mod tests {
         let lines = read(table.as_bytes(), NOW).expect("a table");
         assert!(matches!(
             &lines[..],
-            [Line { number: 3, record: ImportRecord::Consent { email, source, confirmed, consent: None } }, Line { number: 5, .. }]
+            [Line { number: 3, record: ImportRecord::Consent(email, zoe) }, Line { number: 5, .. }]
                 if email.as_str() == "+zoe@example.org"
-                    && source == "Fair, Berlin"
-                    && *confirmed == datetime!(2026-11-01 9:00 UTC)
+                    && zoe.source.as_deref() == Some("Fair, Berlin")
+                    && zoe.consented_at() == Some(datetime!(2026-11-01 9:00 UTC))
+                    && zoe.consent.is_none()
         ));
     }
 
@@ -252,8 +214,8 @@ mod tests {
         let lines = read(table.as_bytes(), NOW).expect("a table");
         assert!(matches!(
             &lines[..],
-            [Line { record: ImportRecord::Consent { consent: Some(Consent { text, form }), .. }, .. }]
-                if text == "=Shall we?" && form == "double-opt-in"
+            [Line { record: ImportRecord::Consent(_, zoe), .. }]
+                if zoe.consent == Some(Consent { text: "=Shall we?".to_owned(), form: "double-opt-in".to_owned() })
         ));
         let long = table.replace("double-opt-in", &"x".repeat(1001));
         let without_words = table.replace("'=Shall we?", "");
@@ -313,7 +275,7 @@ mod tests {
         assert!(matches!(
             &lines[..],
             [Line {
-                record: ImportRecord::Forgotten,
+                record: ImportRecord::LeftAlone(_),
                 ..
             }]
         ));

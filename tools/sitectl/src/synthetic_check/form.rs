@@ -3,12 +3,11 @@
 use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
 use anyhow::{Context as _, bail};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::{client::legacy, rt::TokioExecutor};
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use site_service::{RequestId, SYNTHETIC_MARK, idempotency, tls::public_client_config};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -27,10 +26,11 @@ pub struct Form<'a> {
     pub mark: &'a str,
 }
 
-/// What of an answer tells that work is asked for first.
-#[derive(Deserialize)]
-struct Refusal {
-    challenge: Option<Challenge>,
+/// What the site says.
+struct Answer {
+    status: StatusCode,
+    id: RequestId,
+    body: Value,
 }
 
 impl Form<'_> {
@@ -41,23 +41,18 @@ impl Form<'_> {
     ///
     /// If the site is not reached, or does not take it.
     pub async fn send(&self) -> anyhow::Result<RequestId> {
-        let answer = self.post(None).await?;
-        let (status, id) = told(&answer);
-        if status == StatusCode::OK {
-            return Ok(id);
+        let mut answer = self.post(None).await?;
+        if let Ok(challenge) = serde_json::from_value::<Challenge>(answer.body["challenge"].take()) {
+            let solution = spawn_blocking(move || solved(challenge)).await??;
+            answer = self.post(Some(&solution)).await?;
         }
-        let refusal: Option<Refusal> = serde_json::from_slice(answer.body()).ok();
-        let Some(challenge) = refusal.and_then(|refusal| refusal.challenge) else {
-            bail!("it answers {status}");
-        };
-        let solution = spawn_blocking(move || solved(challenge)).await??;
-        match told(&self.post(Some(&solution)).await?) {
-            (StatusCode::OK, id) => Ok(id),
-            (status, _) => bail!("it answers {status} once its challenge is solved"),
+        match answer.status {
+            StatusCode::OK => Ok(answer.id),
+            status => bail!("it answers {status}"),
         }
     }
 
-    async fn post(&self, solution: Option<&str>) -> anyhow::Result<Response<Vec<u8>>> {
+    async fn post(&self, solution: Option<&str>) -> anyhow::Result<Answer> {
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(public_client_config(None)?)
             .https_or_http()
@@ -73,16 +68,17 @@ impl Form<'_> {
             request = request.header("challenge-solution", solution);
         }
         let answer = http.request(request.body(body.to_string())?).await;
-        let answer = answer.context("it is not reached (setting SITE_URL)")?;
-        let (head, body) = answer.into_parts();
+        let (head, body) = answer
+            .context("it is not reached (setting SITE_URL)")?
+            .into_parts();
         let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
         let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
-        Ok(Response::from_parts(head, body.to_bytes().to_vec()))
+        Ok(Answer {
+            status: head.status,
+            id: RequestId::of_headers(&head.headers),
+            body: serde_json::from_slice(&body.to_bytes()).unwrap_or_default(),
+        })
     }
-}
-
-fn told(answer: &Response<Vec<u8>>) -> (StatusCode, RequestId) {
-    (answer.status(), RequestId::of_headers(answer.headers()))
 }
 
 fn solved(challenge: Challenge) -> anyhow::Result<String> {

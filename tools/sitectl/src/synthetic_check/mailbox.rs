@@ -49,14 +49,9 @@ impl Mailbox {
     /// If the server is not reached, is not who it should be, or does not let us in.
     pub async fn open(settings: &MailboxSettings) -> anyhow::Result<Self> {
         let opened = timeout(OPEN_TIMEOUT, Self::open_now(settings)).await;
-        opened
-            .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", OPEN_TIMEOUT.as_secs())))
-            .with_context(|| {
-                let MailboxSettings {
-                    imap_host, imap_port, ..
-                } = settings;
-                format!("The mailbox at {imap_host}:{imap_port} cannot be read")
-            })
+        let opened = opened.context("no answer in time").flatten();
+        let (host, port) = (&settings.imap_host, settings.imap_port);
+        opened.with_context(|| format!("The mailbox at {host}:{port} cannot be read"))
     }
 
     async fn open_now(settings: &MailboxSettings) -> anyhow::Result<Self> {

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, SyntheticKey, links::site_url};
 
 use self::mailbox::{Mailbox, MailboxSettings};
-use crate::{output::print_output, progress};
+use crate::{output::print_output, progress::Progress};
 
 /// How long a mark is good: the clocks of two machines may be minutes apart.
 const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
@@ -73,34 +73,28 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     };
     let started = Instant::now();
     let sent = timeout(FORM_TIMEOUT, form.send()).await;
-    let request_id = sent
-        .unwrap_or_else(|_| Err(anyhow::anyhow!("no answer within {} s", FORM_TIMEOUT.as_secs())))
-        .context("The site did not take the form")?;
+    let sent = sent.context("no answer in time").flatten();
+    let request_id = sent.context("The site did not take the form")?;
     let taken = started.elapsed();
     let arrived = timeout(args.within, arrival(&mut mailbox, &request_id, args.within)).await;
-    arrived.unwrap_or_else(|_| {
-        Err(anyhow::anyhow!(
-            "The form was taken, and its mail did not come within {} s; see SyntheticFormIsLate in docs/runbook.md.",
-            args.within.as_secs()
-        ))
-    })?;
+    arrived.with_context(|| {
+        let within = args.within.as_secs();
+        format!(
+            "The form was taken, and its mail did not come within {within} s; see SyntheticFormIsLate in docs/runbook.md"
+        )
+    })??;
     let arrived = started.elapsed();
     mailbox.tidy().await;
-    let line = format!(
-        "taken after {:.1} s, in the inbox after {:.1} s",
-        taken.as_secs_f32(),
-        arrived.as_secs_f32()
-    );
-    let document = json!({ "takenSeconds": taken.as_secs_f32(), "arrivedSeconds": arrived.as_secs_f32() });
+    let (taken, arrived) = (taken.as_secs_f32(), arrived.as_secs_f32());
+    let line = format!("taken after {taken:.1} s, in the inbox after {arrived:.1} s");
+    let document = json!({ "takenSeconds": taken, "arrivedSeconds": arrived });
     print_output(args.json, &document, [line])
 }
 
 /// Waits for the mail that sales would have got, which is late after `within`.
 async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId, within: Duration) -> anyhow::Result<()> {
-    let progress = progress::seconds("the form's mail", within.as_secs())?;
-    let started = Instant::now();
+    let mut progress = Progress::new("seconds without the form's mail", Some(within.as_secs()));
     loop {
-        progress.set_position(started.elapsed().as_secs());
         if mailbox.take(request_id, Channel::SalesLead).await? {
             return Ok(());
         }
@@ -109,5 +103,6 @@ async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId, within: Duration
             "The site took the form for a visitor's, and sales heard of it: SYNTHETIC_KEY is not that of the contact service."
         );
         sleep(LOOK_INTERVAL).await;
+        progress.inc(LOOK_INTERVAL.as_secs());
     }
 }

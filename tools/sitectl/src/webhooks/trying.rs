@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ::webhooks::{Exchange, Secrets, WebhookSender, WebhookSettings, sample};
+use ::webhooks::{Secrets, WebhookSender, WebhookSettings, sample};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use http::{HeaderMap, Request};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use site_broker::{Endpoint, Endpoints};
 use site_events::EventType;
 use time::OffsetDateTime;
@@ -44,14 +44,6 @@ struct ShownRequest {
     body: String,
 }
 
-/// An answer as it is shown.
-#[derive(Serialize)]
-struct ShownAnswer {
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
 /// Shows what would be sent. No secret is read for it.
 ///
 /// # Errors
@@ -61,18 +53,12 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
     let sender = args.sender(&endpoint, &Secrets::hidden())?;
     let now = OffsetDateTime::now_utc();
-    let requests = sender.preview(&sample(event, now), now)?;
-    let shown: Vec<(String, ShownRequest)> = requests
-        .iter()
-        .map(|(step, request)| (step.clone(), shown_request(&sender, request)))
-        .collect();
-    let lines = shown
-        .iter()
-        .flat_map(|(step, request)| [format!("# {step}"), request.text()]);
-    let document: Vec<Value> = shown
-        .iter()
-        .map(|(step, request)| json!({ "step": step, "request": request }))
-        .collect();
+    let (mut lines, mut document) = (Vec::new(), Vec::new());
+    for (step, request) in sender.preview(&sample(event, now), now)? {
+        let request = ShownRequest::of(&sender, &request);
+        lines.extend([format!("# {step}"), request.text()]);
+        document.push(json!({ "step": step, "request": request }));
+    }
     print_output(args.json, &json!({ "requests": document }), lines)
 }
 
@@ -86,8 +72,26 @@ pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let sender = args.sender(&endpoint, &args.reached.secrets())?;
     let (now, mut seen) = (OffsetDateTime::now_utc(), Vec::new());
     let sent = sender.send(&sample(event, now), now, Some(&mut seen)).await;
-    let document: Vec<Value> = seen.iter().map(|seen| document(&sender, seen)).collect();
-    let lines: Vec<String> = seen.iter().flat_map(|seen| told(&sender, seen)).collect();
+    let (mut lines, mut document) = (Vec::new(), Vec::new());
+    for seen in &seen {
+        let request = ShownRequest::of(&sender, &seen.request);
+        let milliseconds = u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX);
+        lines.push(request.text());
+        document.push(match &seen.answer {
+            Ok(answer) => {
+                let (status, body) = (answer.status, shown_body(&sender, &answer.body));
+                lines.push(format!("< {status} after {milliseconds} ms\n{body}\n"));
+                let headers = shown_headers(&sender, &answer.headers);
+                let answer = json!({ "status": status.as_u16(), "headers": headers, "body": body });
+                json!({ "request": request, "answer": answer, "error": null, "milliseconds": milliseconds })
+            }
+            Err(error) => {
+                lines.push(format!("< {error}\n"));
+                let error = error.to_string();
+                json!({ "request": request, "answer": null, "error": error, "milliseconds": milliseconds })
+            }
+        });
+    }
     print_output(
         args.json,
         &json!({ "taken": sent.is_ok(), "requests": document }),
@@ -122,50 +126,22 @@ impl TryArgs {
 }
 
 impl ShownRequest {
+    fn of(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> Self {
+        Self {
+            method: request.method().to_string(),
+            url: sender.shown(&request.uri().to_string()),
+            headers: shown_headers(sender, request.headers()),
+            body: shown_body(sender, request.body().as_ref()),
+        }
+    }
+
     fn text(&self) -> String {
-        let headers = self
-            .headers
-            .iter()
-            .map(|(name, value)| format!("{name}: {value}\n"));
-        let headers: String = headers.collect();
+        let headers = self.headers.iter();
+        let headers: String = headers
+            .map(|(name, value)| format!("{name}: {value}\n"))
+            .collect();
         format!("{} {}\n{headers}\n{}\n", self.method, self.url, self.body)
     }
-}
-
-fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> ShownRequest {
-    ShownRequest {
-        method: request.method().to_string(),
-        url: sender.shown(&request.uri().to_string()),
-        headers: shown_headers(sender, request.headers()),
-        body: shown_body(sender, request.body().as_ref()),
-    }
-}
-
-fn document(sender: &WebhookSender, seen: &Exchange) -> Value {
-    let answer = seen.answer.as_ref().map(|answer| ShownAnswer {
-        status: answer.status.as_u16(),
-        headers: shown_headers(sender, &answer.headers),
-        body: shown_body(sender, &answer.body),
-    });
-    json!({
-        "request": shown_request(sender, &seen.request),
-        "answer": answer.as_ref().ok(),
-        "error": answer.as_ref().err().map(ToString::to_string),
-        "milliseconds": u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX),
-    })
-}
-
-fn told(sender: &WebhookSender, seen: &Exchange) -> [String; 2] {
-    let answer = match &seen.answer {
-        Ok(answer) => format!(
-            "< {} after {} ms\n{}\n",
-            answer.status,
-            seen.took.as_millis(),
-            shown_body(sender, &answer.body)
-        ),
-        Err(error) => format!("< {error}\n"),
-    };
-    [shown_request(sender, &seen.request).text(), answer]
 }
 
 fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, String)> {

@@ -7,9 +7,11 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
     time::Duration,
 };
 
+use age::{secrecy::ExposeSecret, x25519::Identity};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use futures_util::TryStreamExt as _;
@@ -230,6 +232,29 @@ pub async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     Ok((parts, resume))
 }
 
+/// Whoever can read the backups in folders.
+static IDENTITY: LazyLock<Identity> = LazyLock::new(Identity::generate);
+
+/// Flags that make a backup, in a folder.
+pub fn backup_flags(of: &[String]) -> Vec<String> {
+    let recipient = format!("--backup-recipients={}", IDENTITY.to_public());
+    of.iter().cloned().chain([recipient]).collect()
+}
+
+/// Flags that restore it.
+pub fn restore_flags(of: &[String]) -> Vec<String> {
+    let identity = format!("--backup-identity={}", IDENTITY.to_string().expose_secret());
+    of.iter().cloned().chain([identity]).collect()
+}
+
+/// Folder of the one backup that this folder holds.
+fn only_backup(folder: &str) -> anyhow::Result<PathBuf> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let entries = entries.collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    let backup = entries.into_iter().find(|path| !path.ends_with("objects"));
+    backup.context("a backup")
+}
+
 fn path(folder: &TempDir) -> String {
     folder.path().join("backup").to_string_lossy().into_owned()
 }
@@ -240,20 +265,20 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     let folder = TempDir::new()?;
     let to = path(&folder);
     let before = former.positions().await?;
-    let told_of_backup = told_json(&["backup", &to], &former.flags)?;
+    let told_of_backup = told_json(&["backup", &to], &backup_flags(&former.flags))?;
     assert_eq!(told_of_backup["backedUp"]["objects"], 1, "{told_of_backup}");
     assert_eq!(told_of_backup["backedUp"]["streams"][0]["stream"], "SITE");
     assert_eq!(former.positions().await?, before, "a backup changes nothing");
 
     let site = Parts::fresh().await?;
-    let said = told(&["restore", &to], &site.flags)?;
+    let said = told(&["restore", &to], &restore_flags(&site.flags))?;
     assert!(
         said.contains("--yes") && said.contains("stream SITE: 6 messages") && said.contains("1 objects"),
         "{said}"
     );
     assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
 
-    let restored = told_json(&["restore", &to, "--yes"], &site.flags)?;
+    let restored = told_json(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
     assert_eq!(restored["restored"], told_of_backup["backedUp"]);
     assert_eq!(site.positions().await?, before);
     told(&["setup", &format!("--person-key={PERSON_KEY}")], &site.flags)?;
@@ -297,27 +322,32 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     let former = Parts::set_up().await?;
     publish(&former.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
     let (early, late) = (TempDir::new()?, TempDir::new()?);
-    told(&["backup", &path(&early)], &former.flags)?;
+    told(&["backup", &path(&early)], &backup_flags(&former.flags))?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let notifier = former.notifier(&server).await?;
     former.until_acked(SOON).await?;
     notifier.stop().await?;
     assert_eq!(server.accepted(SERVED).len(), 1);
-    told(&["backup", &path(&late)], &former.flags)?;
+    told(&["backup", &path(&late)], &backup_flags(&former.flags))?;
 
     // One backup of both: its events are from before the delivery, all else is from afterwards.
-    let read = |folder: &TempDir| anyhow::Ok(fs::read(folder.path().join("backup/manifest.json"))?);
-    let early_manifest: Value = serde_json::from_slice(&read(&early)?)?;
-    let mut manifest: Value = serde_json::from_slice(&read(&late)?)?;
-    for name in ["streams/SITE.json", "streams/SITE.snapshot"] {
-        let file = |folder: &TempDir| Path::new(&path(folder)).join(name);
-        fs::copy(file(&early), file(&late))?;
-        manifest["files"][name] = early_manifest["files"][name].clone();
+    let [early, late_backup] = [only_backup(&path(&early))?, only_backup(&path(&late))?];
+    let read = |backup: &Path| -> anyhow::Result<Value> {
+        Ok(serde_json::from_slice(&fs::read(backup.join("manifest.json"))?)?)
+    };
+    let (early_manifest, mut manifest) = (read(&early)?, read(&late_backup)?);
+    let snapshot = |backup: &Path| backup.join("streams/SITE.snapshot.age");
+    let bytes = fs::copy(snapshot(&early), snapshot(&late_backup))?;
+    manifest["streams"]["SITE"] = early_manifest["streams"]["SITE"].clone();
+    for (name, of_file) in manifest["files"].as_object_mut().context("files")? {
+        if name.ends_with("SITE.snapshot.age") {
+            *of_file = bytes.into();
+        }
     }
-    fs::write(late.path().join("backup/manifest.json"), manifest.to_string())?;
+    fs::write(late_backup.join("manifest.json"), manifest.to_string())?;
 
     let site = Parts::fresh().await?;
-    told(&["restore", &path(&late), "--yes"], &site.flags)?;
+    told(&["restore", &path(&late), "--yes"], &restore_flags(&site.flags))?;
     let position = &site.positions().await?["SITE contact-received-acknowledgement"]["waiting"];
     assert_eq!(position, &json!([1, 0]), "the broker hands it out once more");
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -330,13 +360,10 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     Ok(())
 }
 
-/// Where the one object of a backup lies in its folder.
-fn the_object(folder: &str) -> anyhow::Result<String> {
-    let entries = fs::read_dir(Path::new(folder).join("objects"))?;
-    let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
-    let names = names.collect::<anyhow::Result<Vec<_>>>()?;
-    let content = names.into_iter().find(|name| name.ends_with(".content"));
-    Ok(format!("objects/{}", content.context("an object")?))
+/// File of the one object in a folder of backups.
+fn the_object(folder: &str) -> anyhow::Result<PathBuf> {
+    let mut entries = fs::read_dir(Path::new(folder).join("objects"))?;
+    Ok(entries.next().context("an object")??.path())
 }
 
 /// A small site, backed up.
@@ -345,7 +372,7 @@ async fn a_backup() -> anyhow::Result<(Parts, TempDir)> {
     publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
     parts.apply().await?;
     let folder = TempDir::new()?;
-    told(&["backup", &path(&folder)], &parts.flags)?;
+    told(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
     Ok((parts, folder))
 }
 
@@ -354,35 +381,39 @@ async fn a_folder_that_is_not_what_was_written_is_refused() -> anyhow::Result<()
     let (_former, folder) = a_backup().await?;
     let from = path(&folder);
     let site = Parts::fresh().await?;
-    let refusal = || refused(&["restore", &from, "--yes"], &site.flags);
-    let file = |name: &str| Path::new(&from).join(name);
-    let object = the_object(&from)?;
+    let refusal = || refused(&["restore", &from, "--yes"], &restore_flags(&site.flags));
+    let backup = only_backup(&from)?;
 
-    for name in ["streams/SITE.snapshot", "streams/SITE.json", &object] {
-        let was = fs::read(file(name))?;
+    for file in [backup.join("streams/SITE.snapshot.age"), the_object(&from)?] {
+        let name = file
+            .file_name()
+            .context("its name")?
+            .to_string_lossy()
+            .into_owned();
+        let was = fs::read(&file)?;
         let mut altered = was.clone();
-        altered[was.len() / 2] ^= 1;
-        fs::write(file(name), altered)?;
+        altered[was.len() - 1] ^= 1;
+        fs::write(&file, altered)?;
         let said = refusal()?;
-        assert!(said.contains("altered") && said.contains(name), "{said}");
+        assert!(said.contains("altered") && said.contains(&name), "{said}");
 
-        fs::remove_file(file(name))?;
-        let said = refusal()?;
-        assert!(said.contains("incomplete") && said.contains(name), "{said}");
-        fs::write(file(name), was)?;
+        for left in [None, Some(&was[..was.len() - 1])] {
+            fs::remove_file(&file)?;
+            left.map(|left| fs::write(&file, left)).transpose()?;
+            let said = refusal()?;
+            assert!(said.contains("incomplete") && said.contains(&name), "{said}");
+            fs::write(&file, &was)?;
+        }
     }
-    fs::write(file("objects/00000002.content"), "more")?;
-    let said = refusal()?;
-    assert!(said.contains("altered") && said.contains("00000002"), "{said}");
-    fs::remove_file(file("objects/00000002.content"))?;
 
-    fs::rename(file("manifest.json"), folder.path().join("manifest.json"))?;
+    let (manifest, aside) = (backup.join("manifest.json"), folder.path().join("manifest.json"));
+    fs::rename(&manifest, &aside)?;
     let said = refusal()?;
     assert!(said.contains("no whole backup"), "{said}");
     assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
 
-    fs::rename(folder.path().join("manifest.json"), file("manifest.json"))?;
-    told(&["restore", &from, "--yes"], &site.flags)?;
+    fs::rename(&aside, &manifest)?;
+    told(&["restore", &from, "--yes"], &restore_flags(&site.flags))?;
     Ok(())
 }
 
@@ -390,9 +421,7 @@ async fn a_folder_that_is_not_what_was_written_is_refused() -> anyhow::Result<()
 async fn nothing_is_written_over() -> anyhow::Result<()> {
     let (former, folder) = a_backup().await?;
     let from = path(&folder);
-    let said = refused(&["backup", &from], &former.flags)?;
-    assert!(said.contains("not empty"), "{said}");
-    let said = refused(&["restore", &from, "--yes"], &former.flags)?;
+    let said = refused(&["restore", &from, "--yes"], &restore_flags(&former.flags))?;
     assert!(
         said.contains("SITE") && said.contains("KV_subscribers") && said.contains("empty broker"),
         "{said}"
@@ -401,14 +430,17 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     let site = Parts::fresh().await?;
     let mut flags = site.nats.flags(User::Operator);
     flags.extend(former.s3.flags());
-    let said = refused(&["restore", &from, "--yes"], &flags)?;
+    let said = refused(&["restore", &from, "--yes"], &restore_flags(&flags))?;
     assert!(said.contains("holds objects"), "{said}");
     assert!(site.streams().await?.is_empty());
 
     // Where only the broker was lost, the bucket stays as it is.
     let kept = former.s3.objects()?;
     assert!(!kept.is_empty());
-    told(&["restore", &from, "--broker-only", "--yes"], &flags)?;
+    told(
+        &["restore", &from, "--broker-only", "--yes"],
+        &restore_flags(&flags),
+    )?;
     assert_eq!(site.streams().await?.len(), 9);
     assert_eq!(former.s3.objects()?, kept);
 
@@ -417,7 +449,7 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     let mut flags = site.flags.clone();
     flags.retain(|flag| !flag.starts_with("--s3-bucket"));
     flags.push("--s3-bucket=another".to_owned());
-    told(&["restore", &from, "--yes"], &flags)?;
+    told(&["restore", &from, "--yes"], &restore_flags(&flags))?;
     assert!(site.s3.objects()?.is_empty());
     Ok(())
 }
@@ -428,17 +460,20 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     let from = path(&folder);
     let site = Parts::fresh().await?;
     // A broker of one server makes no three copies, which it says when the objects are there already.
-    let said = refused(&["restore", &from, "--yes", "--replicas=3"], &site.flags)?;
+    let said = refused(
+        &["restore", &from, "--yes", "--replicas=3"],
+        &restore_flags(&site.flags),
+    )?;
     assert!(
         said.contains("a part") && said.contains("stream SENDINGS") && said.contains("replicas"),
         "{said}"
     );
-    let said = refused(&["restore", &from, "--yes"], &site.flags)?;
+    let said = refused(&["restore", &from, "--yes"], &restore_flags(&site.flags))?;
     assert!(said.contains("holds objects"), "{said}");
     let mut flags = site.flags.clone();
     flags.push("--s3-bucket=emptied".to_owned());
     flags.retain(|flag| flag != "--s3-bucket=resumes");
-    told(&["restore", &from, "--yes"], &flags)?;
+    told(&["restore", &from, "--yes"], &restore_flags(&flags))?;
     assert_eq!(site.streams().await?.len(), 9);
     Ok(())
 }
@@ -461,10 +496,7 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
             }
         }
     }
-    assert_eq!(
-        files, 21,
-        "two of each of nine streams, two of the object, the manifest"
-    );
+    assert_eq!(files, 11, "nine streams, the object, the manifest");
     Ok(())
 }
 
@@ -515,16 +547,16 @@ async fn a_broker_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
     flags.push(format!("--nats-url=nats://127.0.0.1:{port}"));
     let folder = TempDir::new()?;
     let to = path(&folder);
-    let said = refused(&["backup", &to], &flags)?;
+    let said = refused(&["backup", &to], &backup_flags(&flags))?;
     assert!(
         said.contains("no backup") && said.contains("stream SITE") && said.contains("fell silent"),
         "{said}"
     );
-    let taken = fs::metadata(Path::new(&to).join("streams/SITE.snapshot"))?.len();
+    let streams = only_backup(&to)?.join("streams");
+    let taken = fs::metadata(streams.join("SITE.snapshot.age.part"))?.len();
     assert!(taken > 1024 * 1024, "it was cut in the middle, not at {taken}");
-    assert!(!Path::new(&to).join("manifest.json").exists());
     let site = Parts::fresh().await?;
-    let said = refused(&["restore", &to, "--yes"], &site.flags)?;
+    let said = refused(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
     assert!(said.contains("no whole backup"), "{said}");
     Ok(())
 }
@@ -540,15 +572,19 @@ async fn a_full_disk_leaves_no_backup() -> anyhow::Result<()> {
     limited
         .args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"])
         .arg(env!("CARGO_BIN_EXE_sitectl"));
-    let output = pass_flags(&mut limited, &command(&["backup", &to], &parts.flags)).output()?;
+    let output = pass_flags(
+        &mut limited,
+        &command(&["backup", &to], &backup_flags(&parts.flags)),
+    )
+    .output()?;
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("no backup") && said.contains("SITE.snapshot cannot be written"),
+        said.contains("no backup") && said.contains("SITE.snapshot.age cannot be written"),
         "{said}"
     );
     assert_eq!(said.trim().lines().count(), 1, "{said}");
-    assert!(!Path::new(&to).join("manifest.json").exists());
+    assert!(!only_backup(&to)?.join("manifest.json").exists());
     Ok(())
 }
 
@@ -557,7 +593,7 @@ async fn a_bucket_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
     let mut parts = Parts::set_up().await?;
     parts.s3.stop().await?;
     let folder = TempDir::new()?;
-    let said = refused(&["backup", &path(&folder)], &parts.flags)?;
+    let said = refused(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
     assert!(said.contains("bucket"), "{said}");
     assert!(!Path::new(&path(&folder)).exists());
     Ok(())
@@ -567,7 +603,7 @@ async fn a_bucket_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
 async fn a_broker_without_a_site_is_not_backed_up() -> anyhow::Result<()> {
     let parts = Parts::fresh().await?;
     let folder = TempDir::new()?;
-    let said = refused(&["backup", &path(&folder)], &parts.flags)?;
+    let said = refused(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
     assert!(said.contains("stream SITE cannot be opened"), "{said}");
     assert!(!Path::new(&path(&folder)).exists());
     Ok(())

@@ -11,7 +11,7 @@ mod manual;
 mod newsletter;
 mod person;
 mod person_key;
-mod progress;
+mod preflight;
 mod restore_drill;
 mod rotation;
 mod secrets;

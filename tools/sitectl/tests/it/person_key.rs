@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use testkit::{Nats, S3, User, seed_subscribers};
 
 use crate::{
-    backup::Parts,
+    backup::{Parts, backup_flags, restore_flags},
     tool::{PERSON_KEY, message, publish, refused, told},
 };
 
@@ -87,8 +87,8 @@ async fn a_restore_keeps_the_key_of_the_backup() -> anyhow::Result<()> {
     publish(&before.nats, ASHA, message("Asha Rao", ASHA)?).await?;
     let folder = TempDir::new()?;
     let to = folder.path().join("backup").to_string_lossy().into_owned();
-    told(&["backup", &to], &before.flags)?;
-    told(&["restore", &to, "--yes"], &site.flags)?;
+    told(&["backup", &to], &backup_flags(&before.flags))?;
+    told(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
     for words in [&["setup"][..], &["person", "erase", ASHA, "--yes"]] {
         let said = refused(words, &with_key(&site.flags, ANOTHER))?;
         assert!(said.contains("PERSON_KEY is wrong"), "{words:?}: {said}");

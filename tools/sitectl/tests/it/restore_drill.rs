@@ -11,7 +11,10 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::tool::{PERSON_KEY, told, told_json};
+use crate::{
+    backup::{backup_flags, restore_flags},
+    tool::{PERSON_KEY, told, told_json},
+};
 
 const SOON: Duration = Duration::from_secs(45);
 const DRILL: &str = "k8s/overlays/drill";
@@ -90,7 +93,7 @@ async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     told(&["setup", &storage, &key], &flags)?;
     let folder = TempDir::new()?;
     let backup = folder.path().join("backup").display().to_string();
-    let made = told_json(&["backup", &backup], &flags)?;
+    let made = told_json(&["backup", &backup], &backup_flags(&flags))?;
 
     let (pod, files, ports) = (pod()?, TempDir::new()?, free_ports()?);
     let disk = disk_of(&pod)?;
@@ -102,7 +105,7 @@ async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     let bucket = S3::start().await?;
     let of_broker = [format!("--nats-url=nats://127.0.0.1:{}", ports[0])].into_iter();
     let flags: Vec<String> = of_broker.chain(bucket.flags()).collect();
-    let restored = told_json(&["restore", &backup, "--yes"], &flags)?;
+    let restored = told_json(&["restore", &backup, "--yes"], &restore_flags(&flags))?;
     assert_eq!(restored["restored"], made["backedUp"]);
     Ok(())
 }

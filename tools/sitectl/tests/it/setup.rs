@@ -180,7 +180,7 @@ async fn an_endpoint_goes_only_where_the_setting_says_so() -> anyhow::Result<()>
 
     let said = told(&["setup", "--webhooks=[]"], &flags)?;
     assert!(
-        said.contains("removed: consumer webhook-crm; nothing waited for it"),
+        said.contains("removed: consumer webhook-crm; given up with it: 0"),
         "{said}"
     );
     assert!(stream.consumer_info("webhook-crm").await.is_err());

@@ -1,17 +1,45 @@
-//! `sitectl webhooks pause` and `resume`: the broker hands out nothing for a consumer that is paused, so that nothing is tried, and
-//! nothing given up, whichever notifiers run.
+//! `sitectl webhooks enable`, `pause` and `resume`. The broker hands out nothing for a consumer that is paused, so that nothing is tried,
+//! and nothing given up, whichever notifiers run.
 
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, consumer::Info};
 use serde_json::json;
-use site_broker::Endpoint;
+use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoint_state::EndpointState};
 use site_events::SITE_STREAM;
 use time::{Duration, OffsetDateTime};
 
+use super::{dead_letters, state};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// A pause has an end, for the broker: longer than events are kept.
 const PAUSE: Duration = Duration::days(10 * 365);
+
+/// Switches an endpoint on again.
+///
+/// # Errors
+///
+/// If it is on, or the broker does not answer.
+pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    consumer_info(&context, name).await?;
+    let bucket = broker::bucket(&context, ENDPOINTS_BUCKET).await?;
+    ensure!(
+        state(&bucket, name).await?.off.is_some(),
+        "The endpoint {name} is on."
+    );
+    let well = serde_json::to_vec(&EndpointState::default())?;
+    bucket.put(name, well.into()).await?;
+    let letters = dead_letters(&context, name).await?;
+    let lines = [
+        format!("Switched on: {name}. It gets what comes from now on."),
+        format!(
+            "Dead letters of it: {letters}; hand them over with `sitectl dead-letters replay`, numbers by \
+             `sitectl dead-letters list`."
+        ),
+    ];
+    let document = json!({ "name": name, "state": "on", "enabled": name, "deadLetters": letters });
+    print_output(common.json, &document, lines)
+}
 
 /// Lets nothing more go to an endpoint.
 ///
@@ -20,11 +48,10 @@ const PAUSE: Duration = Duration::days(10 * 365);
 /// If there is no such endpoint, or the broker does not answer.
 pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
+    consumer_info(&context, name).await?;
     let site = broker::stream(&context, SITE_STREAM).await?;
     let until = OffsetDateTime::now_utc() + PAUSE;
-    let paused = site.pause_consumer(&consumer(name), until).await;
-    let paused = paused.with_context(|| no_endpoint(name))?;
-    ensure!(paused.paused, "The broker did not pause the endpoint {name}.");
+    site.pause_consumer(&consumer(name), until).await?;
     let line = format!(
         "Paused: {name}. What is under way ends; what comes waits until `sitectl webhooks resume {name}`."
     );
@@ -42,8 +69,7 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let info = consumer_info(&context, name).await?;
     ensure!(info.paused, "The endpoint {name} is not paused.");
     let site = broker::stream(&context, SITE_STREAM).await?;
-    let resumed = site.resume_consumer(&consumer(name)).await?;
-    ensure!(!resumed.paused, "The broker did not resume the endpoint {name}.");
+    site.resume_consumer(&consumer(name)).await?;
     let waiting = broker::consumer_lag(&info);
     let line = format!("Resumed: {name}. Events that waited: {waiting}.");
     let document = json!({ "name": name, "state": "running", "resumed": name, "waiting": waiting });
@@ -58,13 +84,9 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let info = site.consumer_info(consumer(name)).await;
-    info.with_context(|| no_endpoint(name))
+    info.with_context(|| format!("There is no endpoint {name}; see `sitectl webhooks list`."))
 }
 
 fn consumer(name: &str) -> String {
     format!("{}{name}", Endpoint::CONSUMER_PREFIX)
-}
-
-fn no_endpoint(name: &str) -> String {
-    format!("There is no endpoint {name}; see `sitectl webhooks list`.")
 }

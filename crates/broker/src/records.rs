@@ -1,0 +1,148 @@
+//! Records: values as JSON in a KV bucket, changed by compare-and-set.
+
+use std::time::Duration;
+
+use async_nats::jetstream::{
+    Context,
+    context::{PublishError, PublishErrorKind},
+    kv::Store,
+    message::StreamMessage,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use site_service::status;
+use tonic::Status;
+
+use crate::buckets::{BucketEntry, read_entry, remove_entry, write_entry};
+
+/// Why a record could not be read or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Somebody else changed the record meanwhile; read it again.
+    #[error("the record was changed by somebody else")]
+    Conflict,
+    /// The bucket is unavailable.
+    #[error("the bucket is unavailable: {0}")]
+    Unavailable(String),
+    /// The record is not what belongs there. The reader's own words may repeat it.
+    #[error("the record {key} cannot be read (line {}, column {})", .reason.line(), .reason.column())]
+    Unreadable {
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        reason: serde_json::Error,
+    },
+}
+
+impl RecordError {
+    /// The bucket is unavailable, for this reason.
+    pub fn unavailable(reason: impl std::fmt::Display) -> Self {
+        Self::Unavailable(reason.to_string())
+    }
+}
+
+impl From<PublishError> for RecordError {
+    fn from(error: PublishError) -> Self {
+        match error.kind() {
+            PublishErrorKind::WrongLastSequence => Self::Conflict,
+            _ => Self::unavailable(error),
+        }
+    }
+}
+
+impl From<RecordError> for Status {
+    fn from(error: RecordError) -> Self {
+        if let RecordError::Unreadable { .. } = error {
+            tracing::error!(%error, "a record is broken");
+            return Self::internal("the record cannot be read");
+        }
+        tracing::warn!(%error, "a record is not known to be stored");
+        status::unavailable("the bucket is unavailable")
+    }
+}
+
+/// A record and the revision it was read at.
+#[derive(Debug, Clone)]
+pub struct Record<T> {
+    /// The record, where there is one.
+    pub value: Option<T>,
+    /// What a change must name; 0 where there is none.
+    pub revision: u64,
+}
+
+/// A bucket of records.
+#[derive(Clone)]
+pub struct Records {
+    context: Context,
+    bucket: Store,
+}
+
+impl Records {
+    /// The records in this bucket.
+    pub fn new(context: &Context, bucket: Store) -> Self {
+        Self {
+            context: context.clone(),
+            bucket,
+        }
+    }
+
+    /// The record under a key.
+    ///
+    /// # Errors
+    ///
+    /// If it is not one of this type, or the broker does not answer.
+    pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Record<T>, RecordError> {
+        let entry = read_entry(&self.bucket, key).await;
+        let BucketEntry { value, revision, .. } = entry.map_err(RecordError::unavailable)?;
+        let value = value.map(|value| parse(key, &value)).transpose()?;
+        Ok(Record { value, revision })
+    }
+
+    /// Writes a record, if it still is what was read at `revision`; gives the new revision. It expires after its lifetime, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Conflict`] if somebody else wrote in between; [`RecordError::Unavailable`] if it is not known to be written.
+    pub async fn write<T: Serialize>(
+        &self,
+        key: &str,
+        record: &T,
+        revision: u64,
+        lifetime: Option<Duration>,
+    ) -> Result<u64, RecordError> {
+        let value = serde_json::to_vec(record)
+            .expect("a record is plain values")
+            .into();
+        Ok(write_entry(&self.context, &self.bucket, key, &value, revision, lifetime).await?)
+    }
+
+    /// Removes a record, if it still is what was read at `revision`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::write`].
+    pub async fn remove(&self, key: &str, revision: u64) -> Result<(), RecordError> {
+        Ok(remove_entry(&self.context, &self.bucket, key, revision).await?)
+    }
+
+    /// The key and the record of an entry of the bucket's stream; `None` for the marker of a removed one.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a record of this type.
+    pub fn record_of<'a, T: DeserializeOwned>(
+        &self,
+        entry: &'a StreamMessage,
+    ) -> Result<Option<(&'a str, T)>, RecordError> {
+        match entry.subject.strip_prefix(&self.bucket.prefix) {
+            Some(key) if !entry.payload.is_empty() => Ok(Some((key, parse(key, &entry.payload)?))),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(key: &str, value: &[u8]) -> Result<T, RecordError> {
+    serde_json::from_slice(value).map_err(|reason| RecordError::Unreadable {
+        key: key.to_owned(),
+        reason,
+    })
+}

@@ -1,0 +1,321 @@
+//! The table of limits: how many mails of the newsletter may go out in a window of time, and how many did.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// The namespace of domains.
+const DOMAINS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_646f_6d61_696e);
+/// How many mails wait for a notifier at most.
+pub const MAX_PENDING: u64 = 250;
+/// How soon a full queue is looked at again.
+const FULL_QUEUE_PAUSE: Duration = Duration::from_millis(250);
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// How many mails of the newsletter may go out; `None` is no limit.
+#[derive(Debug, Clone, Default)]
+pub struct SendingLimits {
+    /// Within a second.
+    pub per_second: Option<u32>,
+    /// Within an hour (UTC).
+    pub per_hour: Option<u32>,
+    /// Within a day (UTC).
+    pub per_day: Option<u32>,
+    /// To one receiving domain within a minute.
+    pub per_domain_and_minute: Option<u32>,
+    /// The daily limits of the first days on which mails go out.
+    pub warm_up: Vec<u32>,
+}
+
+/// The work queue of mails at one moment.
+#[derive(Debug, Clone, Copy)]
+pub struct Queue {
+    /// How many mails it ever took: the sequence of its last message.
+    pub taken: u64,
+    /// How many of those no notifier has taken yet.
+    pub pending: u64,
+}
+
+/// Window of time, by its number since 1970.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Window {
+    number: i64,
+    /// How many mails the queue had taken when the window began, less those that were pending: they go out in this window.
+    begin: u64,
+}
+
+impl Window {
+    fn enter(&mut self, number: i64, queue: Queue) {
+        if number > self.number {
+            let begin = queue.taken.saturating_sub(queue.pending);
+            *self = Self { number, begin };
+        }
+    }
+
+    fn spent(self, queue: Queue) -> u64 {
+        queue.taken.saturating_sub(self.begin)
+    }
+}
+
+/// The table, as it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LimitTable {
+    second: Window,
+    hour: Window,
+    day: Window,
+    /// On how many days mails went out, and the number of the last one.
+    days: u32,
+    last_day: i64,
+    /// The number of the minute, and how many mails went to each domain in it.
+    minute: i64,
+    domains: BTreeMap<String, u32>,
+}
+
+impl LimitTable {
+    /// Takes a place in the queue for a mail to this domain.
+    ///
+    /// # Errors
+    ///
+    /// If there is none now: how long until there may be.
+    pub fn take(
+        &mut self,
+        domain: &str,
+        queue: &mut Queue,
+        limits: &SendingLimits,
+        now: OffsetDateTime,
+    ) -> Result<(), Duration> {
+        self.enter(now.unix_timestamp(), *queue);
+        let rows = [
+            (self.day, DAY, self.limit_of_the_day(limits)),
+            (self.hour, HOUR, limits.per_hour),
+            (self.second, 1, limits.per_second),
+        ];
+        for (window, length, allowed) in rows {
+            if allowed.is_some_and(|allowed| window.spent(*queue) >= u64::from(allowed)) {
+                return Err(time_until((window.number + 1) * length, now));
+            }
+        }
+        if queue.pending >= MAX_PENDING {
+            return Err(FULL_QUEUE_PAUSE);
+        }
+        if let Some(allowed) = limits.per_domain_and_minute {
+            let spent = self.domains.entry(domain_key(domain)).or_default();
+            if *spent >= allowed {
+                return Err(time_until((self.minute + 1) * MINUTE, now));
+            }
+            *spent += 1;
+        }
+        if self.last_day != self.day.number {
+            self.last_day = self.day.number;
+            self.days += 1;
+        }
+        queue.taken += 1;
+        queue.pending += 1;
+        Ok(())
+    }
+
+    /// How many mails count today (UTC).
+    pub fn mails_of_the_day(&self, queue: Queue, now: OffsetDateTime) -> u64 {
+        let is_today = now.unix_timestamp().div_euclid(DAY) == self.day.number;
+        if is_today { self.day.spent(queue) } else { 0 }
+    }
+
+    fn enter(&mut self, time: i64, queue: Queue) {
+        self.second.enter(time, queue);
+        self.hour.enter(time.div_euclid(HOUR), queue);
+        self.day.enter(time.div_euclid(DAY), queue);
+        let minute = time.div_euclid(MINUTE);
+        if minute > self.minute {
+            self.minute = minute;
+            self.domains.clear();
+        }
+    }
+
+    fn limit_of_the_day(&self, limits: &SendingLimits) -> Option<u32> {
+        let is_first_mail = self.last_day != self.day.number;
+        let days_before = self.days - u32::from(!is_first_mail);
+        let of_warm_up = usize::try_from(days_before)
+            .ok()
+            .and_then(|day| limits.warm_up.get(day).copied());
+        limits.per_day.into_iter().chain(of_warm_up).min()
+    }
+}
+
+/// Stands for a domain in the table: some domains belong to one person.
+fn domain_key(domain: &str) -> String {
+    let hash = Uuid::new_v5(&DOMAINS, domain.to_lowercase().as_bytes());
+    hash.as_simple().to_string().split_off(20)
+}
+
+fn time_until(then: i64, now: OffsetDateTime) -> Duration {
+    let nanoseconds = i128::from(then) * 1_000_000_000 - now.unix_timestamp_nanos();
+    Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOON: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+
+    /// A newsletter service, whose notifiers take what is in the queue when they are asked to.
+    struct Service {
+        table: LimitTable,
+        queue: Queue,
+        limits: SendingLimits,
+        now: OffsetDateTime,
+    }
+
+    impl Service {
+        fn with(limits: SendingLimits) -> Self {
+            let queue = Queue {
+                taken: 40,
+                pending: 0,
+            };
+            Self {
+                table: LimitTable::default(),
+                queue,
+                limits,
+                now: NOON,
+            }
+        }
+
+        /// Hands out as many mails as it may, and says how many, and for how long it waits then.
+        fn hand_out(&mut self, domain: &str) -> (u64, Duration) {
+            let before = self.queue.taken;
+            loop {
+                let taken = self.table.take(domain, &mut self.queue, &self.limits, self.now);
+                if let Err(wait) = taken {
+                    return (self.queue.taken - before, wait);
+                }
+            }
+        }
+
+        fn send_all(&mut self) {
+            self.queue.pending = 0;
+        }
+    }
+
+    #[test]
+    fn each_window_lets_as_many_go_as_its_limit_until_the_next_one() {
+        let none = SendingLimits::default;
+        for (limits, wait) in [
+            (
+                SendingLimits {
+                    per_second: Some(5),
+                    ..none()
+                },
+                Duration::from_secs(1),
+            ),
+            (
+                SendingLimits {
+                    per_hour: Some(5),
+                    ..none()
+                },
+                Duration::from_secs(60 * 60),
+            ),
+            (
+                SendingLimits {
+                    per_day: Some(5),
+                    ..none()
+                },
+                Duration::from_secs(12 * 60 * 60),
+            ),
+            (
+                SendingLimits {
+                    per_domain_and_minute: Some(5),
+                    ..none()
+                },
+                Duration::from_secs(60),
+            ),
+        ] {
+            let mut service = Service::with(limits);
+            assert_eq!(service.hand_out("a.example"), (5, wait));
+            service.send_all();
+            assert_eq!(service.hand_out("a.example"), (0, wait));
+            service.now += wait;
+            assert_eq!(service.hand_out("a.example").0, 5);
+        }
+    }
+
+    #[test]
+    fn mails_that_wait_when_a_day_begins_count_in_it() {
+        let mut service = Service::with(SendingLimits {
+            per_day: Some(100),
+            ..SendingLimits::default()
+        });
+        assert_eq!(service.hand_out("a.example").0, 100);
+        service.queue.pending = 30;
+        service.now += Duration::from_secs(24 * 60 * 60);
+        assert_eq!(service.hand_out("a.example").0, 70);
+        let today = service.table.mails_of_the_day(service.queue, service.now);
+        assert_eq!(today, 100);
+    }
+
+    #[test]
+    fn mails_that_others_put_into_the_queue_count_and_a_table_that_was_not_written_loses_none() {
+        let mut service = Service::with(SendingLimits {
+            per_day: Some(100),
+            ..SendingLimits::default()
+        });
+        assert_eq!(service.hand_out("a.example").0, 100);
+        service.send_all();
+        let written = service.table.clone();
+        service.now += Duration::from_secs(24 * 60 * 60);
+        assert_eq!(service.hand_out("a.example").0, 100);
+        service.table = written;
+        service.queue.pending = 100;
+        assert_eq!(service.hand_out("a.example").0, 0);
+        let mut service = Service::with(service.limits);
+        assert!(
+            service
+                .table
+                .take("a.example", &mut service.queue, &service.limits, NOON)
+                .is_ok()
+        );
+        service.queue.taken += 60;
+        assert_eq!(service.hand_out("a.example").0, 39);
+    }
+
+    #[test]
+    fn a_domain_at_its_limit_leaves_room_for_another() {
+        let mut service = Service::with(SendingLimits {
+            per_domain_and_minute: Some(4),
+            ..SendingLimits::default()
+        });
+        assert_eq!(service.hand_out("a.example").0, 4);
+        assert_eq!(service.hand_out("A.Example").0, 0);
+        assert_eq!(service.hand_out("b.example").0, 4);
+        let stored = serde_json::to_string(&service.table).expect("plain values");
+        assert!(!stored.contains("example"), "{stored}");
+    }
+
+    #[test]
+    fn days_of_the_warm_up_are_those_on_which_mails_went_out() {
+        let mut service = Service::with(SendingLimits {
+            per_day: Some(40),
+            warm_up: vec![10, 20, 500],
+            ..SendingLimits::default()
+        });
+        for (days_later, sent) in [(0, 10), (0, 0), (1, 20), (5, 40), (1, 40)] {
+            service.send_all();
+            service.now += Duration::from_secs(days_later * 24 * 60 * 60);
+            assert_eq!(service.hand_out("a.example").0, sent);
+        }
+    }
+
+    #[test]
+    fn the_queue_is_kept_short() {
+        let mut service = Service::with(SendingLimits::default());
+        assert_eq!(service.hand_out("a.example"), (MAX_PENDING, FULL_QUEUE_PAUSE));
+        service.queue.pending -= 3;
+        assert_eq!(service.hand_out("a.example").0, 3);
+    }
+}

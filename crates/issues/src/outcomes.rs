@@ -1,0 +1,186 @@
+//! Outcomes: what came of each mail of an issue, by the delivery records, which are kept for 30 days; and the mails that notifiers have.
+
+use std::collections::{BTreeSet, HashMap};
+
+use async_nats::jetstream::{Context, consumer::PullConsumer};
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use serde::Serialize;
+use site_broker::{DELIVERIES_BUCKET, REFUSED, RecordError, StreamReader, buckets::open_bucket};
+use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, Sending};
+use subscribers::{Subscriber, Subscribers};
+use time::{Duration, OffsetDateTime};
+use uuid::Uuid;
+use visitor::PersonId;
+
+use crate::IssueProgress;
+
+/// The age at which figures are no longer known: the first delivery records expire.
+const KNOWN_FOR: Duration = Duration::days(30);
+/// The age at which a mail that a notifier took was deferred: one attempt takes less.
+const DEFERRED_AFTER: Duration = Duration::minutes(1);
+
+/// What came of the mails of one issue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Figures {
+    /// The mail server has them.
+    pub sent: u64,
+    /// Their subscribers left before they were sent.
+    pub left: u64,
+    /// Their addresses do not exist.
+    pub bounced: u64,
+    /// The mail server will never take them, for another reason.
+    pub refused: u64,
+    /// They were deferred until they were given up.
+    pub given_up: u64,
+    /// They were deferred, and are retried.
+    pub deferred: u64,
+    /// Notifiers have taken them, those that were deferred included.
+    pub in_hand: u64,
+}
+
+/// The outcomes of all issues.
+pub struct Outcomes {
+    subscribers: HashMap<PersonId, Subscriber>,
+    /// By the ids of mails: their delivery records.
+    records: HashMap<Uuid, Bytes>,
+    /// Mails that notifiers have taken and are not done with.
+    in_hand: Vec<InHand>,
+}
+
+/// A mail that a notifier has taken.
+struct InHand {
+    issue: IssueId,
+    person: PersonId,
+    is_deferred: bool,
+}
+
+impl Outcomes {
+    /// Reads the subscribers, the delivery records and the work queue.
+    ///
+    /// # Errors
+    ///
+    /// If the broker does not answer.
+    pub async fn read(context: &Context) -> Result<Self, RecordError> {
+        let subscribers = Subscribers::open(context.client()).await?;
+        let mut outcomes = Self {
+            subscribers: HashMap::new(),
+            records: HashMap::new(),
+            in_hand: in_hand(context).await?,
+        };
+        let mut entries = subscribers.since(1);
+        while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
+            // Nothing is sent to somebody whose record cannot be read.
+            outcomes
+                .subscribers
+                .extend(subscribers.record_of(&entry).ok().flatten());
+        }
+        let deliveries = open_bucket(context, DELIVERIES_BUCKET).await;
+        let deliveries = deliveries.map_err(RecordError::unavailable)?;
+        let reader = StreamReader::new(context, deliveries.stream.clone());
+        let mut entries = reader.all();
+        while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
+            let key = entry.subject.strip_prefix(&deliveries.prefix);
+            let Some((Ok(id), way)) = key
+                .and_then(|key| key.split_once('.'))
+                .map(|(id, way)| (id.parse(), way))
+            else {
+                continue;
+            };
+            if way == SENDINGS_CONSUMER {
+                outcomes.records.insert(id, entry.payload);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// The figures of an issue; none once they are not known any more.
+    pub fn figures(&self, progress: &IssueProgress) -> Option<Figures> {
+        if OffsetDateTime::now_utc() - progress.requested > KNOWN_FOR {
+            return None;
+        }
+        let issue = IssueId::named(&progress.name);
+        let mut figures = Figures::default();
+        for subscriber in self.subscribers.values() {
+            let id = issue.sending_id(subscriber.subscription);
+            if let Some(record) = self.records.get(&id) {
+                *figures.of_record(record) += 1;
+            }
+        }
+        for mail in self.in_hand.iter().filter(|mail| mail.issue == issue) {
+            figures.in_hand += 1;
+            figures.deferred += u64::from(mail.is_deferred);
+        }
+        Some(figures)
+    }
+
+    /// How many domains deferred a mail that still waits.
+    pub fn deferring_domains(&self) -> usize {
+        let deferred = self.in_hand.iter().filter(|mail| mail.is_deferred);
+        let subscribers = deferred.filter_map(|mail| self.subscribers.get(&mail.person));
+        let emails = subscribers.filter_map(|subscriber| subscriber.email.as_ref());
+        let domains: BTreeSet<&str> = emails
+            .filter_map(|email| email.as_str().split('@').next_back())
+            .collect();
+        domains.len()
+    }
+
+    /// The mails of an issue that the mail server refused, of those who are subscribers still: to be sent once more.
+    pub fn refused(&self, progress: &IssueProgress) -> Vec<Sending> {
+        let issue = IssueId::named(&progress.name);
+        let reached = self
+            .subscribers
+            .iter()
+            .filter(|(_, subscriber)| subscriber.reached_at(progress.requested).is_ok());
+        let sendings = reached.map(|(person, subscriber)| Sending {
+            id: issue.sending_id(subscriber.subscription),
+            subject: person.clone(),
+            requestid: issue.to_string(),
+            issue,
+            test: None,
+            repeats_refused: true,
+        });
+        let is_refused = |sending: &Sending| {
+            let record = self.records.get(&sending.id);
+            record.is_some_and(|record| record.starts_with(REFUSED.as_bytes()))
+        };
+        sendings.filter(is_refused).collect()
+    }
+}
+
+impl Figures {
+    /// Where a mail with this delivery record counts: a record of one that was not sent begins with the reason.
+    fn of_record(&mut self, record: &[u8]) -> &mut u64 {
+        match record.split(|byte| *byte == b' ').next() {
+            Some(b"left") => &mut self.left,
+            Some(b"bounced") => &mut self.bounced,
+            Some(b"refused") => &mut self.refused,
+            Some(b"given-up") => &mut self.given_up,
+            _ => &mut self.sent,
+        }
+    }
+}
+
+async fn in_hand(context: &Context) -> Result<Vec<InHand>, RecordError> {
+    let stream = context.get_stream(SENDINGS_STREAM).await;
+    let stream = stream.map_err(RecordError::unavailable)?;
+    let consumer = stream.get_consumer(SENDINGS_CONSUMER).await;
+    let consumer: PullConsumer = consumer.map_err(RecordError::unavailable)?;
+    let last_taken = consumer.cached_info().delivered.stream_sequence;
+    let reader = StreamReader::new(context, stream);
+    let (mut mails, mut in_hand, now) = (reader.all(), Vec::new(), OffsetDateTime::now_utc());
+    while let Some(mail) = mails.try_next().await.map_err(RecordError::unavailable)? {
+        if mail.sequence > last_taken {
+            break;
+        }
+        if let Ok(Sending { issue, subject, .. }) = serde_json::from_slice(&mail.payload) {
+            in_hand.push(InHand {
+                issue,
+                person: subject,
+                is_deferred: now - mail.time > DEFERRED_AFTER,
+            });
+        }
+    }
+    Ok(in_hand)
+}

@@ -1,0 +1,41 @@
+//! Settings of the mails of issues: how many may go out.
+
+use clap::Args;
+use issues::SendingLimits;
+
+/// How many mails of the newsletter may go out; without a limit as many as the mail server takes.
+#[derive(Args, Debug, Clone)]
+pub struct SendingSettings {
+    /// How many mails of the newsletter go out within a second; unlimited where it is not set
+    #[arg(long, env = "NEWSLETTER_PER_SECOND", value_parser = limit())]
+    newsletter_per_second: Option<u32>,
+    /// The same within an hour (UTC)
+    #[arg(long, env = "NEWSLETTER_PER_HOUR", value_parser = limit())]
+    newsletter_per_hour: Option<u32>,
+    /// The same within a day (UTC)
+    #[arg(long, env = "NEWSLETTER_PER_DAY", value_parser = limit())]
+    newsletter_per_day: Option<u32>,
+    /// The same to one receiving domain within a minute
+    #[arg(long, env = "NEWSLETTER_DOMAIN_PER_MINUTE", value_parser = limit())]
+    newsletter_domain_per_minute: Option<u32>,
+    /// The daily limits of the first days on which an issue is sent, such as 500,1000,2000: receivers trust a new sender slowly
+    #[arg(long, env = "NEWSLETTER_WARM_UP", value_delimiter = ',', value_parser = limit())]
+    newsletter_warm_up: Vec<u32>,
+}
+
+impl SendingSettings {
+    /// The limits that these settings call for.
+    pub fn limits(self) -> SendingLimits {
+        SendingLimits {
+            per_second: self.newsletter_per_second,
+            per_hour: self.newsletter_per_hour,
+            per_day: self.newsletter_per_day,
+            per_domain_and_minute: self.newsletter_domain_per_minute,
+            warm_up: self.newsletter_warm_up,
+        }
+    }
+}
+
+fn limit() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}

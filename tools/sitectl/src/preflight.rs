@@ -1,0 +1,69 @@
+//! `sitectl preflight`: placeholders of ours that an overlay still holds, before it is applied.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use anyhow::{Context as _, ensure};
+use clap::Args;
+use regex_lite::Regex;
+use tokio::process::Command;
+
+use crate::finding::{self, Finding};
+
+/// Names reserved for examples (RFC 2606), a name `example`, and the digest of an image that is not chosen yet.
+const PLACEHOLDER: &str =
+    r#"(?m)[^\s"'<>#]*(\.example|\bexample\.(com|net|org))\b[^\s"'<>#]*|: example$|\S*sha256:0{64}"#;
+
+/// Which overlay.
+#[derive(Args, Debug)]
+pub struct PreflightArgs {
+    /// Folder of the overlay, or a file of what it renders to
+    overlay: PathBuf,
+    /// The program kubectl, which renders the folder
+    #[arg(long, default_value = "kubectl")]
+    kubectl: PathBuf,
+    /// Answers in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists the placeholders.
+///
+/// # Errors
+///
+/// If the overlay does not render, or it holds a placeholder.
+pub async fn preflight(args: &PreflightArgs) -> anyhow::Result<()> {
+    let rendered = rendered(args).await?;
+    let mut found = BTreeMap::<&str, usize>::new();
+    for placeholder in Regex::new(PLACEHOLDER)?.find_iter(&rendered) {
+        *found
+            .entry(placeholder.as_str().trim_start_matches(": "))
+            .or_default() += 1;
+    }
+    let findings = found.into_iter().map(|(placeholder, times)| {
+        Finding::wrong(
+            placeholder,
+            format!("a placeholder, {times} times"),
+            "replace it in the overlay",
+        )
+    });
+    let mut findings: Vec<Finding> = findings.collect();
+    if findings.is_empty() {
+        findings.push(Finding::ok("placeholders", "none"));
+    }
+    finding::report(&findings, args.json)
+}
+
+async fn rendered(args: &PreflightArgs) -> anyhow::Result<String> {
+    let overlay = args.overlay.display();
+    if args.overlay.is_file() {
+        let read = tokio::fs::read_to_string(&args.overlay).await;
+        return read.with_context(|| format!("{overlay} cannot be read"));
+    }
+    let mut render = Command::new(&args.kubectl);
+    let output = render.arg("kustomize").arg(&args.overlay).output().await;
+    let output = output.with_context(|| format!("{} cannot be run (--kubectl)", args.kubectl.display()))?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let complaint = complaint.lines().last().unwrap_or_default();
+    ensure!(output.status.success(), "{overlay} does not render: {complaint}");
+    Ok(String::from_utf8(output.stdout)?)
+}
