@@ -16,7 +16,6 @@ use async_nats::{
 use clap::Parser;
 use futures_util::{FutureExt, StreamExt};
 use resumes::ResumeStore;
-use site_broker::DELIVERIES_BUCKET;
 use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
 use sitectl::personal_data::PersonalDataStores;
 use tempfile::TempDir;

@@ -4,7 +4,7 @@ use std::{cell::RefCell, fs, panic::resume_unwind, sync::Arc, time::Duration};
 
 use anyhow::{Context, bail, ensure};
 use async_nats::jetstream::{AckKind, Message};
-use futures_util::{FutureExt, StreamExt, future::try_join_all};
+use futures_util::{FutureExt, future::try_join_all};
 use proptest_state_machine::StateMachineTest;
 use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SUPPRESSION_CONSUMER, subjects};
 use site_proto::{
@@ -415,7 +415,7 @@ impl Sequence {
 
     /// What nobody acknowledged comes again, here at once, and not after the ack wait.
     fn redeliver(&mut self, message: &Message) -> anyhow::Result<()> {
-        self.wait(async |parts| {
+        self.wait(async |_| {
             let told = message.ack_with(AckKind::Nak(None)).await;
             told.map_err(|error| anyhow::anyhow!("{error}"))
         })
