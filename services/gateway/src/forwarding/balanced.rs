@@ -269,7 +269,7 @@ mod tests {
     }
 
     fn client(pods: Balanced, uri: &Uri) -> HealthClient<ServiceChannel> {
-        HealthClient::new(ServiceChannel::new(pods, uri.clone()))
+        HealthClient::new(ServiceChannel::of_client(pods, uri.clone()))
     }
 
     #[tokio::test]
