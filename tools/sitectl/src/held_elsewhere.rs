@@ -40,25 +40,18 @@ pub struct Holder {
 /// # Errors
 ///
 /// If the broker does not answer, or how an endpoint fares cannot be read.
-pub async fn search(
-    context: &Context,
-    events: &Stream,
-    deliveries: &Stream,
-    found: &PersonalData,
-) -> anyhow::Result<Vec<Holder>> {
-    let consumers = endpoint_consumers(events).await?;
+pub async fn search(context: &Context, found: &PersonalData) -> anyhow::Result<Vec<Holder>> {
+    let events = broker::stream(context, &EVENTS.stream_name()).await?;
+    let deliveries = broker::stream(context, &DELIVERIES.stream_name()).await?;
+    let consumers = endpoint_consumers(&events).await?;
     let known = webhooks::endpoints(context).await?;
     let recorded_since = OffsetDateTime::now_utc() - deliveries.cached_info().config.max_age;
 
-    // Each is of an event and a channel. Names of endpoints have no underscore: what follows one says what came of failures.
     let records = found.of(DELIVERIES).iter();
     let records: BTreeSet<&str> = records
         .filter_map(|record| record.subject.splitn(3, '.').last())
         .collect();
-    let recorded = records.iter().filter_map(|record| {
-        let (_, channel) = record.split_once('.')?;
-        channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
-    });
+    let recorded = records.iter().filter_map(|record| endpoint_of(record));
     let names: BTreeSet<&str> = consumers.keys().map(String::as_str).chain(recorded).collect();
     let mut holders = Vec::new();
     for name in names {
@@ -102,6 +95,13 @@ async fn endpoint_consumers(events: &Stream) -> anyhow::Result<BTreeMap<String, 
         Some((name, info))
     });
     Ok(endpoints.collect())
+}
+
+/// The endpoint of a delivery record, which is of an event and a channel. Names of endpoints have no underscore: what follows one says
+/// what came of failures.
+fn endpoint_of(record: &str) -> Option<&str> {
+    let (_, channel) = record.split_once('.')?;
+    channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
 }
 
 /// The same for people: a line for each.

@@ -52,7 +52,10 @@ const UPLOADS: Place = Place::bucket("uploads", "upload records", UPLOADS_BUCKET
 pub const VISITOR_MAILS: Place =
     Place::bucket("visitorMails", "records of a day's mails", VISITOR_MAILS_BUCKET);
 
-/// All places, as they are listed.
+/// The newsletter's issues, of nobody.
+const ISSUES: Place = Place::bucket("issues", "issues", ISSUES_BUCKET);
+
+/// All places, as they are listed; in the reverse order they are erased.
 const PLACES: [Place; 7] = [
     EVENTS,
     DEAD_LETTERS,
@@ -83,7 +86,7 @@ impl Place {
     }
 
     /// The stream itself, or the one behind the bucket.
-    fn stream_name(self) -> String {
+    pub fn stream_name(self) -> String {
         let prefix = if self.is_bucket { "KV_" } else { "" };
         format!("{prefix}{}", self.store)
     }
@@ -97,9 +100,6 @@ impl Place {
 /// Every store that may hold personal data.
 pub struct PersonalDataStores {
     context: Context,
-    publisher: Publisher,
-    places: BTreeMap<&'static str, StreamReader>,
-    issues: StreamReader,
     resumes: ResumeStore,
 }
 
@@ -112,27 +112,16 @@ pub struct PersonalData {
 }
 
 impl PersonalDataStores {
-    /// Opens all of them.
+    /// Connects to the broker.
     ///
     /// # Errors
     ///
-    /// If the broker cannot be used, one of its stores is not there, or the installation has another key of person ids; S3 is asked
-    /// later.
+    /// If it cannot be used, or the installation has another key of person ids; S3 is asked later.
     pub async fn open(nats: &NatsSettings, store: &S3Settings, key: &PersonKey) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         ensure_person_key(&context, key).await?;
-        let mut places = BTreeMap::new();
-        for place in PLACES {
-            let reader = broker::reader(&context, &place.stream_name()).await?;
-            places.insert(place.name, reader);
-        }
-        Ok(Self {
-            publisher: Publisher::new(context.client()),
-            places,
-            issues: broker::reader(&context, &format!("KV_{ISSUES_BUCKET}")).await?,
-            resumes: ResumeStore::new(store),
-            context,
-        })
+        let resumes = ResumeStore::new(store);
+        Ok(Self { context, resumes })
     }
 
     /// Searches everywhere. Deliveries and counted mails are found by the person's events that are there, and by `further_events`,
@@ -148,7 +137,7 @@ impl PersonalDataStores {
     ) -> anyhow::Result<PersonalData> {
         let id = person.as_str();
         let [events, replays] = subjects::events_of(id);
-        let searched = [
+        let by_person = [
             (EVENTS, events),
             (EVENTS, replays),
             (DEAD_LETTERS, subjects::dead_letters_of(id)),
@@ -157,62 +146,53 @@ impl PersonalDataStores {
             (UPLOADS, UPLOADS.subject(&format!("{id}.*"))),
         ];
         let mut found = PersonalData::default();
-        for (place, subject) in searched {
-            let mut messages = broker::search(self.reader(place), &subject).await?;
-            messages.retain(|message| !tells_of_erasure(message));
-            found.messages.entry(place.name).or_default().extend(messages);
+        for (place, subject) in by_person {
+            self.search_in(place, &subject, &mut found).await?;
         }
         found.resumes = self.resumes.keys_of_person(person).await?;
         let mut about_them = found.event_ids();
         about_them.extend(further_events);
         about_them.extend(self.issue_mails_of(&found).await?);
-        let deliveries = self.deliveries_of(&about_them).await?;
-        found.messages.insert(DELIVERIES.name, deliveries);
-        let counted_mails = self.counted_mails_of(&about_them).await?;
-        found.messages.insert(VISITOR_MAILS.name, counted_mails);
-        Ok(found)
-    }
-
-    /// The ids of the mails that issues of the newsletter may have had for the subscription.
-    async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
-        let record = found.of(SUBSCRIBER).first();
-        let Some(Subscriber { subscription, .. }) =
-            record.and_then(|record| serde_json::from_slice(&record.payload).ok())
-        else {
-            return Ok(Vec::new());
-        };
-        let prefix = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}");
-        let issues = broker::search(&self.issues, &format!("{prefix}*")).await?;
-        let issues = issues
-            .iter()
-            .filter_map(|record| record.subject.strip_prefix(&*prefix));
-        let issues = issues.filter_map(|issue| issue.parse::<IssueId>().ok());
-        Ok(issues.map(|issue| issue.sending_id(subscription)).collect())
-    }
-
-    async fn deliveries_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
-        let mut found = Vec::new();
-        for event in events {
+        for event in &about_them {
             let subject = DELIVERIES.subject(&format!("{event}.*"));
-            found.extend(broker::search(self.reader(DELIVERIES), &subject).await?);
+            self.search_in(DELIVERIES, &subject, &mut found).await?;
         }
-        Ok(found)
-    }
-
-    /// They lie under ids of inboxes, which an address has many of, and name events. All of a day are read.
-    async fn counted_mails_of(&self, events: &BTreeSet<Uuid>) -> anyhow::Result<Vec<StreamMessage>> {
-        let mut found = Vec::new();
-        let mut records = broker::all(self.reader(VISITOR_MAILS));
+        // They lie under ids of inboxes, which an address has many of, and name events. All of a day are read.
+        let counted_mails = self.reader(VISITOR_MAILS).await?;
+        let mut records = broker::all(&counted_mails);
         while let Some(record) = records.try_next().await? {
-            if counts_any_of(&broker::content(&record), events) {
-                found.push(record);
+            if counts_any_of(&broker::content(&record), &about_them) {
+                found.messages.entry(VISITOR_MAILS.name).or_default().push(record);
             }
         }
         Ok(found)
     }
 
-    fn reader(&self, place: Place) -> &StreamReader {
-        &self.places[place.name]
+    async fn search_in(&self, place: Place, subject: &str, found: &mut PersonalData) -> anyhow::Result<()> {
+        let mut messages = broker::search(&self.reader(place).await?, subject).await?;
+        messages.retain(|message| !tells_of_erasure(message));
+        found.messages.entry(place.name).or_default().extend(messages);
+        Ok(())
+    }
+
+    /// The ids of the mails that issues of the newsletter may have had for the subscription.
+    async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
+        let record = found.of(SUBSCRIBER).first();
+        let subscriber = record.and_then(|record| serde_json::from_slice(&record.payload).ok());
+        let Some(Subscriber { subscription, .. }) = subscriber else {
+            return Ok(Vec::new());
+        };
+        let prefix = ISSUES.subject(ISSUE_KEY_PREFIX);
+        let issues = broker::search(&self.reader(ISSUES).await?, &format!("{prefix}*")).await?;
+        let issues = issues.iter().filter_map(|record| {
+            let issue: IssueId = record.subject.strip_prefix(&*prefix)?.parse().ok()?;
+            Some(issue.sending_id(subscription))
+        });
+        Ok(issues.collect())
+    }
+
+    async fn reader(&self, place: Place) -> anyhow::Result<StreamReader> {
+        broker::reader(&self.context, &place.stream_name()).await
     }
 
     /// Who else holds what was found of a person.
@@ -221,8 +201,7 @@ impl PersonalDataStores {
     ///
     /// As [`held_elsewhere::search`].
     pub async fn held_elsewhere(&self, data: &PersonalData) -> anyhow::Result<Vec<Holder>> {
-        let [events, deliveries] = [EVENTS, DELIVERIES].map(|place| self.reader(place).stream());
-        held_elsewhere::search(&self.context, events, deliveries, data).await
+        held_elsewhere::search(&self.context, data).await
     }
 
     /// Erases what was found of a person. So that whoever was told of the person hears of it even if this ends half-way, the event that
@@ -237,33 +216,26 @@ impl PersonalDataStores {
         }
         // By the subscription the deliveries of the newsletter are found again, should this end half-way and be repeated; by the
         // events, which come after all these, deliveries and counted mails.
-        for place in [
-            SENDINGS,
-            DELIVERIES,
-            SUBSCRIBER,
-            UPLOADS,
-            VISITOR_MAILS,
-            DEAD_LETTERS,
-        ] {
-            self.erase_from(place, data).await?;
+        for place in PLACES[1..].iter().rev() {
+            self.erase_from(*place, data).await?;
         }
         let told = PersonErased::TYPE.id_for(Uuid::new_v4());
+        let publisher = Publisher::new(self.context.client());
         let request = RequestId::accept(None);
-        let published = self.publisher.publish(&request, told, person, PersonErased {});
-        published.await?;
+        publisher.publish(&request, told, person, PersonErased {}).await?;
         self.erase_from(EVENTS, data).await?;
         Ok(told)
     }
 
     async fn erase_from(&self, place: Place, data: &PersonalData) -> anyhow::Result<()> {
-        let stream = self.reader(place).stream();
+        let stream = broker::stream(&self.context, &place.stream_name()).await?;
         for message in data.of(place) {
             if place.is_bucket {
                 // The broker refuses to delete a bucket's messages one by one, so what lay there is not overwritten but freed; no
                 // marker is left, which would name the key.
                 stream.purge().filter(message.subject.as_str()).await?;
             } else {
-                broker::secure_delete(stream, message.sequence).await?;
+                broker::secure_delete(&stream, message.sequence).await?;
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use ::subscribers::{Retention, Subscriber, Subscribers};
 use anyhow::Context as _;
 use async_nats::{
     Client,
@@ -18,7 +19,7 @@ use futures_util::{TryStreamExt as _, stream::select_all};
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{StreamReader, UPLOADS_BUCKET};
+use site_broker::{RecordError, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
 use visitor::PersonId;
@@ -28,7 +29,6 @@ use crate::{
     common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
     progress::Progress,
-    subscribers::forget::forget_addresses,
 };
 
 /// What the sweep writes at a time, many times over.
@@ -112,6 +112,39 @@ fn print_swept(swept: &Swept, mode: Mode, json: bool) -> anyhow::Result<()> {
         lines.push("Nothing was removed; repeat it with --yes.".to_owned());
     }
     print_output(json, &json!({ key: swept }), lines)
+}
+
+/// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service
+/// does so itself when somebody leaves: these are records that it did not come to.
+///
+/// # Errors
+///
+/// If the broker does not answer; repeating it goes on from there. A record that is no subscriber's is left alone.
+async fn forget_addresses(client: Client, now: OffsetDateTime, mode: Mode) -> anyhow::Result<u64> {
+    let context = jetstream::new(client.clone());
+    let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
+    let subscribers = Subscribers::open(client).await?;
+    let (mut forgotten, mut records) = (0, bucket.records());
+    while let Some(message) = records.try_next().await? {
+        // Neither is one that was deleted, nor one of which the newsletter service tells when it meets it.
+        let known = serde_json::from_slice::<Subscriber>(&message.payload).ok();
+        let Some((known, person)) = known.zip(broker::person_of(&message)) else {
+            continue;
+        };
+        let swept = known.clone().swept(now);
+        if swept == known {
+            continue;
+        }
+        // The number of a bucket's message is the record's revision.
+        let write = subscribers.write(&person, &swept, message.sequence, Retention::Forever);
+        match mode.apply(write).await {
+            Ok(_) => forgotten += 1,
+            // They came back, or left, in this moment; the next sweep looks again.
+            Err(RecordError::Conflict) => {}
+            Err(error) => return Err(error).context("not every address was removed; repeat it"),
+        }
+    }
+    Ok(forgotten)
 }
 
 /// Removes the events of checks' forms after this grace period.

@@ -29,7 +29,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// All files in the folders that this takes.
+    /// All files in the folders that `is_ours` takes.
     ///
     /// # Errors
     ///
@@ -106,12 +106,12 @@ impl Place {
             Self::Folder(root) => {
                 let path = root.join(name);
                 fs::remove_file(&path).with_context(|| format!("{name} cannot be removed"))?;
-                let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != *root);
-                // Those that hold more are not removed.
-                while folders
-                    .next()
-                    .is_some_and(|folder| fs::remove_dir(folder).is_ok())
-                {}
+                for folder in path.ancestors().skip(1).take_while(|folder| *folder != *root) {
+                    // One that holds more stays.
+                    if fs::remove_dir(folder).is_err() {
+                        break;
+                    }
+                }
                 Ok(())
             }
             Self::Bucket(bucket) => Ok(bucket.delete(name).await?),
@@ -132,10 +132,8 @@ fn files_below(root: &Path, is_ours: impl Fn(&str) -> bool) -> anyhow::Result<Ve
     folders.retain(|root| root.exists());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
-            let (path, metadata) = {
-                let entry = entry?;
-                (entry.path(), entry.metadata()?)
-            };
+            let entry = entry?;
+            let (path, metadata) = (entry.path(), entry.metadata()?);
             let key = path.strip_prefix(root)?.display().to_string();
             if metadata.is_file() {
                 files.push(ListedFile {

@@ -12,7 +12,7 @@ use ::subscribers::{Retention, Subscriber, Subscribers};
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
-use site_broker::{RecordError, ensure_person_key};
+use site_broker::ensure_person_key;
 use time::OffsetDateTime;
 use visitor::{PersonId, PersonKey, PersonKeySettings};
 
@@ -113,7 +113,7 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    async fn apply(&mut self, line: Line) -> Result<LineOutcome, RecordError> {
+    async fn apply(&mut self, line: Line) -> anyhow::Result<LineOutcome> {
         match line.record {
             ImportRecord::Consent(email, subscriber) => {
                 let person = self.key.person(&email);
@@ -132,7 +132,7 @@ impl Import<'_> {
         line: u64,
         person: &PersonId,
         subscriber: &Subscriber,
-    ) -> Result<LineOutcome, RecordError> {
+    ) -> anyhow::Result<LineOutcome> {
         if let Some((_, line)) = self.left.get(person) {
             return Ok(LineOutcome::LeftAlone(format!("line {line} says that they left")));
         }
@@ -147,12 +147,7 @@ impl Import<'_> {
         Ok(LineOutcome::Imported)
     }
 
-    async fn end(
-        &self,
-        line: u64,
-        person: &PersonId,
-        ended: OffsetDateTime,
-    ) -> Result<LineOutcome, RecordError> {
+    async fn end(&self, line: u64, person: &PersonId, ended: OffsetDateTime) -> anyhow::Result<LineOutcome> {
         if let Some((_, last)) = self.left.get(person)
             && *last != line
         {
@@ -176,16 +171,12 @@ impl Import<'_> {
         Ok(LineOutcome::Unsubscribed)
     }
 
-    async fn write(
-        &self,
-        person: &PersonId,
-        subscriber: &Subscriber,
-        revision: u64,
-    ) -> Result<(), RecordError> {
+    async fn write(&self, person: &PersonId, subscriber: &Subscriber, revision: u64) -> anyhow::Result<()> {
         let write = self
             .subscribers
             .write(person, subscriber, revision, Retention::Forever);
-        self.mode.apply(write).await.map(drop)
+        self.mode.apply(write).await?;
+        Ok(())
     }
 }
 

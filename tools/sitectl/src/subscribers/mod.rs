@@ -1,7 +1,6 @@
 //! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
 
 mod export;
-pub mod forget;
 #[cfg(test)]
 mod fuzz;
 mod import;
