@@ -22,13 +22,14 @@ use tokio::{
     task::{JoinSet, spawn_blocking},
     time::sleep,
 };
-use tonic::transport::Channel;
+use tonic::transport::Endpoint;
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, filter::filter_fn, layer::SubscriberExt, util::SubscriberInitExt,
 };
 
 use crate::{
+    error_line::error_line,
     log_lines::LogLines,
     metrics, process,
     tls::{self, CaFile},
@@ -75,6 +76,7 @@ struct Export {
     traces: SdkTracerProvider,
     metrics: SdkMeterProvider,
     logs: SdkLoggerProvider,
+    collector: Endpoint,
     first_metrics: JoinSet<()>,
 }
 
@@ -152,17 +154,18 @@ fn register_dropped_lines(lines: ErrorCounter) {
         .build();
 }
 
-/// A channel to the endpoint; nothing is connected yet.
-fn channel(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Channel> {
+/// The collector; nothing is connected yet.
+fn collector(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Endpoint> {
     let endpoint = tls::endpoint(uri, authorities.map(tls::trusting)).map_err(|reason| {
         anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{uri}\": {reason}")
     })?;
-    Ok(endpoint.connect_timeout(CONNECT_TIMEOUT).connect_lazy())
+    Ok(endpoint.connect_timeout(CONNECT_TIMEOUT))
 }
 
 impl Export {
     fn new(endpoint: &Uri, settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Self> {
-        let channel = channel(endpoint, settings.otlp_certificate.as_ref())?;
+        let collector = collector(endpoint, settings.otlp_certificate.as_ref())?;
+        let channel = collector.connect_lazy();
         let resource = Resource::builder().with_service_name(service).build();
         let spans = SpanExporter::builder().with_tonic().with_channel(channel.clone());
         let metrics = MetricExporter::builder()
@@ -185,6 +188,7 @@ impl Export {
                 .with_batch_exporter(logs.build()?)
                 .with_resource(resource)
                 .build(),
+            collector,
             first_metrics: JoinSet::new(),
         })
     }
@@ -197,9 +201,18 @@ impl Telemetry {
         let Some(export) = &mut self.export else {
             return;
         };
-        let metrics = export.metrics.clone();
+        let (metrics, collector) = (export.metrics.clone(), export.collector.clone());
         export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
+            // The exporters log no cause.
+            if let Err(error) = collector.connect().await {
+                let error = error_line(&error);
+                tracing::warn!(
+                    error,
+                    "the collector cannot be reached; telemetry is dropped until it is"
+                );
+                return;
+            }
             // It waits for the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {

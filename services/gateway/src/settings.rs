@@ -1,11 +1,6 @@
 //! Settings of the gateway: from flags, environment variables or files.
 
-use std::{
-    net::SocketAddr,
-    num::NonZeroU32,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use clap::Parser;
 use http::HeaderValue;

@@ -59,6 +59,8 @@ impl GrpcTlsSettings {
 pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
     ClientTlsConfig::new()
         .ca_certificate(authorities.certificates())
+        // A proxy before the server may negotiate no protocol (ALPN).
+        .assume_http2(true)
         .timeout(HANDSHAKE_TIMEOUT)
 }
 
