@@ -1,17 +1,23 @@
 //! Pull: the messages of a durable consumer, each with a permit to be delivered (backpressure), without end.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use async_nats::jetstream::{
-    AckKind, Context, Message,
-    consumer::{PullConsumer, pull::Batch},
+use async_nats::{
+    Statistics,
+    jetstream::{
+        AckKind, Context, Message,
+        consumer::{PullConsumer, pull::Batch},
+    },
 };
 use futures_util::{Stream, StreamExt, stream};
 use site_events::stream_of;
 use site_service::drain::CancellationToken;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Instant, timeout, timeout_at},
+    time::timeout,
 };
 
 use crate::consumer_pause::{ConsumerPause, Width};
@@ -21,8 +27,9 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// How long the broker keeps a request for events before it is asked anew. In a cluster it may hand out so long to a process that
 /// was killed, and what it did comes again after the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// How much longer a request is waited for than the broker keeps it: a broker that was started anew knows of none.
-const ANSWER_GRACE: Duration = Duration::from_secs(1);
+/// How often it is checked whether the connection is another one: a broker that was started anew knows of no request. A request is not
+/// given up by time: a broker that stood still would hand events out to it, and they would come again only after the ack wait.
+const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pulls the consumer's messages until `stop`: a pull that fails is begun anew, beside the deliveries under way.
 pub fn messages<'a>(
@@ -38,6 +45,7 @@ pub fn messages<'a>(
         permits: Arc::new(Semaphore::new(max_in_flight)),
         // Asking for one at a time would cost more than what is asked for.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
+        connection: Connection::of(context),
         opened: None,
         batch: None,
         pause,
@@ -63,7 +71,6 @@ pub struct Pulled {
 /// A batch that was requested, and the permits held for it.
 struct Requested {
     batch: Batch,
-    until: Instant,
     permits: OwnedSemaphorePermit,
     width: Width,
 }
@@ -73,6 +80,7 @@ struct Pull<'a> {
     consumer: &'a str,
     permits: Arc<Semaphore>,
     min_batch: u32,
+    connection: Connection,
     /// The consumer, opened anew after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
@@ -143,14 +151,18 @@ impl Pull<'_> {
                     let batch = batch.expires(PULL_EXPIRES).messages().await?;
                     self.batch.insert(Requested {
                         batch,
-                        until: Instant::now() + PULL_EXPIRES + ANSWER_GRACE,
                         permits,
                         width,
                     })
                 }
             };
-            let next = timeout_at(requested.until, requested.batch.next()).await;
-            if let Some(message) = next.ok().flatten().transpose()?
+            let next = async { requested.batch.next().await.transpose() };
+            let message = tokio::select! {
+                biased;
+                next = next => next?,
+                () = self.connection.replaced() => None,
+            };
+            if let Some(message) = message
                 && let Some(permit) = requested.permits.split(1)
             {
                 let is_probe = requested.width == Width::Probe;
@@ -165,6 +177,32 @@ impl Pull<'_> {
                 });
             }
             self.batch = None;
+        }
+    }
+}
+
+/// The connection that requests were made on.
+struct Connection {
+    statistics: Arc<Statistics>,
+    number: u64,
+}
+
+impl Connection {
+    fn of(context: &Context) -> Self {
+        let statistics = context.client().statistics();
+        let number = statistics.connects.load(Ordering::Relaxed);
+        Self { statistics, number }
+    }
+
+    /// Waits until it is another one.
+    async fn replaced(&mut self) {
+        loop {
+            tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
+            let number = self.statistics.connects.load(Ordering::Relaxed);
+            if number != self.number {
+                self.number = number;
+                return;
+            }
         }
     }
 }
