@@ -16,7 +16,13 @@ const CHECKING = 'Checking that you are not a robot. This takes a few seconds.';
 const test = base.extend({
   baseURL: async ({ stack }, use) => {
     const contact = ['--contact-url', stack.services['contact'] ?? ''];
-    const flags = ['--challenge', 'always', '--visitor-address-from', 'x-forwarded-for', ...contact];
+    const flags = [
+      '--challenge',
+      'always',
+      '--visitor-address-from',
+      'x-forwarded-for',
+      ...contact,
+    ];
     const asking = await gateway(dist, flags);
     await use(asking.site);
     asking.stop();
