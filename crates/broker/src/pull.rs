@@ -140,13 +140,9 @@ impl Pull<'_> {
             let requested = match &mut self.batch {
                 Some(requested) => requested,
                 None => {
-                    let mut permits = free_permits(&self.permits, self.min_batch).await?;
+                    let permits = free_permits(&self.permits, self.min_batch).await?;
                     let width = self.pause.over().await;
-                    if width == Width::Probe
-                        && let Some(one) = permits.split(1)
-                    {
-                        permits = one;
-                    }
+                    let permits = within(width, permits);
                     let batch = opened.batch().max_messages(permits.num_permits());
                     let batch = batch.expires(PULL_EXPIRES).messages().await?;
                     self.batch.insert(Requested {
@@ -204,6 +200,13 @@ impl Connection {
                 return;
             }
         }
+    }
+}
+
+fn within(width: Width, mut permits: OwnedSemaphorePermit) -> OwnedSemaphorePermit {
+    match width {
+        Width::All => permits,
+        Width::Probe => permits.split(1).unwrap_or(permits),
     }
 }
 
