@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { VISIBLE_TIMEOUT_MS } from './frontends/shell/tests/engines/engine.ts';
 
 /** Tests that run the build, the compiler or another runner. */
-const NIGHTLY = 'frontends/build/{asyncapi,rebrand,spec-coverage,type-contract}.test.ts';
+const NIGHTLY = 'frontends/build/{asyncapi,rebrand,type-contract}.test.ts';
 
 export default defineConfig({
   test: {
