@@ -509,6 +509,8 @@ async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before
     })
     .await?;
     let refused = Instant::now();
+    // Until the notifier has its answer; several are under way at once.
+    tokio::time::sleep(HURRY).await;
     receiver.answer(StatusCode::NO_CONTENT);
     contact(site, MESSAGES).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
