@@ -232,8 +232,17 @@ where
         )
     }
 
-    /// The outcome, by what is known of the receiver, and by whether this was the last attempt.
+    /// The outcome, by what is known of the receiver, and by whether this was the last attempt. A process that stops leaves an event for
+    /// another at once: that it was not sent says nothing of the receiver.
     fn judge(&self, outcome: Outcome, pulled: &Pulled, is_last: bool) -> Outcome {
+        if self.stop.is_cancelled()
+            && let Outcome::Failed(Failure {
+                remedy: Remedy::RetryLater { .. },
+                ..
+            }) = outcome
+        {
+            return Outcome::NotBegun;
+        }
         let sequence = sequence(&pulled.message);
         let mut outcome = self.pause.learn(outcome, sequence, pulled.is_probe);
         if let Outcome::Failed(failure) = &mut outcome

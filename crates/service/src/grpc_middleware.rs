@@ -82,13 +82,16 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let (span, duration) = match &self.side {
+        let (span, measured) = match &self.side {
             Side::Client { server } => (client_span(&request, server), None),
-            Side::Server { duration } => (server_span(&request), Some(duration.clone())),
+            Side::Server { duration } => {
+                let path = request.uri().path().to_owned();
+                (server_span(&request), Some((duration.clone(), path)))
+            }
         };
-        let (started, path) = (Instant::now(), request.uri().path().to_owned());
+        let started = Instant::now();
         let calling = span.in_scope(|| {
-            if duration.is_none() {
+            if measured.is_none() {
                 trace::inject(request.headers_mut());
             }
             self.inner.call(request)
@@ -102,7 +105,7 @@ where
             if code != Code::Ok {
                 trace::fail(&span);
             }
-            if let Some(duration) = duration {
+            if let Some((duration, path)) = measured {
                 duration.record(started.elapsed().as_secs_f64() * 1000.0, &labels(&path, code));
             }
             answer

@@ -30,7 +30,8 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Connector {
     settings: SmtpSettings,
     hello: ClientId,
-    tls: TlsParameters,
+    /// None where connections are not encrypted: a host without root certificates needs none then.
+    tls: Option<TlsParameters>,
 }
 
 impl Connector {
@@ -40,10 +41,10 @@ impl Connector {
     ///
     /// If there is no usable root certificate, or that domain is no host's name.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
-        let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-        if let Some(trusted) = &settings.smtp_ca_file {
-            tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
-        }
+        let tls = match settings.smtp_tls {
+            TlsMode::None => None,
+            TlsMode::Starttls | TlsMode::Implicit => Some(tls_parameters(settings)?),
+        };
         let hello = match &settings.smtp_helo {
             Some(name) => name.clone(),
             None => hello(sender_domain)
@@ -52,7 +53,7 @@ impl Connector {
         Ok(Self {
             settings: settings.clone(),
             hello,
-            tls: tls.build().context("The setting SMTP_TLS cannot be met")?,
+            tls,
         })
     }
 
@@ -70,14 +71,13 @@ impl Connector {
             }
             // lettre gives no way to wrap a socket of our own.
             TlsMode::Implicit => {
-                let tls = Some(self.tls.clone());
-                AsyncSmtpConnection::connect_tokio1(server, None, &self.hello, tls, None).await
+                AsyncSmtpConnection::connect_tokio1(server, None, &self.hello, self.tls.clone(), None).await
             }
         };
         let logged_in = async {
             let mut smtp = smtp?;
-            if self.settings.smtp_tls == TlsMode::Starttls {
-                smtp.starttls(self.tls.clone(), &self.hello).await?;
+            if let (TlsMode::Starttls, Some(tls)) = (self.settings.smtp_tls, &self.tls) {
+                smtp.starttls(tls.clone(), &self.hello).await?;
             }
             if let (Some(user), Some(password)) = (&self.settings.smtp_user, &self.settings.smtp_password) {
                 let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
@@ -89,6 +89,14 @@ impl Connector {
             .await
             .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, None))
     }
+}
+
+fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<TlsParameters> {
+    let mut tls = TlsParameters::builder(settings.smtp_host.clone());
+    if let Some(trusted) = &settings.smtp_ca_file {
+        tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
+    }
+    tls.build().context("The setting SMTP_TLS cannot be met")
 }
 
 async fn socket(server: (&str, u16)) -> io::Result<TcpStream> {
