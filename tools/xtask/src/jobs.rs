@@ -34,7 +34,7 @@ const BY_HAND: Job = Job {
     ..NIGHTLY
 };
 
-pub const JOBS: [Job; 20] = [
+pub const JOBS: [Job; 19] = [
     Job {
         name: "generate",
         about: "Writes every committed file that is made from code, and all mails to target/mail-preview",
@@ -45,13 +45,6 @@ pub const JOBS: [Job; 20] = [
             npm run generate --workspace=frontends/kit
             target/tools/k8s/bin/python k8s/tests/flows.py
             cargo run --quiet --package notifier --example mail-preview -- target/mail-preview",
-        ..BY_HAND
-    },
-    Job {
-        name: "changelog",
-        about: "Writes CHANGELOG.md from the commits, for a tag that is to come",
-        tools: &[GIT_CLIFF],
-        script: r#"target/tools/changelog/bin/git-cliff --offline --output CHANGELOG.md ${1:+--tag "$1"}"#,
         ..BY_HAND
     },
     Job {

@@ -60,7 +60,6 @@ pub const FOREIGN_CLIENTS: Tool = tool("python", Source::Python);
 pub const LINTERS: Tool = tool("ci", Source::Python);
 pub const KUBERNETES_CHECKERS: Tool = tool("k8s", Source::Python);
 pub const SCHEMATHESIS: Tool = tool("schemathesis", Source::Python);
-pub const GIT_CLIFF: Tool = tool("changelog", Source::Python);
 pub const CARGO_NEXTEST: Tool = tool("cargo-nextest", Source::Crate("0.9.143"));
 pub const CARGO_DENY: Tool = tool("cargo-deny", Source::Crate("0.20.2"));
 pub const CARGO_CYCLONEDX: Tool = tool("cargo-cyclonedx", Source::Crate("0.5.9"));
