@@ -1,4 +1,4 @@
-//! A certificate authority for tests.
+//! Certificate authority for tests.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -17,14 +17,14 @@ use tokio_rustls::{
 };
 use uuid::Uuid;
 
-/// An authority, and the file of its certificate.
+/// Authority with its certificate in a file.
 pub struct CertificateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     file: NamedTempFile,
 }
 
 impl CertificateAuthority {
-    /// A new authority, which nobody trusts yet.
+    /// Creates an untrusted authority.
     pub fn new() -> anyhow::Result<Self> {
         let mut params = CertificateParams::default();
         // Clients distinguish authorities by name.
@@ -37,22 +37,22 @@ impl CertificateAuthority {
         Ok(Self { issuer, file })
     }
 
-    /// File of its certificate (PEM).
+    /// Certificate file (PEM).
     pub fn file(&self) -> &Path {
         self.file.path()
     }
 
-    /// Its certificate (PEM).
+    /// Certificate (PEM).
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// Certificate and key (PEM) of a server with these names.
+    /// Certificate and key (PEM) of a server.
     pub fn issue_to_server(&self, names: &[&str]) -> anyhow::Result<[String; 2]> {
         self.issue_for(names, vec![Usage::ServerAuth])
     }
 
-    /// Certificate and key (PEM) with these names, for these usages.
+    /// Certificate and key (PEM) for these usages.
     pub fn issue_for(&self, names: &[&str], usages: Vec<Usage>) -> anyhow::Result<[String; 2]> {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
         let mut params = CertificateParams::new(names)?;
@@ -66,12 +66,12 @@ impl CertificateAuthority {
         Ok((params.signed_by(&key, &self.issuer)?, key))
     }
 
-    /// TLS of a server with this name or address.
+    /// TLS acceptor for this host.
     pub fn issue(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
         self.acceptor(CertificateParams::new([host.to_owned()])?)
     }
 
-    /// The same with a certificate that expired years ago.
+    /// TLS acceptor with an expired certificate.
     pub fn issue_expired(&self, host: &str) -> anyhow::Result<TlsAcceptor> {
         let mut params = CertificateParams::new([host.to_owned()])?;
         params.not_before = date_time_ymd(2020, 1, 1);

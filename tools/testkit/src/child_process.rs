@@ -1,4 +1,4 @@
-//! Child process of the stack: its log, its signals, its end.
+//! Child process with a log.
 
 use std::{
     fs::{self, File},
@@ -20,22 +20,21 @@ use tokio::{
 
 use crate::eventually;
 
-/// Longer than the longest grace period of a service, which is the notifier's.
+/// Above the longest grace period, the notifier's.
 const STOP_TIMEOUT: Duration = Duration::from_secs(645);
-/// How long a program may take until it handles signals.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const LOG_TAIL: usize = 5;
 
-/// A running process. Dropping it kills it.
+/// Running process, killed on drop.
 pub struct ChildProcess {
-    /// Its name, which is also that of its log.
+    /// Name, also of the log.
     pub name: String,
     child: Child,
     log: PathBuf,
 }
 
 impl ChildProcess {
-    /// Starts a program that writes to `<logs>/<name>.log`.
+    /// Starts a program that logs to `<logs>/<name>.log`.
     pub fn start(name: &str, logs: &Path, mut command: Command) -> anyhow::Result<Self> {
         fs::create_dir_all(logs)?;
         let log = logs.join(format!("{name}.log"));
@@ -45,7 +44,7 @@ impl ChildProcess {
             .stdin(Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
-            // Ctrl-C reaches the whole group; the parts are stopped in order instead.
+            // Ctrl-C reaches a whole process group; the stack stops its parts in order.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -57,7 +56,7 @@ impl ChildProcess {
         })
     }
 
-    /// Its process id, while it runs.
+    /// Process id while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.child.id()
     }
@@ -66,9 +65,9 @@ impl ChildProcess {
         self.pid().with_context(|| format!("{} does not run", self.name))
     }
 
-    /// Waits until it takes connections at this port of 127.0.0.1. Fails as soon as it has ended.
+    /// Waits until it listens on this port of 127.0.0.1. Fails at once if it ends.
     pub async fn listens(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
-        let what = format!("{} takes connections", self.name);
+        let what = format!("{} accepts connections", self.name);
         eventually(&what, within, async || match self.ended() {
             Some(ended) => Some(Err(anyhow::anyhow!(ended))),
             None => TcpStream::connect(("127.0.0.1", port)).await.ok().map(|_| Ok(())),
@@ -76,7 +75,7 @@ impl ChildProcess {
         .await?
     }
 
-    /// How it ended, if it did, with the last lines of its log.
+    /// Exit status and last log lines, once it has ended.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok().flatten()?;
         let log = fs::read_to_string(&self.log).unwrap_or_default();
@@ -92,7 +91,7 @@ impl ChildProcess {
         kill(pid, signal).with_context(|| format!("{signal} to {}", self.name))
     }
 
-    /// Whether each of its threads is stopped (proc(5)).
+    /// Whether every thread is stopped (proc(5)).
     pub fn is_frozen(&self) -> anyhow::Result<bool> {
         for thread in fs::read_dir(format!("/proc/{}/task", self.running_pid()?))? {
             let status = fs::read_to_string(thread?.path().join("status"))?;
@@ -103,7 +102,7 @@ impl ChildProcess {
         Ok(true)
     }
 
-    /// Stops it with SIGTERM, and with SIGKILL where that takes too long.
+    /// Sends SIGTERM, and after a timeout SIGKILL.
     pub async fn stop(mut self) -> anyhow::Result<ExitStatus> {
         if self.child.try_wait()?.is_none() {
             self.signal(Signal::SIGTERM)?;
@@ -121,10 +120,10 @@ impl ChildProcess {
     ///
     /// # Errors
     ///
-    /// If it takes longer than the longest grace period, or ends with another status than 0: it lost work.
+    /// If it exceeds the longest grace period, or fails: it lost work.
     pub async fn stop_cleanly(mut self) -> anyhow::Result<()> {
         let (name, log) = (self.name.clone(), self.log.display().to_string());
-        // SIGTERM would end a process that does not handle it yet.
+        // SIGTERM kills a process that has no handler yet.
         eventually("it handles SIGTERM", START_TIMEOUT, async || {
             (self.ended().is_some() || self.handles(Signal::SIGTERM)).then_some(())
         })
@@ -135,7 +134,6 @@ impl ChildProcess {
         Ok(())
     }
 
-    /// Whether it has a handler for a signal (proc(5)).
     fn handles(&self, signal: Signal) -> bool {
         let caught = self.pid().and_then(|pid| {
             let mask = status_field(pid, "SigCgt").ok()?;
@@ -150,7 +148,7 @@ impl ChildProcess {
     }
 }
 
-/// A field of a process's status (proc(5)).
+/// Field of `/proc/<pid>/status`.
 pub(crate) fn status_field(pid: u32, name: &str) -> anyhow::Result<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let mut lines = status.lines();

@@ -1,4 +1,4 @@
-//! External programs, such as clients in Python, that check what we publish.
+//! External programs that check what we publish.
 
 use std::{
     io::{Seek, Write},
@@ -10,14 +10,14 @@ use tokio::process::Command;
 
 use crate::root;
 
-/// A script of the checkout, for the Python that `cargo xtask` installs packages for.
+/// Python script of the checkout, with packages from `cargo xtask`.
 pub fn python(script: impl AsRef<Path>) -> Command {
     let mut command = Command::new(root().join("target/tools/python/bin/python"));
     command.arg(root().join(script));
     command
 }
 
-/// Runs it with this on its standard input, and returns its standard output. Fails with its standard error.
+/// Runs a command with this input. Returns its output, or fails with its standard error.
 pub async fn run(mut command: Command, input: &[u8]) -> anyhow::Result<String> {
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     let mut file = tempfile::tempfile()?;

@@ -1,4 +1,4 @@
-//! Documents that are generated from the code and committed. `cargo xtask generate` writes them.
+//! Committed documents that `cargo xtask generate` writes.
 
 use std::{env, fs};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-/// Fails where a file of the checkout is not what the code makes. With the variable `GENERATE`, writes it.
+/// Fails if a committed file is stale. Writes it if `GENERATE` is set.
 pub fn ensure_current(file: &str, made: &str) -> anyhow::Result<()> {
     let path = root().join(file);
     if env::var_os("GENERATE").is_some() {
@@ -17,13 +17,13 @@ pub fn ensure_current(file: &str, made: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same for the table of a page between the comments `generated: …` and `end of …`.
+/// Same for the table between `generated: …` and `end of …`.
 pub fn ensure_table_is_current(page: &str, name: &str, table: &str) -> anyhow::Result<()> {
     let (before, _, after) = parts(page, name)?;
     ensure_current(page, &format!("{before}{table}{after}"))
 }
 
-/// That table as it is committed.
+/// The committed table.
 pub fn table(page: &str, name: &str) -> anyhow::Result<String> {
     Ok(parts(page, name)?.1)
 }

@@ -1,4 +1,4 @@
-//! Programs for people beside the stack: an inbox (maildev) and a viewer of traces (autotel-devtools).
+//! Inbox (maildev) and trace viewer (autotel-devtools).
 
 use std::{path::Path, time::Duration};
 
@@ -8,7 +8,6 @@ use crate::{child_process::ChildProcess, root};
 
 const START: Duration = Duration::from_secs(90);
 
-/// Starts an SMTP server with a web page that shows the mails, with its mails and log in this folder.
 pub(crate) async fn start_inbox(web: u16, smtp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
     let mut inbox = node("node_modules/maildev/bin/maildev");
     inbox
@@ -19,18 +18,17 @@ pub(crate) async fn start_inbox(web: u16, smtp: u16, folder: &Path) -> anyhow::R
     start("inbox", inbox, folder, [web, smtp]).await
 }
 
-/// Starts a collector of traces with a web page that shows them, with its log in this folder.
 pub(crate) async fn start_trace_viewer(web: u16, otlp: u16, folder: &Path) -> anyhow::Result<ChildProcess> {
     let mut viewer = node("target/tools/trace-viewer/node_modules/autotel-devtools/dist/cli.js");
     viewer
         .args(["--host", "127.0.0.1", "--title", "Traces"])
         .args(["--port", &web.to_string(), "--grpc-port", &otlp.to_string()])
-        // Otherwise its page may read files below the folder that it is started in.
+        // Otherwise its page can read files below its working directory.
         .env("AUTOTEL_DEVTOOLS_SOURCE_ROOT", "false");
     start("traces", viewer, folder, [web, otlp]).await
 }
 
-/// Settings by which a service sends the viewer every trace, and soon.
+/// Every trace is exported, without delay.
 pub(crate) fn trace_settings(otlp: u16) -> [(&'static str, String); 4] {
     let address = format!("http://127.0.0.1:{otlp}");
     [

@@ -1,4 +1,4 @@
-//! Front ends hosted as in the cluster: a server for each, behind a router by path.
+//! Front ends as in the cluster: one server each, behind a router by path.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::root;
 
-/// Starts the router at this port, until its handle is dropped.
 pub(crate) async fn start_router(
     port: u16,
     [gateway, shell, blog, careers]: [u16; 4],
@@ -45,7 +44,6 @@ pub(crate) async fn start_router(
     })))
 }
 
-/// Has the server at this port answer.
 async fn forward(client: Client<HttpConnector, Body>, port: u16, mut request: Request) -> Response {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let Ok(target) = format!("http://127.0.0.1:{port}{path}").parse() else {
@@ -59,7 +57,7 @@ async fn forward(client: Client<HttpConnector, Body>, port: u16, mut request: Re
     }
 }
 
-/// The folder that a front end's server serves; none for other parts.
+/// Built files of a front end.
 pub(crate) fn folder_of(part: &str) -> Option<PathBuf> {
     let front_end = part.strip_prefix("web-")?;
     Some(root().join("frontends/dist.split").join(front_end))

@@ -1,4 +1,4 @@
-//! Stand-in for a vendor's HTTP API: it answers by a script, and records the requests.
+//! Scripted stand-in for a vendor's HTTP API.
 
 use std::{
     io,
@@ -10,32 +10,32 @@ use serde_json::Value;
 pub use wiremock::Request;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
 
-/// Longer than any client waits.
+/// Longer than any client's timeout.
 const SILENCE: Duration = Duration::from_secs(60 * 60);
 
-/// The body of a request as JSON.
+/// JSON body of a request.
 pub fn body_of(request: &Request) -> Value {
     request.body_json().unwrap_or_default()
 }
 
-/// A header of a request, empty if there is none.
+/// Header of a request, empty if missing.
 pub fn header_of<'a>(request: &'a Request, name: &str) -> &'a str {
     let value = request.headers.get(name).and_then(|value| value.to_str().ok());
     value.unwrap_or_default()
 }
 
-/// Answer to a request.
+/// Scripted reply.
 #[derive(Debug, Clone, Default)]
 pub enum Reply {
-    /// A status and a body.
+    /// Status and body.
     Answer(u16, Value),
-    /// The same, with the seconds of `Retry-After`.
+    /// Status, `Retry-After` in seconds, and body.
     Later(u16, &'static str, Value),
-    /// A status and a text.
+    /// Status and text.
     Text(u16, String),
-    /// The connection ends without an answer.
+    /// Connection closed without a reply.
     Close,
-    /// No answer, and the connection stays.
+    /// No reply on an open connection.
     #[default]
     Silence,
 }
@@ -55,20 +55,20 @@ impl Reply {
     }
 }
 
-/// A stand-in on 127.0.0.1.
+/// Stand-in that records requests.
 pub struct HttpStandIn {
-    /// Its address.
+    /// URL.
     pub url: String,
     asked: Arc<Mutex<Vec<Request>>>,
     _server: MockServer,
 }
 
 impl HttpStandIn {
-    /// Starts one that answers by this script.
+    /// Starts a stand-in.
     pub async fn start(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
         let server = MockServer::builder().disable_request_recording().start().await;
         let asked = Arc::<Mutex<Vec<Request>>>::default();
-        // One request at a time is matched and answered, so this is the reply to that request.
+        // wiremock handles one request at a time, so this is the reply to that request.
         let reply = Arc::<Mutex<Reply>>::default();
         let (records, scripted) = (asked.clone(), reply.clone());
         let closes = move |request: &Request| {
@@ -90,7 +90,7 @@ impl HttpStandIn {
         })
     }
 
-    /// All requests so far.
+    /// Recorded requests.
     pub fn asked(&self) -> Vec<Request> {
         lock(&self.asked).clone()
     }

@@ -1,6 +1,5 @@
-//! Real NATS, S3, SMTP and services, started for tests, benches and `cargo xtask up`.
-//!
-//! The S3 server and the mail server run inside the test's process and fail on demand. Only vendors' HTTP APIs are mocked.
+//! Real NATS, S3, SMTP and services for tests, benches and `cargo xtask up`. Only vendors' HTTP APIs are mocked. The S3
+//! and mail servers run inside the test process and fail on demand.
 #![expect(clippy::missing_errors_doc, reason = "a test ends at whatever fails")]
 
 mod certificate_authority;
@@ -51,7 +50,7 @@ use tokio::time::{Instant, sleep};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Asks until there is an answer. Fails if there is none in time.
+/// Polls until there is a value, or a timeout.
 pub async fn eventually<T>(
     what: &str,
     within: Duration,
@@ -71,7 +70,7 @@ pub async fn eventually<T>(
     }
 }
 
-/// The root of the checkout.
+/// Root of the checkout.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_owned()

@@ -1,4 +1,4 @@
-//! Measurements of running processes.
+//! Measurements of processes.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::{ChildProcess, child_process::status_field};
 
-/// A file of this size (at least of its first and last bytes) whose content is recognized as a PDF.
+/// Content of this size, detected as a PDF.
 pub fn pdf(bytes: usize) -> Vec<u8> {
     const HEAD: &[u8] = b"%PDF-1.7\n";
     const END: &[u8] = b"\nstartxref\n0\n%%EOF";
@@ -16,22 +16,22 @@ pub fn pdf(bytes: usize) -> Vec<u8> {
     [HEAD, &filling, END].concat()
 }
 
-/// Resident memory of a process: `VmRSS` now, `VmHWM` at its peak (proc(5)).
+/// Memory in bytes: `VmRSS` is resident, `VmHWM` its peak (proc(5)).
 pub fn resident_bytes(process: &ChildProcess, field: &str) -> anyhow::Result<u64> {
     let value = status_field(process.running_pid()?, field)?;
     let kilobytes = value.split_whitespace().next().unwrap_or_default();
     Ok(kilobytes.parse::<u64>()? * 1024)
 }
 
-/// Number of a process's threads.
+/// Thread count.
 pub fn threads(process: &ChildProcess) -> anyhow::Result<usize> {
     Ok(status_field(process.running_pid()?, "Threads")?.parse()?)
 }
 
-/// The files of this folder that processes hold open, with a name or without, each as `/proc/<process>/fd/<number>`.
+/// Open files below this folder as `/proc/<pid>/fd/<number>`, unlinked ones included.
 pub fn open_files(folder: &Path) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    // A process that ends meanwhile holds none.
+    // A process may end in the meantime.
     let open = processes.filter_map(|process| fs::read_dir(process.path().join("fd")).ok());
     let files = open.flatten().flatten().map(|file| file.path());
     files

@@ -1,4 +1,4 @@
-//! A certificate, its key and its authorities, as Kubernetes mounts and renews a Secret.
+//! Certificate files, renewed as Kubernetes renews a mounted Secret.
 
 use std::{
     fs,
@@ -11,16 +11,16 @@ use uuid::Uuid;
 
 use crate::CertificateAuthority;
 
-/// The link that a kubelet redirects when a Secret changes, so that all files change at once.
+/// A kubelet replaces this link, so that all files change at once.
 const DATA: &str = "..data";
 
-/// A folder with `tls.crt`, `tls.key` and `ca.crt`.
+/// Folder with `tls.crt`, `tls.key` and `ca.crt`.
 pub struct MountedCertificate {
     folder: TempDir,
 }
 
 impl MountedCertificate {
-    /// This certificate and key, for a program that trusts this authority.
+    /// Writes certificate, key and the authority to trust.
     pub fn new(issued: [String; 2], trusted: &CertificateAuthority) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         for name in ["tls.crt", "tls.key", "ca.crt"] {
@@ -31,7 +31,7 @@ impl MountedCertificate {
         Ok(mounted)
     }
 
-    /// Replaces all files at once. The authorities are PEM.
+    /// Replaces all files at once. `trusted` is PEM.
     pub fn renew(&self, [certificate, key]: [String; 2], trusted: String) -> anyhow::Result<()> {
         let version = self.folder.path().join(format!("..{}", Uuid::new_v4()));
         fs::create_dir(&version)?;
@@ -43,12 +43,12 @@ impl MountedCertificate {
         Ok(fs::rename(link, self.file(DATA))?)
     }
 
-    /// Path of one of its files.
+    /// File path.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Settings of gRPC that name its files, as flags.
+    /// Flags of the gRPC TLS settings.
     pub fn grpc_flags(&self) -> [String; 3] {
         let flag = |name: &str, file: &str| format!("--grpc-{name}-file={}", self.file(file).display());
         [

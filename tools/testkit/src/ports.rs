@@ -1,4 +1,4 @@
-//! Ports of the stack's parts.
+//! Ports of the stack.
 
 use std::{collections::BTreeMap, io, net::TcpListener, ops::Range, sync::Mutex};
 
@@ -7,15 +7,14 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Below the ports that the system gives to outgoing connections: one of these could be taken before its part listens.
+/// Below the range for outgoing connections, which could take a port before its part listens.
 const CHOICE: Range<u16> = 10_240..32_768;
 const ATTEMPTS: usize = 100;
-/// A port is reserved at another loopback address, so that it stays free for its part.
+/// Reservations bind another loopback address, so that the port stays free.
 const RESERVATIONS: &str = "127.0.0.2";
-/// Reservations of this process. They last until it ends.
 static RESERVED: Mutex<Vec<TcpListener>> = Mutex::new(Vec::new());
 
-/// The ports that people and tests call, on 127.0.0.1. Every other part has a free one.
+/// Ports on 127.0.0.1 that people and tests call. Other parts use free ports.
 #[derive(Args, Serialize, Debug, Clone)]
 pub struct Ports {
     /// Port of the site and its API
@@ -46,7 +45,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Free ports, for a test.
+    /// Free ports.
     pub fn free() -> anyhow::Result<Self> {
         let [site, health, inbox, smtp, hooks, traces, nats, s3] = free_ports()?;
         Ok(Self {
@@ -61,7 +60,7 @@ impl Ports {
         })
     }
 
-    /// Fails with the first port that another program uses. That of traces is used only where somebody observes.
+    /// The traces port is left out: only `--observe` needs it.
     pub(crate) fn ensure_free(&self) -> anyhow::Result<()> {
         let ports: BTreeMap<String, u16> = serde_json::from_value(serde_json::to_value(self)?)?;
         for (name, port) in ports {
@@ -75,11 +74,11 @@ impl Ports {
     }
 }
 
-/// Ports that are free now, and that no other test is given before this process ends.
+/// Ports reserved until this process ends.
 ///
 /// # Errors
 ///
-/// If there are not enough.
+/// If too few are free.
 pub fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
     let mut ports = [0; N];
     for port in &mut ports {

@@ -1,11 +1,10 @@
-//! Flags of a program that a test starts.
+//! Flags of a program under test.
 
 use std::process::Command;
 
-/// How the names of secrets end.
 const SECRETS: [&str; 5] = ["key", "key-former", "password", "identity", "webhooks"];
 
-/// Gives a program its flags, those of secrets as environment variables: no program takes a secret as an argument.
+/// Passes flags, secrets as environment variables: no program accepts a secret as an argument.
 pub fn pass_flags<'a>(command: &'a mut Command, flags: &[String]) -> &'a mut Command {
     for flag in flags {
         match flag.split_once('=') {

@@ -1,12 +1,12 @@
-//! Publishing of more messages than would be stored in time one after the other.
+//! Bulk publishing.
 
 use async_nats::jetstream::{Context, message::PublishMessage};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-/// How many may be sent and not acknowledged yet. Each by itself would take an hour for a million.
+/// Unacknowledged messages. One at a time, a million would take an hour.
 const IN_FLIGHT: usize = 2_000;
 
-/// Publishes each under its subject, and waits until all are stored, in whatever order.
+/// Publishes messages in no particular order, and waits until all are stored.
 pub async fn publish_all(
     context: &Context,
     messages: impl IntoIterator<Item = anyhow::Result<(String, PublishMessage)>>,

@@ -1,4 +1,4 @@
-//! Receiver of webhooks, such as a sales tool has: it verifies signatures, and shows what came.
+//! Webhook receiver that verifies signatures.
 
 use std::{
     net::TcpListener,
@@ -20,31 +20,31 @@ use wiremock::{
 
 use crate::http_stand_in::{body_of, header_of};
 
-/// A webhook that came.
+/// Received webhook.
 #[derive(Debug, Clone, Serialize)]
 pub struct Received {
-    /// The `webhook-id`, empty if there was none.
+    /// `webhook-id`, empty if missing.
     pub id: String,
-    /// Whether one of its signatures is ours, whatever its time: the sender's clock may be wrong.
+    /// Whether a signature is valid. Its time is not checked: the sender's clock may be wrong.
     pub verified: bool,
-    /// Whether it was answered with a success.
+    /// Whether the answer was a success.
     pub accepted: bool,
-    /// The body.
+    /// Body as JSON.
     pub body: Value,
     /// All headers.
     #[serde(skip)]
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// Body as received.
     #[serde(skip)]
     pub raw_body: Vec<u8>,
-    /// When it came.
+    /// Time of arrival.
     #[serde(skip)]
     pub at: Instant,
 }
 
-/// A receiver on 127.0.0.1.
+/// Webhook receiver.
 pub struct Receiver {
-    /// The secret that webhooks are signed with.
+    /// Signing secret.
     pub secret: String,
     records: Arc<Mutex<Records>>,
     server: MockServer,
@@ -58,7 +58,7 @@ struct Records {
 }
 
 impl Receiver {
-    /// Starts one at this port, or at a free one for 0.
+    /// Starts a receiver on this port unless it is 0.
     pub async fn start_at(port: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", port)).context("the port of webhooks")?;
         let server = MockServer::builder()
@@ -82,34 +82,34 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Where webhooks are sent to.
+    /// URL for webhooks.
     pub fn url(&self) -> String {
         format!("{}/hooks", self.server.uri())
     }
 
-    /// An endpoint of the setting `WEBHOOKS`, with this name, for these events.
+    /// Endpoint for the setting `WEBHOOKS`.
     pub fn endpoint(&self, name: &str, events: &[&str]) -> Value {
         json!({ "name": name, "url": self.url(), "secrets": [self.secret], "events": events })
     }
 
-    /// Sets the status of its answers.
+    /// Sets the status of answers.
     pub fn answer(&self, status: StatusCode) {
         let mut records = lock(&self.records);
         (records.status, records.retry_after) = (status, None);
     }
 
-    /// Sets the status of its answers, and their `Retry-After`.
+    /// Sets the status of answers, and `Retry-After`.
     pub fn answer_with_retry_after(&self, status: StatusCode, retry_after: &'static str) {
         let mut records = lock(&self.records);
         (records.status, records.retry_after) = (status, Some(retry_after));
     }
 
-    /// All webhooks, accepted or not.
+    /// Webhooks, rejected ones included.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.records).received.clone()
     }
 
-    /// Those that were accepted.
+    /// Accepted webhooks.
     pub fn accepted(&self) -> Vec<Received> {
         let mut webhooks = self.received();
         webhooks.retain(|webhook| webhook.accepted);
@@ -135,7 +135,7 @@ impl Records {
             raw_body: request.body.clone(),
             at: Instant::now(),
         });
-        // A redirection leads to itself.
+        // Redirects point back to the receiver.
         let answer = ResponseTemplate::new(self.status).insert_header("location", "/hooks");
         match self.retry_after {
             Some(pause) => answer.insert_header("retry-after", pause),
@@ -144,7 +144,7 @@ impl Records {
     }
 }
 
-/// A new secret in the form of the specification.
+/// New secret in the format of Standard Webhooks.
 pub fn secret() -> String {
     let bytes = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     format!("whsec_{}", STANDARD.encode(bytes))

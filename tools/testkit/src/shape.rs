@@ -1,4 +1,4 @@
-//! Shape of a stack: what it consists of, where there is a choice.
+//! Options of a stack.
 
 use clap::{Args, ValueEnum};
 
@@ -24,7 +24,7 @@ pub enum Broker {
     Three,
 }
 
-/// What a stack consists of, where there is a choice.
+/// Options of a stack.
 #[derive(Args, Debug, Clone, Copy, Default)]
 pub struct Shape {
     /// Who serves the front ends
@@ -36,13 +36,13 @@ pub struct Shape {
     /// Starts a viewer of traces, which gets those of every service
     #[arg(long)]
     pub observe: bool,
-    /// Whether maildev takes the mails and shows them on a page, instead of a [`MailServer`](crate::MailServer)
+    /// Mails go to maildev, which shows them, instead of a [`MailServer`](crate::MailServer)
     #[arg(skip)]
     pub inbox: bool,
-    /// Whether the broker and the spool of résumés have disks that a test can fill; needs root
+    /// Small disks for broker and spool, which a test can fill; needs root
     #[arg(skip)]
     pub small_disks: bool,
-    /// Whether there are two newsletter services and two notifiers, which consume events
+    /// Two newsletter services and two notifiers
     #[arg(skip)]
     pub two_consumers: bool,
 }

@@ -1,4 +1,4 @@
-//! A small disk that can be filled: a tmpfs on a folder of its own.
+//! Small tmpfs that a test can fill.
 
 use std::{path::Path, process::Command};
 
@@ -6,17 +6,17 @@ use tempfile::TempDir;
 
 const MEGABYTE: usize = 1_000_000;
 
-/// A disk, empty at first. Dropping it unmounts it, even while files are open.
+/// Small disk. Dropping it unmounts it, even with open files.
 pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts one of this size, where everybody may write.
+    /// Mounts a disk for every user.
     ///
     /// # Errors
     ///
-    /// If `sudo` is needed and asks for a password.
+    /// If `sudo` asks for a password.
     pub fn mount(megabytes: usize) -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         let options = format!("size={},mode=1777", megabytes * MEGABYTE);
@@ -24,7 +24,7 @@ impl SmallDisk {
         Ok(Self { folder })
     }
 
-    /// Where it is mounted.
+    /// Mount point.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -32,14 +32,13 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily: a process that ends later must not leave it mounted.
+        // A process may still hold files open.
         if let Err(error) = as_root(&["umount", "--lazy"], self.path()) {
             eprintln!("{error:#}");
         }
     }
 }
 
-/// Runs a command on a folder, with `sudo` unless this process is root.
 fn as_root(command: &[&str], folder: &Path) -> anyhow::Result<()> {
     let sudo: &[&str] = match nix::unistd::geteuid().is_root() {
         true => &[],

@@ -1,4 +1,4 @@
-//! Confirmed subscribers of the newsletter, as many as a test wants.
+//! Confirmed newsletter subscribers for tests.
 
 use async_nats::jetstream::{self, message::PublishMessage};
 use site_broker::SUBSCRIBERS_BUCKET;
@@ -9,18 +9,18 @@ use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::{Nats, User, publishing::publish_all};
 
-/// Somebody who gets the newsletter.
+/// Seeded subscriber.
 #[derive(Debug, Clone)]
 pub struct SeededSubscriber {
-    /// Where.
+    /// Address.
     pub email: EmailAddress,
-    /// Under which id.
+    /// Person id.
     pub person: PersonId,
-    /// Their record.
+    /// Stored record.
     pub record: Subscriber,
 }
 
-/// Has these addresses subscribed, each since an hour, under ids by this key.
+/// Stores subscriptions confirmed an hour ago, with person ids by this key.
 pub async fn seed_subscribers(
     nats: &Nats,
     person_key: &str,

@@ -1,4 +1,4 @@
-//! TCP proxy that can be cut: a network between two processes of one machine.
+//! TCP proxy that simulates network failures.
 
 use std::{
     convert::Infallible,
@@ -16,26 +16,26 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 const FREE_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A proxy before a port of 127.0.0.1. Dropping it ends all connections.
+/// Proxy on 127.0.0.1. Dropping it closes all connections.
 pub struct TcpProxy {
-    /// The port that it listens on.
+    /// Port.
     pub port: u16,
     cut: watch::Sender<bool>,
     _running: DropGuard,
 }
 
 impl TcpProxy {
-    /// Starts one to this port, on a free port.
+    /// Starts a proxy to this port.
     pub async fn start(to: u16) -> anyhow::Result<Self> {
         Self::start_at(FREE_PORT, None, to).await
     }
 
-    /// The same on a free port that takes TLS only, for a server without TLS.
+    /// Same, with TLS for clients.
     pub async fn start_encrypted(tls: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
         Self::start_at(FREE_PORT, Some(tls), to).await
     }
 
-    /// The same at this address, with TLS where it has a certificate.
+    /// Starts a proxy on this address, with TLS for clients if `tls` is set.
     pub async fn start_at(address: SocketAddr, tls: Option<TlsAcceptor>, to: u16) -> anyhow::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let port = listener.local_addr()?.port();
@@ -50,7 +50,7 @@ impl TcpProxy {
         })
     }
 
-    /// Ends all connections; new ones end at once.
+    /// Closes all connections, and new ones at once.
     pub fn cut(&self) {
         self.cut.send_replace(true);
     }
@@ -60,7 +60,7 @@ impl TcpProxy {
         self.cut.send_replace(false);
     }
 
-    /// Whether it is cut.
+    /// Whether the proxy is cut.
     pub fn is_cut(&self) -> bool {
         *self.cut.borrow()
     }
@@ -72,7 +72,6 @@ async fn serve(
     to: u16,
     is_cut: watch::Receiver<bool>,
 ) -> Infallible {
-    // Dropping the set ends all connections.
     let mut connections = JoinSet::new();
     loop {
         if let Ok((client, _)) = listener.accept().await {

@@ -14,7 +14,6 @@ use site_service::drain;
 use testkit::{Ports, Shape, Stack, root};
 use tokio::{process::Command, time::sleep};
 
-/// Interval of the check whether the parts still run.
 const WATCH: Duration = Duration::from_millis(500);
 
 /// Runs the whole stack on 127.0.0.1
@@ -40,7 +39,6 @@ enum Cli {
     },
 }
 
-/// With an inbox, in which people and the browser's tests read mails.
 fn with_inbox(shape: Shape) -> Shape {
     Shape { inbox: true, ..shape }
 }
@@ -92,7 +90,7 @@ async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
         .context("stopped by a signal")?
         .with_context(|| program.clone())?;
     if !status.success() {
-        // The stack's folder stays, with its logs.
+        // The folder stays, with its logs.
         eprintln!("logs: {}", stack.logs.display());
         return Ok(ExitCode::FAILURE);
     }

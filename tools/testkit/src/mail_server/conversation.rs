@@ -1,4 +1,4 @@
-//! As much of RFC 5321 as a client needs to hand over a mail to one recipient.
+//! SMTP (RFC 5321) as far as a mail to one recipient needs it.
 
 use anyhow::Context;
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -12,12 +12,10 @@ use tokio_util::codec::{Framed, LinesCodec};
 
 use super::{Encryption, MailFault, ScriptedReply, State};
 
-/// A connection, encrypted or not.
 trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 
-/// One client, from its connection on.
 pub(super) struct Conversation<'a> {
     client: Framed<Box<dyn Wire>, LinesCodec>,
     is_encrypted: bool,
@@ -25,7 +23,6 @@ pub(super) struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    /// Talks until the client leaves.
     pub(super) async fn run(socket: TcpStream, state: &'a State) -> anyhow::Result<()> {
         let mut conversation = match &state.behaviour.encryption {
             Encryption::Implicit(tls) => Self::over(Box::new(tls.accept(socket).await?), true, state),
@@ -96,7 +93,7 @@ impl<'a> Conversation<'a> {
         Ok(Self::over(Box::new(wire), true, self.state))
     }
 
-    /// RFC 4954, by PLAIN (RFC 4616) or LOGIN.
+    /// RFC 4954, with PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
         self.state.count(|counts| counts.logins += 1);
         let said = match line.strip_prefix("AUTH PLAIN ") {
@@ -148,7 +145,10 @@ impl<'a> Conversation<'a> {
         }
         let mut content = String::new();
         loop {
-            let line = self.hear().await?.context("the client went away within a mail")?;
+            let line = self
+                .hear()
+                .await?
+                .context("the client disconnected within a mail")?;
             anyhow::ensure!(!matches!(reply, ScriptedReply::HangUp), "hung up");
             if line == "." {
                 break;
@@ -163,7 +163,7 @@ impl<'a> Conversation<'a> {
                 state
                     .fault_is(|fault| !matches!(fault, MailFault::Each(ScriptedReply::Hang)))
                     .await;
-                anyhow::bail!("nothing is said of a mail");
+                anyhow::bail!("the mail gets no reply");
             }
             ScriptedReply::Hold if !state.release_held.is_cancelled() => self.wait_for_release().await?,
             _ => {}
@@ -183,11 +183,10 @@ impl<'a> Conversation<'a> {
             _gone = self.hear() => false,
         };
         state.count(|counts| counts.held -= 1);
-        anyhow::ensure!(is_released, "the client lost its patience");
+        anyhow::ensure!(is_released, "the client gave up");
         Ok(())
     }
 
-    /// The client's next line.
     async fn hear(&mut self) -> anyhow::Result<Option<String>> {
         Ok(self.client.next().await.transpose()?)
     }

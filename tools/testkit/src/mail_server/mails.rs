@@ -1,4 +1,4 @@
-//! Mails that the server accepted, as a mail program shows them.
+//! Accepted mails.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -11,23 +11,22 @@ use tokio::time::Instant;
 use super::{MailServer, State};
 use crate::eventually;
 
-/// A mail that was accepted.
+/// Accepted mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcceptedMail {
-    /// Its recipient.
+    /// Recipient.
     pub recipient: String,
-    /// Its `Message-ID`, empty if there is none.
+    /// `Message-ID`, empty if missing.
     pub message_id: String,
-    /// SHA-256 of each attachment's content.
+    /// SHA-256 of each attachment.
     pub attachments: Vec<[u8; 32]>,
-    /// When it was accepted.
+    /// Time of acceptance.
     pub at: Instant,
-    /// Its headers and body, with `\n` at the end of each line.
+    /// Headers and body, with `\n` line ends.
     pub content: Arc<str>,
 }
 
 impl State {
-    /// Records a mail that is accepted.
     pub(super) fn accept(&self, recipient: String, content: String) {
         let content: Arc<str> = content.into();
         let mail = MessageParser::default().parse(&*content).unwrap_or_default();
@@ -47,29 +46,29 @@ impl State {
 }
 
 impl MailServer {
-    /// All mails that were accepted.
+    /// All accepted mails.
     pub fn accepted_mails(&self) -> Vec<AcceptedMail> {
         self.state.records(|records| records.accepted.clone())
     }
 
-    /// Contents of the mails that were accepted for this address.
+    /// Contents of mails to this address.
     pub fn accepted(&self, recipient: &str) -> Vec<String> {
         let mut mails = self.accepted_mails();
         mails.retain(|mail| mail.recipient == recipient);
         mails.iter().map(|mail| mail.content.to_string()).collect()
     }
 
-    /// Removes and returns the mails that were accepted.
+    /// Removes and returns accepted mails.
     pub fn take_accepted(&self) -> Vec<AcceptedMail> {
         self.state.records(|records| mem::take(&mut records.accepted))
     }
 
-    /// All mails: `id`, `subject`, `from`, `to`, `replyTo`, `headers` (in lower case), `text`, `html`, `attachments`.
+    /// Mails as JSON: `id`, `subject`, `from`, `to`, `replyTo`, `headers` (lower case), `text`, `html`, `attachments`.
     pub fn mails(&self) -> Vec<Value> {
         self.shown(|_| true)
     }
 
-    /// The mails to this address, once there are at least `count` of them.
+    /// Waits for at least `count` mails to this address.
     pub async fn mails_to(
         &self,
         address: &str,
@@ -83,7 +82,7 @@ impl MailServer {
         .await
     }
 
-    /// The first mail to this address whose subject contains these words, once there is one.
+    /// Waits for a mail with this text in its subject.
     pub async fn mail(&self, address: &str, subject: &str, within: Duration) -> anyhow::Result<Value> {
         let what = format!("a mail to {address} about \"{subject}\"");
         let matches = |mail: &Value| mail["subject"].as_str().is_some_and(|s| s.contains(subject));
@@ -94,7 +93,7 @@ impl MailServer {
         .await
     }
 
-    /// A mail as it came over the wire.
+    /// Raw mail with CRLF line ends.
     pub fn source(&self, mail: &Value) -> anyhow::Result<String> {
         let mails = self.accepted_mails();
         let accepted = mail["id"].as_u64().and_then(|id| mails.get(id as usize));
@@ -137,7 +136,6 @@ fn addresses(addresses: Option<&Address<'_>>) -> Vec<Value> {
         .collect()
 }
 
-/// Each header on one line.
 fn headers(mail: &Message<'_>) -> Map<String, Value> {
     let headers = mail.headers_raw();
     headers

@@ -1,4 +1,4 @@
-//! Mail server inside this process, which keeps the mails and fails on demand.
+//! In-process mail server that fails on demand.
 
 mod conversation;
 mod mails;
@@ -20,9 +20,9 @@ pub use self::{
 };
 use crate::POLL_INTERVAL;
 
-/// The server. Dropping it ends all connections.
+/// Mail server. Dropping it closes all connections.
 pub struct MailServer {
-    /// The port that it listens on.
+    /// Port.
     pub port: u16,
     state: Arc<State>,
     _running: AbortOnDropHandle<io::Result<()>>,
@@ -44,33 +44,32 @@ struct Records {
     accepted: Vec<AcceptedMail>,
 }
 
-/// What came so far.
+/// Counters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counts {
-    /// Mails that were begun.
+    /// Mails started.
     pub begun: usize,
-    /// Mails that are held now.
+    /// Mails held now.
     pub held: usize,
-    /// Connections.
+    /// Connections in total.
     pub connections: usize,
-    /// Connections that are open now.
+    /// Open connections.
     pub open_connections: usize,
-    /// Logins, accepted or not.
+    /// Login attempts.
     pub logins: usize,
-    /// Commands of a mail or a login without encryption.
+    /// Mail and login commands without TLS.
     pub plaintext_commands: usize,
 }
 
 impl MailServer {
-    /// Starts one on a free port. `plan` gives the reply to each attempt, by the recipient and the number of the attempt,
-    /// from 1.
+    /// Starts a server. `plan` scripts replies by recipient and attempt, from 1.
     pub async fn start(
         plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
     ) -> anyhow::Result<Self> {
         Self::start_with(Behaviour::default(), 0, plan).await
     }
 
-    /// The same with this behaviour, at this port where it is not 0.
+    /// Starts a server with this behaviour, on this port unless it is 0.
     pub async fn start_with(
         behaviour: Behaviour,
         port: u16,
@@ -91,27 +90,27 @@ impl MailServer {
         })
     }
 
-    /// Sets its fault. Mails that are under way end as they began, except with [`MailFault::Away`].
+    /// Sets the fault. Sessions in progress end as they began, except with [`MailFault::Away`].
     pub fn fault(&self, fault: MailFault) {
         self.state.fault.send_replace(fault);
     }
 
-    /// Accepts the mails that are held, and those that would be held from now on.
+    /// Accepts held mails, now and later.
     pub fn release_held(&self) {
         self.state.release_held.cancel();
     }
 
-    /// How many mails, connections and logins there were.
+    /// Counters.
     pub fn counts(&self) -> Counts {
         self.state.records(|records| records.counts)
     }
 
-    /// What clients called themselves.
+    /// Client names from EHLO.
     pub fn hellos(&self) -> Vec<String> {
         self.state.records(|records| records.hellos.clone())
     }
 
-    /// Number of attempts to send to this address.
+    /// Delivery attempts.
     pub fn attempts(&self, recipient: &str) -> usize {
         self.state
             .records(|records| records.attempts.get(recipient).copied().unwrap_or_default())
@@ -127,7 +126,6 @@ impl State {
         read(&mut self.records.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts an attempt, and gives the reply to it.
     fn reply(&self, recipient: &str) -> ScriptedReply {
         let attempt = self.records(|records| {
             let attempts = records.attempts.entry(recipient.to_owned()).or_default();
@@ -140,9 +138,8 @@ impl State {
         }
     }
 
-    /// Waits until the fault is such a one.
     async fn fault_is(&self, is_it: impl Fn(&MailFault) -> bool) {
-        // The sender is gone where nobody is left to answer.
+        // The sender is dropped with the server.
         let mut fault = self.fault.subscribe();
         let _over = fault.wait_for(is_it).await;
     }
@@ -160,7 +157,7 @@ async fn serve(mut listener: TcpListener, state: Arc<State>) -> io::Result<()> {
         listener = loop {
             match TcpListener::bind(address).await {
                 Ok(listener) => break listener,
-                // An outgoing connection may have the port for a moment.
+                // An outgoing connection may hold the port for a moment.
                 Err(_) => sleep(POLL_INTERVAL).await,
             }
         };
@@ -168,7 +165,7 @@ async fn serve(mut listener: TcpListener, state: Arc<State>) -> io::Result<()> {
 }
 
 async fn accept_all(listener: TcpListener, state: &Arc<State>) -> io::Result<()> {
-    // Dropping the set ends all conversations.
+    // Dropping the set aborts all sessions.
     let mut connections = JoinSet::new();
     loop {
         let (socket, _) = listener.accept().await?;
@@ -178,11 +175,11 @@ async fn accept_all(listener: TcpListener, state: &Arc<State>) -> io::Result<()>
         });
         let state = state.clone();
         connections.spawn(async move {
-            // A client may leave at any time.
+            // Clients may disconnect at any time.
             let _ended = Conversation::run(socket, &state).await;
             state.count(|counts| counts.open_connections -= 1);
         });
-        // Frees the memory of conversations that ended.
+        // Frees the memory of finished sessions.
         while connections.try_join_next().is_some() {}
     }
 }

@@ -1,77 +1,77 @@
-//! What a mail server is told to do.
+//! Scripted behaviour of the mail server.
 
 use std::time::Duration;
 
 use tokio_rustls::TlsAcceptor;
 
-/// Scripted reply to one attempt to hand over a mail.
+/// Reply to one delivery attempt.
 #[derive(Debug, Clone, Copy)]
 pub enum ScriptedReply {
-    /// It is accepted.
+    /// Accepts the mail.
     Take,
-    /// It is accepted, and answered after this delay.
+    /// Accepts the mail; answers after this delay.
     TakeAfter(Duration),
-    /// It is accepted; its recipient is answered after this delay.
+    /// Accepts the mail; answers RCPT after this delay.
     TakeRecipientAfter(Duration),
-    /// The recipient is answered with these words.
+    /// Answers RCPT.
     ToRecipient(&'static str),
-    /// The same, and nothing is answered afterwards.
+    /// Answers RCPT, then goes silent.
     RefuseAndHang(&'static str),
-    /// The content is answered with these words.
+    /// Answers the content.
     ToContent(&'static str),
-    /// The content is not answered until [`MailServer::release_held`](super::MailServer::release_held).
+    /// Answers only after [`MailServer::release_held`](super::MailServer::release_held).
     Hold,
-    /// The content is not read until then.
+    /// Reads the content after the release.
     HoldUnread,
-    /// The connection ends within the content.
+    /// Closes the connection during the content.
     HangUp,
-    /// The content is not answered; the connection ends with the server's fault.
+    /// Never answers the content; closes once the fault is over.
     Hang,
 }
 
-/// Fault of a mail server, which overrides its plan.
+/// Fault that overrides the plan.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum MailFault {
     /// No fault.
     #[default]
     None,
-    /// Each attempt has this reply.
+    /// Reply to every attempt.
     Each(ScriptedReply),
-    /// All connections end, and the port is closed.
+    /// Port and connections closed.
     Away,
 }
 
 pub(super) type Plan = dyn Fn(&str, usize) -> ScriptedReply + Send + Sync;
 
-/// Behaviour towards every client.
+/// Behaviour towards all clients.
 #[derive(Default)]
 pub struct Behaviour {
-    /// How connections are encrypted.
+    /// Encryption.
     pub encryption: Encryption,
-    /// The login that is accepted; none if all are refused.
+    /// Accepted login, if any.
     pub login: Option<Login>,
-    /// Refusal of the sender's address.
+    /// Rejection of the sender.
     pub to_sender: Option<&'static str>,
 }
 
-/// How connections are encrypted.
+/// Encryption.
 #[derive(Default)]
 pub enum Encryption {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// After the command STARTTLS.
+    /// STARTTLS.
     Starttls(TlsAcceptor),
-    /// From the first byte on.
+    /// Implicit TLS.
     Implicit(TlsAcceptor),
 }
 
-/// A user, who is accepted by one mechanism.
+/// Accepted user.
 pub struct Login {
     /// PLAIN or LOGIN.
     pub mechanism: &'static str,
-    /// The user's name.
+    /// User name.
     pub user: String,
-    /// The user's password.
+    /// Password.
     pub password: &'static str,
 }

@@ -1,4 +1,4 @@
-//! The broker of three servers, and what can happen between them.
+//! Cluster of three servers, and its network faults.
 
 use std::time::Duration;
 
@@ -13,20 +13,18 @@ use tokio::time::timeout;
 use super::{Nats, User, routes::Routes};
 use crate::{TcpProxy, eventually};
 
-/// How long a cluster may take to form or a server to catch up. A server that was cut off may have to wait for the next
-/// snapshot of its leader, which comes every two minutes.
+/// A server that was cut off may need its leader's next snapshot, which comes every two minutes.
 const CURRENT_TIMEOUT: Duration = Duration::from_secs(240);
-/// Longer than a cluster needs for an answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Nats {
-    /// Cuts a server off from the others; clients still reach it.
+    /// Cuts a server off from the others. Clients still reach it.
     pub fn cut_off(&self, number: usize) -> anyhow::Result<()> {
         self.routes()?.of(number).for_each(TcpProxy::cut);
         Ok(())
     }
 
-    /// Lets a server reach the others again after [`Self::cut_off`].
+    /// Reverts [`Self::cut_off`].
     pub fn reconnect(&self, number: usize) -> anyhow::Result<()> {
         self.routes()?.of(number).for_each(TcpProxy::restore);
         Ok(())
@@ -36,13 +34,13 @@ impl Nats {
         self.routes.as_ref().context("this broker is no cluster")
     }
 
-    /// A connection of this user to this server and no other.
+    /// Client connected to this server only.
     pub async fn client_of(&self, number: usize, user: User) -> anyhow::Result<Client> {
         let options = self.login(user).ignore_discovered_servers();
         Ok(options.connect(self.servers[number].url()).await?)
     }
 
-    /// Number of the server that leads a stream, once there is one.
+    /// Leader of a stream, once there is one.
     pub async fn leader_of(&self, stream: &str) -> anyhow::Result<usize> {
         let what = format!("a leader of {stream}");
         eventually(&what, CURRENT_TIMEOUT, async || {
@@ -52,12 +50,12 @@ impl Nats {
         .await
     }
 
-    /// The number of the server of this name.
+    /// Number of a server by name.
     pub fn number_of(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 
-    /// Waits until every server has every message and consumer that the others have.
+    /// Waits until all replicas are current.
     pub async fn wait_until_current(&self) -> anyhow::Result<()> {
         for number in 0..self.servers.len() {
             self.wait_until_healthy(number, "/healthz").await?;
@@ -68,13 +66,12 @@ impl Nats {
         .await
     }
 
-    /// Waits until the cluster answers whichever server is asked.
     pub(super) async fn wait_until_joined(&self) -> anyhow::Result<()> {
         for number in 0..self.servers.len() {
             self.wait_until_healthy(number, "/healthz?js-server-only=true")
                 .await?;
         }
-        // A healthy server may not know yet that another one listens for this request.
+        // A healthy server may not yet know which peer handles this request.
         for number in 0..self.servers.len() {
             let context = jetstream::new(self.client_of(number, User::Operator).await?);
             let asked = async || timeout(ANSWER_TIMEOUT, context.query_account()).await.ok()?.ok();
@@ -83,7 +80,7 @@ impl Nats {
         Ok(())
     }
 
-    /// Waits until this path of a server's monitoring API is answered with a success.
+    /// Waits until this path of the monitoring API succeeds.
     pub async fn wait_until_healthy(&self, number: usize, path: &str) -> anyhow::Result<()> {
         eventually("the server is healthy", CURRENT_TIMEOUT, async || {
             self.servers[number].monitored(path).await.ok().map(drop)

@@ -1,4 +1,4 @@
-//! A real NATS server, or a cluster of three, with our users and streams.
+//! Real NATS with our users and streams, as one server or a cluster.
 
 mod cluster;
 mod routes;
@@ -35,37 +35,35 @@ pub use self::{
 };
 use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
 
-/// How long the servers of a cluster may take until they have a leader, and how often they are asked meanwhile.
 const CLUSTER_START: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The key of person ids that every broker of a test is set up with.
+/// Key of person ids.
 pub const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 
-/// A broker on 127.0.0.1: one server, or a cluster of three. Its disk outlives its stops.
+/// Broker. Its disk survives a stop.
 pub struct Nats {
-    /// Its servers, to stop, kill or freeze one.
+    /// Servers.
     pub servers: Vec<Server>,
-    /// Of a cluster.
     routes: Option<Routes>,
     passwords: Passwords,
-    /// Authorities that clients must trust, where it uses TLS.
+    /// Authorities for clients to trust, with TLS.
     ca_file: Option<PathBuf>,
     _temporary: Option<TempDir>,
 }
 
 impl Nats {
-    /// Starts one on a free port, with streams, consumers and buckets, on a disk that is removed with it.
+    /// Starts and provisions one server with a temporary disk.
     pub async fn start() -> anyhow::Result<Self> {
         Self::start_temporary(Broker::One, None).await
     }
 
-    /// The same, with TLS only.
+    /// Same, with TLS only.
     pub async fn start_encrypted(certificate: &MountedCertificate) -> anyhow::Result<Self> {
         Self::start_temporary(Broker::One, Some(certificate)).await
     }
 
-    /// The same as a cluster of three.
+    /// Same, with three servers.
     pub async fn start_cluster() -> anyhow::Result<Self> {
         Self::start_temporary(Broker::Three, None).await
     }
@@ -81,9 +79,8 @@ impl Nats {
         Ok(nats)
     }
 
-    /// Starts one without streams at this port, with its files and logs in this folder, and with TLS only where it has a
-    /// certificate. As in production, two servers of a cluster write a message to disk before it is acknowledged; a single
-    /// one does so every two minutes.
+    /// Starts a broker without streams. As in production, a cluster has each message on two disks before the
+    /// acknowledgement; a single server syncs every two minutes.
     pub async fn start_as(
         broker: Broker,
         certificate: Option<&MountedCertificate>,
@@ -114,9 +111,9 @@ impl Nats {
         Ok(nats)
     }
 
-    /// Starts it again after [`Self::stop`], with the same ports and disks.
+    /// Restarts it with the same ports and disks.
     pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
-        // A server of a cluster needs another one before it can do anything.
+        // All start first: a clustered server needs another one.
         for server in &mut self.servers {
             server.start(&self.passwords)?;
         }
@@ -129,13 +126,13 @@ impl Nats {
         Ok(())
     }
 
-    /// Starts a server again, and waits until it takes connections. [`Self::wait_until_current`] waits for the rest.
+    /// Starts a server and waits for its port.
     pub async fn start_server(&mut self, number: usize) -> anyhow::Result<()> {
         self.servers[number].start(&self.passwords)?;
         self.servers[number].listens().await
     }
 
-    /// Creates what `sitectl setup` creates with these flags, with a copy on every server.
+    /// Provisions like `sitectl setup`, with replicas on every server.
     pub async fn provision(&self, flags: &[&str]) -> anyhow::Result<()> {
         #[derive(Parser)]
         struct Flags {
@@ -156,7 +153,7 @@ impl Nats {
         }
     }
 
-    /// Stops it; its disk stays.
+    /// Stops all servers; disks stay.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         for server in &mut self.servers {
             server.stop().await?;
@@ -164,7 +161,7 @@ impl Nats {
         Ok(())
     }
 
-    /// Names of the clients that are connected.
+    /// Names of connected clients.
     pub async fn connected(&self) -> anyhow::Result<Vec<String>> {
         let connections = self.monitored("/connz").await?;
         let connections = connections["connections"].as_array().into_iter().flatten();
@@ -172,7 +169,7 @@ impl Nats {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Number of messages that clients sent to the first server; each request is one.
+    /// Messages from clients to the first server, requests included.
     pub async fn received(&self) -> anyhow::Result<u64> {
         let received = self.monitored("/varz").await?["in_msgs"].as_u64();
         received.context("the server reports no in_msgs")
@@ -183,25 +180,23 @@ impl Nats {
         Ok(serde_json::from_slice(&told)?)
     }
 
-    /// Every process that runs.
     pub(crate) fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
         self.servers.iter().filter_map(|server| server.running.as_ref())
     }
 
-    /// How a server ended that ended on its own, if one did.
     pub(crate) fn ended(&mut self) -> Option<String> {
         let servers = self.servers.iter_mut();
         let mut running = servers.filter_map(|server| server.running.as_mut());
         running.find_map(ChildProcess::ended)
     }
 
-    /// Its address; those of a cluster, separated by commas.
+    /// Server URLs, separated by commas.
     pub fn url(&self) -> String {
         let urls: Vec<String> = self.servers.iter().map(Server::url).collect();
         urls.join(",")
     }
 
-    /// Flags by which a service logs in as this user.
+    /// Login flags.
     pub fn flags(&self, user: User) -> Vec<String> {
         vec![
             format!("--nats-url={}", self.url()),
@@ -210,22 +205,22 @@ impl Nats {
         ]
     }
 
-    /// Makes it read its configuration and certificates again.
+    /// Reloads configuration and certificates.
     pub fn reload(&self) -> anyhow::Result<()> {
         self.servers[0].process()?.signal(Signal::SIGHUP)
     }
 
-    /// Gives users another password, which each server takes at its next start.
+    /// Changes passwords; servers read them at their next start.
     pub fn change_passwords(&mut self, users: &[User]) {
         self.passwords.extend(new_passwords(users));
     }
 
-    /// The latest password of a user.
+    /// Latest password.
     pub fn password_of(&self, user: User) -> &str {
         &self.passwords[&user]
     }
 
-    /// A connection of this user, to any server that is neither frozen nor cut off.
+    /// Client on any server that is neither frozen nor cut off.
     pub async fn client(&self, user: User) -> anyhow::Result<Client> {
         let is_cut = |number: usize| {
             let routes = self.routes.as_ref();
@@ -234,7 +229,7 @@ impl Nats {
         let servers = self.servers.iter().enumerate();
         let up = servers.filter(|(number, server)| server.is_up() && !is_cut(*number));
         let urls: Vec<String> = up.map(|(_, server)| server.url()).collect();
-        anyhow::ensure!(!urls.is_empty(), "no server of NATS can be used");
+        anyhow::ensure!(!urls.is_empty(), "no NATS server is available");
         Ok(self.login(user).connect(urls.as_slice()).await?)
     }
 
@@ -252,7 +247,7 @@ impl Nats {
         }
     }
 
-    /// Shortens the ack wait of all consumers, which is a minute. A service that already runs keeps what it found.
+    /// Shortens the ack wait of all consumers. Running services keep the old value.
     pub async fn shorten_the_ack_wait(&self, ack_wait: Duration) -> anyhow::Result<()> {
         let context = self.jetstream().await?;
         for name in [SITE_STREAM, DEAD_LETTERS_STREAM, SENDINGS_STREAM] {
@@ -269,7 +264,7 @@ impl Nats {
         Ok(())
     }
 
-    /// Number of deliveries of events that are not acknowledged yet, over all consumers.
+    /// Undelivered and unacknowledged events of all consumers.
     pub async fn backlog(&self) -> anyhow::Result<u64> {
         let site = self.jetstream().await?.get_stream(SITE_STREAM).await?;
         let consumers: Vec<_> = site.consumers().try_collect().await?;
@@ -279,7 +274,7 @@ impl Nats {
         Ok(open.sum())
     }
 
-    /// The stored events, oldest first.
+    /// Stored events, oldest first.
     pub async fn events(&self) -> anyhow::Result<Vec<Value>> {
         let messages = self.messages(SITE_STREAM).await?.into_iter();
         messages
@@ -287,22 +282,22 @@ impl Nats {
             .collect()
     }
 
-    /// The dead letters, oldest first.
+    /// Dead letters, oldest first.
     pub async fn dead_letters(&self) -> anyhow::Result<Vec<StreamMessage>> {
         self.messages(DEAD_LETTERS_STREAM).await
     }
 
-    /// Keys of the résumés that are provisional: the records of uploads.
+    /// Keys of upload records.
     pub async fn upload_records(&self) -> anyhow::Result<Vec<String>> {
         let records = self.messages(&format!("KV_{UPLOADS_BUCKET}")).await?;
-        // The marker of a removed record is empty.
+        // Removed records leave an empty marker.
         let records = records.into_iter().filter(|record| !record.payload.is_empty());
         records
             .map(|record| Ok(String::from_utf8(record.payload.to_vec())?))
             .collect()
     }
 
-    /// All messages of a stream, oldest first.
+    /// Messages of a stream, oldest first.
     pub async fn messages(&self, stream: &str) -> anyhow::Result<Vec<StreamMessage>> {
         let context = self.jetstream().await?;
         let stream = context.get_stream(stream).await?;

@@ -1,13 +1,11 @@
-//! Routes of a cluster: each server reaches each other one through a proxy, which can be cut.
+//! Routes of a cluster, through proxies that can be cut.
 
 use crate::{ports::free_ports, tcp_proxy::TcpProxy};
 
-/// Servers of a cluster, as in production.
 pub(super) const CLUSTER_SIZE: usize = 3;
-/// An address that nobody listens at. A server that learns another's address would bypass the proxy between them.
+/// Unused. A server that learned its peer's address would bypass the proxy.
 const NOWHERE: &str = "127.0.0.1:9";
 
-/// The port of each server for the others, and a proxy from each to each.
 pub(super) struct Routes {
     ports: [u16; CLUSTER_SIZE],
     proxies: Vec<(usize, usize, TcpProxy)>,
@@ -25,7 +23,6 @@ impl Routes {
         Ok(Self { ports, proxies })
     }
 
-    /// The block `cluster` of a server's configuration.
     pub(super) fn block(&self, number: usize) -> String {
         let others = self.proxies.iter().filter(|(from, ..)| *from == number);
         let addresses = others.map(|(.., proxy)| format!("\"nats://127.0.0.1:{}\"", proxy.port));
@@ -36,7 +33,7 @@ impl Routes {
         )
     }
 
-    /// The proxies from and to a server.
+    /// Proxies from and to a server.
     pub(super) fn of(&self, number: usize) -> impl Iterator<Item = &TcpProxy> {
         let ends = self.proxies.iter();
         let touching = ends.filter(move |(from, to, _)| *from == number || *to == number);

@@ -1,4 +1,4 @@
-//! One server of the broker: its files, its process.
+//! One server of the broker.
 
 use std::{
     env, fs, io,
@@ -14,27 +14,24 @@ use super::user::{Passwords, variables};
 use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// Garbage collection as in production (`k8s/components/nats/stateful-set.yaml`).
+/// As in production (`k8s/components/nats/stateful-set.yaml`).
 const GARBAGE_COLLECTION: [(&str, &str); 2] = [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")];
-/// Accounts and rights; production's broker includes the same file.
+/// Accounts and permissions as in production.
 const USERS: &str = include_str!("../../../../crates/broker/nats/users.conf");
-/// As in production. The server's own default depends on how much of this machine's disk is free.
+/// As in production. The default depends on free disk space.
 const LIMITS: &str = "max_memory_store: 64MB; max_file_store: 18GB";
 
-/// A server on 127.0.0.1, and the folder of its configuration, log and disk, which outlives its stops.
+/// Server with a folder that survives a stop.
 pub struct Server {
     pub(super) name: String,
     pub(super) port: u16,
-    /// Port of its monitoring API.
     monitor: u16,
-    /// Folder of its files.
+    /// Folder of configuration, log and disk.
     pub folder: PathBuf,
     pub(super) running: Option<ChildProcess>,
 }
 
 impl Server {
-    /// Writes the configuration of a server that [`Self::start`] starts, with these lines and blocks, in a folder below
-    /// this one.
     pub(super) fn new(
         name: String,
         port: u16,
@@ -64,7 +61,7 @@ impl Server {
         self.folder.join("nats.conf")
     }
 
-    /// Starts its process, unless that runs. [`Self::listens`] waits for it.
+    /// Does not wait for the port: [`Self::listens`] does.
     pub(super) fn start(&mut self, passwords: &Passwords) -> anyhow::Result<()> {
         if self.running.as_mut().is_some_and(|part| part.ended().is_none()) {
             return Ok(());
@@ -81,13 +78,12 @@ impl Server {
         Ok(())
     }
 
-    /// Waits until it takes connections.
     pub(super) async fn listens(&mut self) -> anyhow::Result<()> {
         let part = self.running.as_mut().context("the server is stopped")?;
         part.listens(self.port, START_TIMEOUT).await
     }
 
-    /// Stops it with SIGTERM; its disk stays.
+    /// Stops it with SIGTERM; the disk stays.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         match self.running.take() {
             Some(part) => part.stop().await.map(drop),
@@ -103,23 +99,23 @@ impl Server {
         }
     }
 
-    /// Freezes it: connections stay open, nothing is answered.
+    /// Freezes it: connections stay open without answers.
     pub async fn freeze(&self) -> anyhow::Result<()> {
         let part = self.process()?;
         part.signal(Signal::SIGSTOP)?;
-        // A thread that runs at that moment still finishes its time slice.
+        // A running thread finishes its time slice first.
         eventually("every thread of NATS is stopped", START_TIMEOUT, async || {
             part.is_frozen().ok()?.then_some(())
         })
         .await
     }
 
-    /// Lets it continue after [`Self::freeze`].
+    /// Reverts [`Self::freeze`].
     pub fn thaw(&self) -> anyhow::Result<()> {
         self.process()?.signal(Signal::SIGCONT)
     }
 
-    /// Empties its disk while it is stopped.
+    /// Deletes the disk.
     pub fn wipe(&self) -> anyhow::Result<()> {
         anyhow::ensure!(self.running.is_none(), "{} runs: stop it first", self.name);
         match fs::remove_dir_all(self.disk()) {
@@ -128,18 +124,17 @@ impl Server {
         }
     }
 
-    /// Its process.
+    /// Running process.
     pub fn process(&self) -> anyhow::Result<&ChildProcess> {
         let running = self.running.as_ref();
         running.with_context(|| format!("{} is stopped", self.name))
     }
 
-    /// Folder of its streams.
+    /// Folder of the streams.
     pub fn disk(&self) -> PathBuf {
         self.folder.join("jetstream")
     }
 
-    /// Whether it runs and is not frozen.
     pub(super) fn is_up(&self) -> bool {
         let frozen = self.process().and_then(ChildProcess::is_frozen);
         matches!(frozen, Ok(false))
@@ -149,14 +144,13 @@ impl Server {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Asks its monitoring API.
     pub(super) async fn monitored(&self, path: &str) -> reqwest::Result<reqwest::Response> {
         let answer = reqwest::get(format!("http://127.0.0.1:{}{path}", self.monitor)).await?;
         answer.error_for_status()
     }
 }
 
-/// The server program: `NATS_SERVER`, or the one that `cargo xtask` fetches.
+/// `NATS_SERVER`, or the program that `cargo xtask` fetches.
 pub fn program() -> PathBuf {
     let fetched = || root().join("target/tools/nats-server");
     env::var_os("NATS_SERVER").map_or_else(fetched, PathBuf::from)

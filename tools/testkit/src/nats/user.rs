@@ -1,4 +1,4 @@
-//! Users of the broker, as `users.conf` names them, and their passwords.
+//! Users of the broker, as in `users.conf`.
 
 use std::collections::HashMap;
 
@@ -27,12 +27,12 @@ pub enum User {
 }
 
 impl User {
-    /// Every user.
+    /// All users.
     pub fn all() -> impl Iterator<Item = Self> + Clone {
         Self::value_variants().iter().copied()
     }
 
-    /// The name to log in with.
+    /// Login name.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
@@ -40,15 +40,13 @@ impl User {
 
 pub(super) type Passwords = HashMap<User, String>;
 
-/// New passwords of these users. Each begins with a letter and has only letters and digits: the server parses its
-/// variables as configuration.
+/// The server parses its variables as configuration, so passwords start with a letter and have only letters and digits.
 pub(super) fn new_passwords(users: &[User]) -> impl Iterator<Item = (User, String)> {
     users
         .iter()
         .map(|user| (*user, format!("p{}", Uuid::new_v4().simple())))
 }
 
-/// The environment variables that `users.conf` reads.
 pub(super) fn variables(passwords: &Passwords) -> impl Iterator<Item = (String, &String)> {
     let name = |user: &User| format!("NATS_{}_PASSWORD", user.name().to_uppercase());
     passwords

@@ -1,4 +1,4 @@
-//! Rights of the store's users, by the policies in docs/operations.md.
+//! Permissions of the store's users, as in docs/operations.md.
 
 use s3s::{
     S3Result,
@@ -7,9 +7,7 @@ use s3s::{
     s3_error,
 };
 
-/// The bucket of backups.
 pub(super) const BACKUPS: &str = "backups";
-/// The user of backups.
 pub(super) const BACKUP_USER: &str = "backup";
 
 const READING: [&str; 3] = ["HeadBucket", "ListObjectsV2", "GetObject"];
@@ -21,7 +19,7 @@ const WRITING: [&str; 5] = [
     "DeleteObject",
 ];
 
-/// The user of backups may write backups only; others may do everything.
+/// The backup user may write backups only; others have full access.
 pub(super) struct Rights;
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! Faults of the S3 server, and bodies that they delay or cut.
+//! Faults of the S3 server.
 
 use std::time::Duration;
 
@@ -15,19 +15,18 @@ pub enum S3Fault {
     /// No fault.
     #[default]
     None,
-    /// Requests are carried out, and not answered while this lasts.
+    /// Requests are executed, but not answered until the fault is over.
     HoldAnswers,
-    /// Bodies pass at this many bytes a second.
+    /// Bytes a second of a body.
     Slow(u32),
-    /// The connection ends after this many bytes of an upload.
+    /// Uploads are cut after this many bytes.
     CutUploadAfter(usize),
-    /// Uploads are stored, and answered with 500.
+    /// Uploads are stored, but answered with 500.
     FailAfterStoring,
-    /// Every request is answered with 503, and not carried out.
+    /// Requests are answered with 503 and not executed.
     Unavailable,
 }
 
-/// The present fault, and the connection that it may cut.
 #[derive(Clone)]
 pub(super) struct Impediment {
     pub(super) fault: watch::Receiver<S3Fault>,
@@ -39,12 +38,12 @@ impl Impediment {
         *self.fault.borrow()
     }
 
-    /// Waits until answers are sent. The sender is dropped with the server.
+    /// The sender is dropped with the server.
     pub(super) async fn answers_are_given(&mut self) {
         let _released = self.fault.wait_for(|fault| *fault != S3Fault::HoldAnswers).await;
     }
 
-    /// Does to a part of a body what the fault says: so many bytes passed before it, and so many now.
+    /// `before` and `now` are the bytes passed before and after this chunk.
     async fn impede(&mut self, before: usize, now: usize, is_upload: bool) {
         let fault = self.fault();
         match fault {
@@ -54,14 +53,13 @@ impl Impediment {
             }
             S3Fault::CutUploadAfter(limit) if is_upload && now >= limit => {
                 self.cut.cancel();
-                // The connection ends, and with it the reader of this body.
+                // Cancelling the connection drops this future.
                 std::future::pending::<()>().await;
             }
             _ => {}
         }
     }
 
-    /// A body on its way through the server; `is_upload` if the client sends it.
     pub(super) fn body(self, body: Body, is_upload: bool) -> Body {
         let frames = stream::unfold(
             (self, body, 0),

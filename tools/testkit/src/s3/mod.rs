@@ -1,4 +1,4 @@
-//! S3 server inside this process, over a folder, which fails on demand.
+//! In-process S3 server that fails on demand.
 
 mod access;
 mod fault;
@@ -37,21 +37,21 @@ use crate::ports::free_ports;
 const BUCKET: &str = "resumes";
 const ACCESS_KEY_ID: &str = "local";
 
-/// An S3 server inside this process. Its disk outlives its stops.
+/// S3 server. Its disk survives a stop.
 pub struct S3 {
     port: u16,
     secret: String,
-    /// Folder of the buckets, beside which lie the files of their objects' metadata.
+    /// Folder of buckets and metadata files.
     pub folder: PathBuf,
     running: Option<DropGuard>,
     fault: watch::Sender<S3Fault>,
-    /// Each open connection has a reference.
+    /// Each open connection holds a reference.
     connections: Arc<()>,
     _temporary: Option<TempDir>,
 }
 
 impl S3 {
-    /// Starts one on a free port, with the buckets of résumés and backups, on a disk that is removed with it.
+    /// Starts a server with both buckets on a temporary disk.
     pub async fn start() -> anyhow::Result<Self> {
         let [port] = free_ports()?;
         let folder = TempDir::new()?;
@@ -60,7 +60,7 @@ impl S3 {
         Ok(s3)
     }
 
-    /// Starts one at this port over this folder, with the buckets.
+    /// Starts a server with both buckets over this folder.
     pub async fn start_at(port: u16, folder: &Path) -> anyhow::Result<Self> {
         for bucket in [BUCKET, BACKUPS] {
             fs::create_dir_all(folder.join(bucket))?;
@@ -78,7 +78,7 @@ impl S3 {
         Ok(s3)
     }
 
-    /// Starts it again after [`Self::stop`], with the same port and disk.
+    /// Restarts it with the same port and disk.
     pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
         let files = FileSystem::new(&self.folder).map_err(|error| anyhow::anyhow!("S3: {error:?}"))?;
         let mut service = S3ServiceBuilder::new(files);
@@ -101,32 +101,32 @@ impl S3 {
         Ok(())
     }
 
-    /// Stops it and cuts all connections; the disk stays.
+    /// Stops it and cuts all connections.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         self.running = None;
-        // The port is free again once the server has dropped its listener.
+        // The port is free once the server has dropped its listener.
         crate::eventually("S3 stops", std::time::Duration::from_secs(30), async || {
             TcpListener::bind(("127.0.0.1", self.port)).await.ok().map(drop)
         })
         .await
     }
 
-    /// Sets its fault, for requests that are under way, too.
+    /// Sets the fault, also for requests in progress.
     pub fn fault(&self, fault: S3Fault) {
         self.fault.send_replace(fault);
     }
 
-    /// Number of open connections.
+    /// Open connections.
     pub fn open_connections(&self) -> usize {
         Arc::strong_count(&self.connections) - 1
     }
 
-    /// Its address.
+    /// Endpoint URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Name and credentials by the names of the settings.
+    /// Settings as environment variables.
     pub fn env(&self) -> [(&'static str, String); 5] {
         [
             ("S3_ENDPOINT", self.url()),
@@ -137,14 +137,14 @@ impl S3 {
         ]
     }
 
-    /// The same as flags.
+    /// Settings as flags.
     pub fn flags(&self) -> Vec<String> {
         let env = self.env().into_iter();
         env.map(|(name, value)| format!("--{}={value}", name.to_lowercase().replace('_', "-")))
             .collect()
     }
 
-    /// Name of the bucket of backups and credentials of its user, who may write backups only, by the names of the settings.
+    /// Settings of the backup bucket and user, as environment variables.
     pub fn backups_env(&self) -> [(&'static str, String); 5] {
         let [(_, endpoint), (_, region), .., (_, secret)] = self.env();
         [
@@ -156,7 +156,7 @@ impl S3 {
         ]
     }
 
-    /// The same as settings.
+    /// Settings.
     pub fn settings(&self) -> anyhow::Result<S3Settings> {
         #[derive(Parser)]
         struct Flags {
@@ -167,12 +167,12 @@ impl S3 {
         Ok(Flags::try_parse_from(program.chain(self.flags()))?.store)
     }
 
-    /// The stored objects: key and content, by key.
+    /// Stored résumés by key.
     pub fn objects(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         self.objects_of(BUCKET)
     }
 
-    /// Those of this bucket.
+    /// Objects of a bucket by key.
     pub fn objects_of(&self, bucket: &str) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let bucket = self.folder.join(bucket);
         let mut objects = Vec::new();
@@ -203,7 +203,6 @@ async fn serve(
     stop: CancellationToken,
 ) {
     let protocol = Arc::new(Builder::new(TokioExecutor::new()));
-    // Dropping the set aborts what is still being served.
     let mut connections = JoinSet::new();
     while let Some(Ok((socket, _))) = stop.run_until_cancelled(listener.accept()).await {
         let (protocol, service) = (Arc::clone(&protocol), service.clone());
@@ -215,11 +214,11 @@ async fn serve(
         };
         let answer = service_fn(move |request| answer(service.clone(), request, impediment.clone()));
         connections.spawn(cut.run_until_cancelled_owned(async move {
-            // A client may leave at any time.
+            // Clients may disconnect at any time.
             let _ended = protocol.serve_connection(TokioIo::new(socket), answer).await;
             drop(connected);
         }));
-        // Frees the memory of connections that ended.
+        // Frees the memory of closed connections.
         while connections.try_join_next().is_some() {}
     }
 }

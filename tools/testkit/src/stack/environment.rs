@@ -1,11 +1,11 @@
-//! Settings of each service of a stack, as environment variables.
+//! Settings of the services, as environment variables.
 
 use super::{Part, Stack};
 use crate::{Hosting, PERSON_KEY, User, helpers, hosting, root};
 
-/// Recipient of a stack's mails to sales.
+/// Recipient of sales mails.
 pub const SALES_TO: &str = "sales@oculant.example";
-/// Recipient of a stack's mails to the recruiters.
+/// Recipient of recruiters' mails.
 pub const RECRUITERS_TO: &str = "recruiters@oculant.example";
 
 type Variables = Vec<(&'static str, String)>;
@@ -78,7 +78,7 @@ impl Stack {
             ("CONTACT_URL", self.url_of("contact")),
             ("NEWSLETTER_URL", self.url_of("newsletter")),
             ("CAREERS_URL", self.url_of("careers")),
-            // So that a test can be many visitors.
+            // Lets a test act as many visitors.
             ("VISITOR_ADDRESS_FROM", "x-forwarded-for".to_owned()),
         ];
         let site = root().join("frontends/dist");

@@ -1,4 +1,4 @@
-//! Addresses and local credentials of a running stack, as written to `target/stack.json`.
+//! Addresses and credentials for `target/stack.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Stack;
 use crate::User;
 
 impl Stack {
-    /// Addresses and local credentials.
+    /// Addresses, credentials and process ids.
     pub fn info(&self) -> Value {
         let ports = &self.ports;
         let url = |port: u16| format!("http://127.0.0.1:{port}");

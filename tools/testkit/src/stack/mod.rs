@@ -1,4 +1,4 @@
-//! The whole stack: every part, started in order, stopped in order.
+//! The whole stack, started and stopped in order.
 
 mod environment;
 mod info;
@@ -23,11 +23,10 @@ pub use self::environment::{RECRUITERS_TO, SALES_TO};
 
 const READY: Duration = Duration::from_secs(90);
 
-/// Small disks have room for a test's data, and are filled within a moment.
+/// Enough for a test's data, and quick to fill.
 const BROKER_DISK_MB: usize = 200;
 const SPOOL_DISK_MB: usize = 50;
 
-/// Events that the local webhook endpoint gets.
 const WEBHOOK_EVENTS: [&str; 4] = [
     "contact.received",
     "newsletter.confirmed",
@@ -35,24 +34,23 @@ const WEBHOOK_EVENTS: [&str; 4] = [
     "careers.applied",
 ];
 
-/// Everything, running.
+/// Running stack.
 pub struct Stack {
-    /// The broker.
+    /// Broker.
     pub nats: Nats,
-    /// The server of the bucket.
+    /// S3 server.
     pub s3: S3,
-    /// The receiver of all webhooks.
+    /// Receiver of all webhooks.
     pub receiver: Receiver,
-    /// Those of the broker and of the spool, where the shape has small ones.
     _disks: Option<[SmallDisk; 2]>,
     shape: Shape,
-    /// The ports in use.
+    /// Ports in use.
     pub ports: Ports,
-    /// Folder of the logs, in the folder of everything that the stack writes.
+    /// Folder of logs, in the stack's folder.
     pub logs: PathBuf,
-    /// Folder of the spool of résumés.
+    /// Folder of the résumé spool.
     pub spool: PathBuf,
-    /// The folder of our programs.
+    /// Folder of our programs.
     pub programs: PathBuf,
     mail_server: Option<MailServer>,
     /// Maildev and the trace viewer.
@@ -60,30 +58,27 @@ pub struct Stack {
     parts: Vec<Part>,
     services: Vec<ChildProcess>,
     router: Option<AbortOnDropHandle<()>>,
-    /// Port at which the trace viewer takes OTLP (gRPC).
     otlp: u16,
     token_key: String,
     webhooks: String,
     extra_env: Vec<(String, String)>,
 }
 
-/// One of our processes.
 #[derive(Clone, Copy)]
 struct Part {
     name: &'static str,
     port: u16,
-    /// Port of its health, if it has one of its own.
+    /// Port of a separate health endpoint.
     health: Option<u16>,
 }
 
 impl Part {
-    /// The service that it is a replica of.
     fn service(&self) -> &'static str {
         self.name.strip_suffix("-2").unwrap_or(self.name)
     }
 }
 
-/// The parts of a stack, in the order in which they start.
+/// Parts in the order in which they start.
 fn parts_of(shape: Shape, ports: &Ports) -> anyhow::Result<Vec<Part>> {
     let mut names = vec!["contact", "newsletter", "careers", "notifier"];
     if shape.two_consumers {
@@ -112,13 +107,13 @@ fn parts_of(shape: Shape, ports: &Ports) -> anyhow::Result<Vec<Part>> {
 }
 
 impl Stack {
-    /// Starts everything, with the site served by the gateway, and waits until it is ready. Every service gets these
-    /// settings in addition to its usual ones; `{service}` in one is its name.
+    /// Starts a stack with the site on the gateway, and waits until it is ready. Services also get these settings;
+    /// `{service}` in a value becomes the service's name.
     pub async fn start(ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         Self::start_as(Shape::default(), ports, settings).await
     }
 
-    /// The same in this shape.
+    /// Same, with these options.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free()?;
         let folder = root().join("target/stack").join(Uuid::now_v7().to_string());
@@ -165,7 +160,6 @@ impl Stack {
         stack.start_parts().await
     }
 
-    /// Starts the mail server, the trace viewer and the router where the shape has them, and our services.
     async fn start_parts(mut self) -> anyhow::Result<Self> {
         if self.shape.inbox {
             let folder = self.logs.with_file_name("inbox");
@@ -212,7 +206,7 @@ impl Stack {
         let mut command = Command::new(program);
         command
             .current_dir(root())
-            // Otherwise nobody but root may read its memory use.
+            // Otherwise only root can read its memory use.
             .env("DEBUGGABLE", "true")
             .envs(self.env_of(&part))
             .envs(own.map(|(setting, value)| (setting, value.replace("{service}", name))));
@@ -221,7 +215,7 @@ impl Stack {
         Ok(())
     }
 
-    /// Removes a service's process from the stack, to stop or kill it.
+    /// Removes a process, to stop or kill it.
     pub fn take_service(&mut self, name: &str) -> anyhow::Result<ChildProcess> {
         let index = self.services.iter().position(|part| part.name == name);
         let index = index.with_context(|| format!("{name} does not run"))?;
@@ -232,19 +226,18 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// If it does not end in time and with status 0.
+    /// If it is late or fails.
     pub async fn stop_service(&mut self, name: &str) -> anyhow::Result<()> {
         self.take_service(name)?.stop_cleanly().await
     }
 
-    /// A service's process.
+    /// Process of a service.
     pub fn service(&self, name: &str) -> anyhow::Result<&ChildProcess> {
         let part = self.services.iter().find(|part| part.name == name);
         part.with_context(|| format!("{name} does not run"))
     }
 
-    /// Waits until the gateway and the servers of the front ends are ready, and the notifier takes connections, which nobody
-    /// else waits for.
+    /// Waits until the stack is ready. Health checks do not cover the notifier, so its port is tried too.
     pub async fn ready(&mut self, within: Duration) -> anyhow::Result<()> {
         let http = reqwest::Client::new();
         let healths: Vec<u16> = self.parts.iter().filter_map(|part| part.health).collect();
@@ -263,34 +256,34 @@ impl Stack {
         .await?
     }
 
-    /// The mail server, without [`Shape::inbox`].
+    /// Mail server, unless [`Shape::inbox`] is set.
     pub fn mail_server(&self) -> anyhow::Result<&MailServer> {
         self.mail_server.as_ref().context("the mail server is maildev")
     }
 
-    /// How a process ended that ended on its own, if one did.
+    /// Error of a process that ended unexpectedly.
     pub fn ended(&mut self) -> Option<String> {
         let ours = self.services.iter_mut().chain(&mut self.helpers);
         let ended = ours.filter_map(ChildProcess::ended).next();
         ended.or_else(|| self.nats.ended())
     }
 
-    /// Address of the site and its API.
+    /// URL of site and API.
     pub fn site(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.site)
     }
 
-    /// Address of the gateway's health.
+    /// URL of the gateway's health endpoint.
     pub fn health(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports.health)
     }
 
-    /// Names of our parts, in the order in which they start.
+    /// Our parts, in the order in which they start.
     pub fn names(&self) -> Vec<&'static str> {
         self.parts.iter().map(|part| part.name).collect()
     }
 
-    /// Port of one of our parts.
+    /// Port of a part.
     pub fn port_of(&self, name: &str) -> u16 {
         self.part(name).map_or(0, |part| part.port)
     }
@@ -304,14 +297,14 @@ impl Stack {
         part.with_context(|| format!("this stack has no {name}"))
     }
 
-    /// Stops everything in order, and removes what it wrote. A stack that was not stopped leaves that in `target/stack`.
+    /// Stops everything in order and removes its files, which otherwise stay in `target/stack`.
     pub async fn stop(self) -> anyhow::Result<()> {
         let folder = self.logs.with_file_name("");
         self.stop_keeping_files().await?;
         Ok(fs::remove_dir_all(folder)?)
     }
 
-    /// The same, and keeps what it wrote.
+    /// Stops everything and keeps its files.
     pub async fn stop_keeping_files(mut self) -> anyhow::Result<()> {
         self.router = None;
         for part in self.services.drain(..).rev() {
@@ -325,7 +318,6 @@ impl Stack {
     }
 }
 
-/// The broker's, and that of the spool.
 fn small_disks() -> anyhow::Result<[SmallDisk; 2]> {
     Ok([
         SmallDisk::mount(BROKER_DISK_MB)?,
@@ -340,12 +332,10 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The folder of our programs: this program's, or the one above for a test.
+/// Folder of the current program; its parent in a test.
 fn programs() -> anyhow::Result<PathBuf> {
     let here = env::current_exe()?;
     let mut folders = here.ancestors().skip(1);
     let folder = folders.find(|folder| !folder.ends_with("deps"));
-    folder
-        .map(Path::to_owned)
-        .context("this program lies in no folder")
+    folder.map(Path::to_owned).context("the program has no folder")
 }
