@@ -1,4 +1,4 @@
-//! The books of a run: what visitors were told, against what is stored, delivered and left over.
+//! Reconciliation: compares the answers to visitors with what is stored and delivered.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -12,31 +12,24 @@ use crate::{
     ledger::{Ledger, Record},
 };
 
-/// How many losses are told one by one.
 const MAX_TOLD: usize = 5;
 
-/// The balance: what visitors were told, against what there is.
 #[derive(Debug)]
 pub struct Balance {
-    /// Submissions.
     pub sent: usize,
-    /// Those that were answered as accepted.
     pub accepted: usize,
-    /// Answers that said that it was not accepted, with a sentence and when to try again.
     pub refused: u64,
-    /// Requests whose visitor waited, and got no answer.
+    /// Requests without an answer, although the visitor waited.
     pub unanswered: u64,
-    /// Mails and webhooks that were taken once more.
     pub repeats: Vec<Repeat>,
-    /// What was lost, wrong, or left behind by the sweep, in words.
+    /// Losses, errors and leftovers, a sentence each.
     pub losses: Vec<String>,
 }
 
-/// A mail or webhook that was taken once more.
+/// Duplicate mail or webhook.
 #[derive(Debug)]
 pub struct Repeat {
     what: String,
-    /// When it was taken before.
     pub before: Instant,
     again: Instant,
 }
@@ -44,12 +37,11 @@ pub struct Repeat {
 impl fmt::Display for Repeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let later = (self.again - self.before).as_secs_f64();
-        write!(f, "{} was taken again {later:.1} s after it was", self.what)
+        write!(f, "{} was accepted again {later:.1} s later", self.what)
     }
 }
 
 impl Balance {
-    /// The first losses, and how many more there are.
     pub fn told_losses(&self) -> Vec<String> {
         let mut told: Vec<String> = self.losses.iter().take(MAX_TOLD).cloned().collect();
         if let more @ 1.. = self.losses.len().saturating_sub(MAX_TOLD) {
@@ -59,7 +51,6 @@ impl Balance {
     }
 }
 
-/// Balances the books of a run that has come to rest and been swept.
 pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
     let deliveries = Deliveries::judged(holdings);
     let records = ledger.records.iter();
@@ -79,7 +70,7 @@ pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
     }
 }
 
-/// What is left of uploads that were cut off.
+/// Leftovers of interrupted uploads.
 fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
     let events = holdings.events.values();
     let named: BTreeSet<&str> = events.filter_map(StoredEvent::resume_key).collect();
@@ -95,7 +86,7 @@ fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
     objects.chain(records).chain(files)
 }
 
-/// What came of the mails and webhooks that stored events call for.
+/// Outcome of the mails and webhooks that events require.
 #[derive(Default)]
 struct Deliveries {
     repeats: Vec<Repeat>,
@@ -124,12 +115,11 @@ impl Deliveries {
         let uncalled_for = mails.chain(webhooks).filter(|what| !called_for.contains(what));
         judged
             .losses
-            .extend(uncalled_for.map(|what| format!("{what} was sent, and no event calls for it")));
+            .extend(uncalled_for.map(|what| format!("{what} was sent, but no event requires it")));
         judged
     }
 }
 
-/// What is stored, or given up, and should not be there.
 fn surplus(ledger: &Ledger, holdings: &Holdings) -> Vec<String> {
     let sent: BTreeSet<String> = ledger
         .records
@@ -139,7 +129,7 @@ fn surplus(ledger: &Ledger, holdings: &Holdings) -> Vec<String> {
     let stored = holdings.all_events().map(StoredEvent::email);
     let invented = stored.filter(|email| !sent.contains(*email));
     let mut surplus: Vec<String> = invented
-        .map(|email| format!("stored, and sent by nobody: {email}"))
+        .map(|email| format!("stored, but no visitor sent it: {email}"))
         .collect();
     if holdings.stored_twice > 0 {
         surplus.push(format!("{} events are stored twice", holdings.stored_twice));
@@ -150,13 +140,12 @@ fn surplus(ledger: &Ledger, holdings: &Holdings) -> Vec<String> {
     surplus
 }
 
-/// What is missing of a submission, or wrong with what is stored of it.
 fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
     let submission = record.submission;
     let number = submission.number;
     let Some(event) = holdings.events.get(&submission.email()) else {
         return match record {
-            Record { accepted: true, .. } => Some(format!("number {number} was accepted and is not stored")),
+            Record { accepted: true, .. } => Some(format!("number {number} was accepted but is not stored")),
             Record { left: false, .. } => Some(format!("number {number} was never accepted, for a minute")),
             _ => None,
         };
@@ -176,7 +165,7 @@ fn loss_of(record: &Record, holdings: &Holdings) -> Option<String> {
     match record.confirmed {
         Some(false) => return Some(format!("number {number} could not be confirmed, for a minute")),
         Some(true) if !is_stored => {
-            return Some(format!("number {number} was confirmed, and that is not stored"));
+            return Some(format!("number {number} was confirmed, but that is not stored"));
         }
         _ => {}
     }
@@ -213,7 +202,6 @@ mod tests {
         }
     }
 
-    /// What there is after an application of which nothing was lost.
     fn holdings() -> Holdings {
         let submission = application();
         let mut data = json!({ "resume": { "key": KEY } });
@@ -264,7 +252,6 @@ mod tests {
         }
     }
 
-    /// What the books tell of holdings that were changed so.
     fn told_after(change: impl Fn(&mut Holdings)) -> Vec<String> {
         let mut holdings = holdings();
         change(&mut holdings);
@@ -278,12 +265,12 @@ mod tests {
     }
 
     #[test]
-    fn books_of_which_nothing_was_lost_balance() {
+    fn a_run_without_losses_reconciles() {
         assert_eq!(told_after(|_| {}), [""; 0]);
     }
 
     #[test]
-    fn an_event_that_says_something_else_than_the_visitor_is_told() {
+    fn an_event_with_another_field_is_reported() {
         for field in ["name", "position", "coverLetter"] {
             let told = told_after(|holdings| change_event(holdings, field));
             assert_eq!(told, [format!("number 7 is stored with another {field}")]);
@@ -292,17 +279,17 @@ mod tests {
         assert_eq!(told[0], "number 7 is stored without its whole résumé");
         let told = told_after(|holdings| holdings.events.clear());
         assert!(
-            told.contains(&"number 7 was accepted and is not stored".to_owned()),
+            told.contains(&"number 7 was accepted but is not stored".to_owned()),
             "{told:?}"
         );
     }
 
     #[test]
-    fn a_confirmation_that_is_never_accepted_or_not_stored_is_told() {
+    fn a_confirmation_that_is_refused_or_not_stored_is_reported() {
         for (confirmed, expected) in [
             (None, None),
             (Some(false), Some("number 7 could not be confirmed, for a minute")),
-            (Some(true), Some("number 7 was confirmed, and that is not stored")),
+            (Some(true), Some("number 7 was confirmed, but that is not stored")),
         ] {
             let mut ledger = ledger();
             ledger.records[0].confirmed = confirmed;
@@ -312,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_delivered_again_is_told() {
+    fn a_duplicate_is_reported() {
         let mut holdings = holdings();
         holdings
             .webhooks
@@ -323,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_upload_left_behind_is_told() {
+    fn leftovers_of_an_upload_are_reported() {
         let told = told_after(|holdings| {
             holdings.objects.insert("resumes/2".to_owned(), [0; 32]);
             holdings.upload_records.push("resumes/3".to_owned());
@@ -340,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_to_somebody_else_and_one_that_no_event_calls_for_are_told() {
+    fn a_misdirected_and_an_unexpected_mail_are_reported() {
         let stranger = || mail_to("visitor-8@run.example".to_owned());
         let told = told_after(|holdings| {
             for mails in holdings.mails.values_mut() {
@@ -350,15 +337,15 @@ mod tests {
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(
             told.iter()
-                .all(|loss| loss.ends_with("and went to visitor-8@run.example")),
+                .all(|loss| loss.ends_with("but went to visitor-8@run.example")),
             "{told:?}"
         );
         let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
-        assert_eq!(told, ["mail 2.a was sent, and no event calls for it"]);
+        assert_eq!(told, ["mail 2.a was sent, but no event requires it"]);
     }
 
     #[test]
-    fn a_mail_with_another_attachment_than_the_resume_is_told() {
+    fn a_mail_with_a_wrong_attachment_is_reported() {
         let changes: [fn(&mut AcceptedMail); 3] = [
             |mail| mail.attachments.iter_mut().for_each(|digest| digest[0] ^= 1),
             |mail| mail.attachments.clear(),
@@ -368,18 +355,20 @@ mod tests {
             let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(change));
             assert_eq!(told.len(), 1, "{told:?}");
             assert!(
-                told[0].ends_with("does not hold the whole résumé and nothing else"),
+                told[0].ends_with("does not have exactly the résumé attached"),
                 "{told:?}"
             );
         }
         let everywhere = |mail: &mut AcceptedMail| mail.attachments.push([0; 32]);
         let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(everywhere));
-        let to_visitor = told.iter().filter(|loss| loss.ends_with("that nobody asked for"));
+        let to_visitor = told
+            .iter()
+            .filter(|loss| loss.ends_with("has an unexpected attachment"));
         assert_eq!((told.len(), to_visitor.count()), (2, 1), "{told:?}");
     }
 
     #[test]
-    fn a_webhook_that_is_not_signed_or_tells_of_another_event_is_told() {
+    fn an_unsigned_or_wrong_webhook_is_reported() {
         let changes: [fn(&mut Received); 2] = [
             |webhook| webhook.verified = false,
             |webhook| webhook.body["type"] = "site.contact.received.v1".into(),

@@ -1,10 +1,10 @@
-//! Clocks of the services, which a fault sets wrong, by libfaketime. Timers are not affected.
+//! Wrong clocks for services, by libfaketime. Timers are not affected.
 
 use std::{env, fs, path::PathBuf, process};
 
 use testkit::root;
 
-/// Settings by which each service has such a clock. The library adds the seconds in a file to the system's time.
+/// libfaketime adds the seconds in a file to the system's time.
 ///
 /// # Errors
 ///
@@ -13,29 +13,24 @@ pub fn settings() -> anyhow::Result<[(&'static str, String); 6]> {
     let library = root().join("target/tools/libfaketimeMT.so.1");
     anyhow::ensure!(
         library.exists(),
-        "There is no libfaketime; cargo xtask chaos fetches it"
+        "libfaketime is missing; cargo xtask chaos fetches it"
     );
     fs::create_dir_all(file("").with_file_name(""))?;
     let [library, file] = [library, file("{service}")].map(|path| path.display().to_string());
     Ok([
         ("LD_PRELOAD", library),
         ("FAKETIME_TIMESTAMP_FILE", file),
-        // A step is seen at once.
+        // A step takes effect at once.
         ("FAKETIME_NO_CACHE", "1".to_owned()),
-        // Timers and the times of files stay.
+        // Timers and file times stay real.
         ("DONT_FAKE_MONOTONIC", "1".to_owned()),
         ("NO_FAKE_STAT", "1".to_owned()),
-        // Shared memory would outlive a process that is killed.
+        // Shared memory would survive a killed process.
         ("FAKETIME_DISABLE_SHM", "1".to_owned()),
     ])
 }
 
-/// Sets the clock of a service so many seconds before the system's, or behind it. The file is replaced in one step: a process
-/// may read it at any moment.
-///
-/// # Errors
-///
-/// If it cannot be written.
+/// Sets a service's clock ahead or behind. The write is atomic: a process may read the file at any moment.
 pub fn set(service: &str, seconds: f64) -> anyhow::Result<()> {
     let next = file("next");
     fs::write(&next, format!("{seconds:+.3}"))?;

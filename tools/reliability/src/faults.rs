@@ -1,4 +1,4 @@
-//! The table of faults: what each does to a running stack and undoes again, and what has to hold meanwhile.
+//! Table of faults. Each is made, then reverted.
 
 use std::{
     fs::{self, File},
@@ -20,26 +20,23 @@ use tokio::time::{Instant, sleep};
 
 use crate::clocks;
 
-/// Each of them may be hit.
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
-/// How long what is away stays away: up to longer than a form may take.
+/// Length of an outage. The longest exceed the timeout of a form.
 const AWAY_MS: Range<u64> = 500..8_000;
-/// So long that the pauses between attempts grow long.
+/// Long enough for the pauses between retries to grow.
 const LONG_AWAY: Duration = Duration::from_secs(60);
-/// How long a disk is full: long enough for several applications.
+/// Long enough for several applications.
 const FULL: Duration = Duration::from_secs(5);
-/// How long one of three brokers is out of reach: longer than the others wait for a word of it, nine seconds at the most. In less time
-/// it would lead still, and nothing would be tried.
+/// The others elect a new leader after at most nine seconds of silence. A shorter outage would change nothing.
 const OUT_OF_REACH: Duration = Duration::from_secs(12);
-/// How soon forms of each kind are accepted once a fault is over.
+/// Limit for forms of each kind to be accepted after a fault.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// How soon they are from the beginning of a fault on, where three brokers have to elect another leader.
+/// Same from the beginning of a cluster fault, election included.
 const TAKEOVER: Duration = Duration::from_secs(15);
-/// A broker that is throttled stands still, and runs, in turns: so often.
 const TURNS: usize = 20;
 const STANDS_STILL: Duration = Duration::from_millis(150);
 const RUNS: Duration = Duration::from_millis(30);
-/// How far a clock steps: an unsynchronised one, a time zone's mistake, longer than retries go on.
+/// An unsynchronised clock, a wrong time zone, longer than retries last.
 const STEPS: [Duration; 3] = [
     Duration::from_secs(10),
     Duration::from_secs(60 * 60),
@@ -49,28 +46,24 @@ const STEPS: [Duration; 3] = [
 type Making<'a> = LocalBoxFuture<'a, anyhow::Result<()>>;
 type Make = Rc<dyn for<'a> Fn(&'a mut Stack, Rng) -> Making<'a>>;
 
-/// A row of the table.
 #[derive(Clone)]
 pub struct Fault {
-    /// Its name: `kill-contact`.
+    /// Such as `kill-contact`.
     pub name: String,
-    /// What it does, in words.
     pub what: &'static str,
-    /// Does it, and undoes it.
     make: Make,
-    /// What the stack is made of.
     pub shape: Shape,
-    /// Whether the clocks of the services must be such that can be set wrong.
+    /// Whether services need clocks that a fault can set.
     pub steps_clock: bool,
-    /// How soon forms of each kind are accepted again.
+    /// Limit for forms of each kind to be accepted again.
     pub limit: Duration,
-    /// One visitor in so many leaves in the middle of it.
+    /// One visitor in this many leaves during the request.
     pub vanish_every: u32,
-    /// Whether it may keep a visitor who waits from an answer: whatever else is away, the gateway has one.
+    /// Whether requests may stay unanswered. Only the gateway's own faults can cause that.
     pub silences: bool,
-    /// Whether forms must be refused meanwhile: otherwise nothing was tried.
+    /// Whether forms must be refused. Otherwise the fault had no effect.
     pub refuses: bool,
-    /// Whether what was delivered just before may be delivered again: nobody is left who knew of it.
+    /// Whether the latest deliveries may repeat: the process that knew of them is gone.
     pub may_repeat: bool,
 }
 
@@ -98,7 +91,8 @@ impl Fault {
         }
     }
 
-    /// Makes it, and undoes it; gives the moment from which on everything has to go on.
+    /// Makes and reverts the fault. Returns the start of the time limit: the beginning of a cluster fault, the end of
+    /// any other.
     pub async fn strike(&self, stack: &mut Stack, rng: &mut Rng) -> anyhow::Result<Instant> {
         let began = Instant::now();
         (self.make)(stack, rng.fork()).await?;
@@ -111,13 +105,12 @@ impl Fault {
     }
 }
 
-/// Every fault.
 pub fn all() -> Vec<Fault> {
     let of_clocks = SERVICES.map(of_clock).into();
     [mixed(Broker::One), alone(), of_clocks, of_disks(), of_cluster()].concat()
 }
 
-/// Those that may strike among others, in any order, on so many brokers.
+/// Faults for a random mix.
 pub fn mixed(broker: Broker) -> Vec<Fault> {
     let of_services = SERVICES.into_iter().flat_map(of_service).collect();
     let of_brokers = match broker {
@@ -131,7 +124,7 @@ fn of_service(service: &'static str) -> [Fault; 3] {
     let name = |does: &str| format!("{does}-{service}");
     let kill = Fault::new(
         name("kill"),
-        "is killed, and started anew",
+        "is killed, and restarted",
         async move |stack, mut rng| {
             stack.take_service(service)?.kill().await?;
             away(&mut rng).await;
@@ -140,7 +133,7 @@ fn of_service(service: &'static str) -> [Fault; 3] {
     );
     let freeze = Fault::new(
         name("freeze"),
-        "stands still, and goes on",
+        "is frozen, and continues",
         async move |stack, mut rng| {
             stack.service(service)?.signal(Signal::SIGSTOP)?;
             away(&mut rng).await;
@@ -149,7 +142,7 @@ fn of_service(service: &'static str) -> [Fault; 3] {
     );
     let terminate = Fault::new(
         name("terminate"),
-        "is asked to stop, which it has to without an error and in time, and started anew",
+        "must stop in time and without an error, and is restarted",
         async move |stack, _| {
             stack.stop_service(service).await?;
             stack.start_service(service)
@@ -169,7 +162,7 @@ fn of_service(service: &'static str) -> [Fault; 3] {
 fn of_clock(service: &'static str) -> Fault {
     let stepped = Fault::new(
         format!("clock-steps-{service}"),
-        "finds its clock stepped forth or back, and set right",
+        "runs with a wrong clock for a while",
         async move |_, mut rng| {
             let step = rng.choice(STEPS).context("there are steps")?.as_secs_f64();
             clocks::set(service, if rng.bool() { step } else { -step })?;
@@ -183,7 +176,7 @@ fn of_clock(service: &'static str) -> Fault {
     }
 }
 
-/// Those that show nothing, or hold up everything, among others.
+/// Faults without an effect, or too slow for a mix.
 fn alone() -> Vec<Fault> {
     let quiet = |name, what| {
         Fault::new(name, what, async |_, mut rng| {
@@ -192,7 +185,7 @@ fn alone() -> Vec<Fault> {
         })
     };
     vec![
-        quiet("nothing", "nothing is done: what the others are compared with"),
+        quiet("nothing", "no fault: the baseline"),
         Fault {
             vanish_every: 2,
             ..quiet(
@@ -200,12 +193,16 @@ fn alone() -> Vec<Fault> {
                 "every other visitor leaves in the middle of a request",
             )
         },
-        Fault::new("mail-away-long", "is gone for a minute", async |stack, _| {
-            stack.mail_server()?.fault(MailFault::Away);
-            sleep(LONG_AWAY).await;
-            stack.mail_server()?.fault(MailFault::None);
-            Ok(())
-        }),
+        Fault::new(
+            "mail-away-long",
+            "is unavailable for a minute",
+            async |stack, _| {
+                stack.mail_server()?.fault(MailFault::Away);
+                sleep(LONG_AWAY).await;
+                stack.mail_server()?.fault(MailFault::None);
+                Ok(())
+            },
+        ),
     ]
 }
 
@@ -213,7 +210,7 @@ fn of_broker() -> Vec<Fault> {
     let faults = vec![
         Fault::new(
             "broker-away",
-            "is stopped, and started anew",
+            "is stopped, and restarted",
             async |stack, mut rng| {
                 stack.nats.servers[0].stop().await?;
                 away(&mut rng).await;
@@ -224,7 +221,7 @@ fn of_broker() -> Vec<Fault> {
             may_repeat: true,
             ..Fault::new(
                 "broker-kill",
-                "is killed, and started anew at once",
+                "is killed, and restarted at once",
                 async |stack, _| {
                     stack.nats.servers[0].kill().await?;
                     stack.nats.start_server(0).await
@@ -233,7 +230,7 @@ fn of_broker() -> Vec<Fault> {
         },
         Fault::new(
             "broker-freeze",
-            "stands still, and goes on",
+            "is frozen, and continues",
             async |stack, mut rng| {
                 stack.nats.servers[0].freeze().await?;
                 away(&mut rng).await;
@@ -242,7 +239,7 @@ fn of_broker() -> Vec<Fault> {
         ),
         Fault::new(
             "broker-throttle",
-            "stands still again and again for a moment: callers leave in the middle of everything",
+            "freezes repeatedly for a moment, so that callers leave at any point",
             async |stack, _| {
                 for _ in 0..TURNS {
                     stack.nats.servers[0].freeze().await?;
@@ -268,7 +265,7 @@ fn of_store() -> Vec<Fault> {
     };
     let gone = Fault::new(
         "store-away",
-        "is stopped, and started anew",
+        "is stopped, and restarted",
         async |stack, mut rng| {
             stack.s3.stop().await?;
             away(&mut rng).await;
@@ -279,7 +276,7 @@ fn of_store() -> Vec<Fault> {
         gone,
         misbehaves(
             "store-hold-answers",
-            "does what it is asked, and is silent",
+            "executes requests, and does not answer",
             S3Fault::HoldAnswers,
         ),
         misbehaves(
@@ -289,7 +286,7 @@ fn of_store() -> Vec<Fault> {
         ),
         misbehaves(
             "store-cut-upload",
-            "hangs up after 1 kB of an upload",
+            "closes the connection after 1 kB of an upload",
             S3Fault::CutUploadAfter(1_000),
         ),
         misbehaves(
@@ -302,7 +299,6 @@ fn of_store() -> Vec<Fault> {
     impatient(faults)
 }
 
-/// Faults of the mail server and of the receiver of webhooks.
 fn of_mail() -> Vec<Fault> {
     let misbehaves = |name, what, fault| {
         Fault::new(name, what, async move |stack, mut rng| {
@@ -330,15 +326,15 @@ fn of_mail() -> Vec<Fault> {
         ),
         misbehaves(
             "mail-hang",
-            "takes each mail, and is silent",
+            "reads each mail, and does not answer",
             MailFault::Each(ScriptedReply::Hang),
         ),
         misbehaves(
             "mail-hang-up",
-            "hangs up within each mail",
+            "closes the connection within each mail",
             MailFault::Each(ScriptedReply::HangUp),
         ),
-        misbehaves("mail-away", "is gone", MailFault::Away),
+        misbehaves("mail-away", "is unavailable", MailFault::Away),
         Fault::new(
             "receiver-unavailable",
             "answers each webhook 503",
@@ -355,7 +351,7 @@ fn of_mail() -> Vec<Fault> {
 fn of_disks() -> Vec<Fault> {
     let broker = Fault::new(
         "disk-broker-full",
-        "is full; the broker is started anew once there is room, as its probe would",
+        "is full; the broker restarts once there is room, as by its probe",
         async |stack, _| {
             full_for_a_while(&stack.nats.servers[0].disk()).await?;
             stack.nats.servers[0].kill().await?;
@@ -364,7 +360,7 @@ fn of_disks() -> Vec<Fault> {
     );
     let spool = Fault::new(
         "disk-spool-full",
-        "is full: résumés lie there while they arrive",
+        "is full while résumés arrive",
         async |stack, _| full_for_a_while(&stack.spool).await,
     );
     let full = |fault| Fault {
@@ -378,17 +374,16 @@ fn of_disks() -> Vec<Fault> {
     [broker, spool].map(full).into()
 }
 
-/// Fills the disk that this folder lies on, and frees it again.
 async fn full_for_a_while(folder: &Path) -> anyhow::Result<()> {
     let path = folder.join("filler");
     let mut filler = File::create(&path)?;
-    // Ends when no space is left.
+    // Ends when the disk is full.
     let _full = io::copy(&mut io::repeat(0), &mut filler);
     sleep(FULL).await;
     Ok(fs::remove_file(path)?)
 }
 
-/// Faults of one of three brokers: the others have to go on meanwhile.
+/// The other two brokers must continue.
 fn of_cluster() -> Vec<Fault> {
     let of_three = |fault| Fault {
         limit: TAKEOVER,
@@ -402,12 +397,11 @@ fn of_cluster() -> Vec<Fault> {
     faults.into_iter().map(of_three).collect()
 }
 
-/// Of the one that leads the stream of events.
 fn of_leader() -> Vec<Fault> {
     vec![
         Fault::new(
             "cluster-leader-kill",
-            "is killed, and started anew",
+            "is killed, and restarted",
             async |stack, _| {
                 let leader = stack.nats.leader_of(SITE_STREAM).await?;
                 stack.nats.servers[leader].kill().await?;
@@ -417,7 +411,7 @@ fn of_leader() -> Vec<Fault> {
         ),
         Fault::new(
             "cluster-leader-freeze",
-            "stands still, and goes on",
+            "is frozen, and continues",
             async |stack, _| {
                 let leader = stack.nats.leader_of(SITE_STREAM).await?;
                 stack.nats.servers[leader].freeze().await?;
@@ -427,7 +421,7 @@ fn of_leader() -> Vec<Fault> {
         ),
         Fault::new(
             "cluster-leader-cut-off",
-            "does not reach the other brokers, but clients",
+            "reaches clients, but not the other brokers",
             async |stack, _| {
                 let leader = stack.nats.leader_of(SITE_STREAM).await?;
                 stack.nats.cut_off(leader)?;
@@ -442,19 +436,19 @@ fn of_any_of_three() -> Vec<Fault> {
     vec![
         Fault::new(
             "cluster-disk-wiped",
-            "loses its disk, and joins again",
+            "loses its disk, and rejoins",
             async |stack, mut rng| {
                 let any = rng.usize(0..stack.nats.servers.len());
                 stack.nats.servers[any].kill().await?;
                 stack.nats.servers[any].wipe()?;
-                // Nobody has another disk within seconds, and one that came back empty would hold up the election.
+                // A new disk takes longer than seconds. A server that returned empty would delay the election.
                 sleep(OUT_OF_REACH).await;
                 stack.nats.start_server(any).await
             },
         ),
         Fault::new(
             "cluster-rolling-restart",
-            "is stopped and started anew, each in turn",
+            "restarts, one server after another",
             async |stack, _| {
                 for server in 0..stack.nats.servers.len() {
                     stack.nats.servers[server].stop().await?;
@@ -467,7 +461,7 @@ fn of_any_of_three() -> Vec<Fault> {
     ]
 }
 
-/// An await that a broker or the store makes long is where a visitor who leaves does harm.
+/// Slow brokers and stores prolong the awaits at which a leaving visitor does harm.
 fn impatient(faults: Vec<Fault>) -> Vec<Fault> {
     let more_leave = |fault| Fault {
         vanish_every: 3,

@@ -1,4 +1,4 @@
-//! What there is when a run has come to rest: stored events, objects, and what was taken of mails and webhooks.
+//! What is stored and delivered after a run.
 
 use std::{
     collections::HashMap,
@@ -16,60 +16,50 @@ use testkit::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// The events that the local stack's one webhook endpoint hears of, among those that forms become.
+/// Events of forms at the local webhook endpoint.
 const HOOKED: [EventType; 3] = [
     EventType::ContactReceived,
     EventType::NewsletterConfirmed,
     EventType::CareersApplied,
 ];
 
-/// What there is at one moment.
 #[derive(Default)]
 pub struct Holdings {
-    /// The stored events, by the address of the visitor who sent the form.
+    /// By the visitor's address.
     pub events: HashMap<String, StoredEvent>,
-    /// The confirmations of sign-ups, by the same.
     pub confirmations: HashMap<String, StoredEvent>,
-    /// How many are stored beside another of the same visitor, who sends one form, and confirms once.
+    /// Duplicates: a visitor sends one form and confirms once.
     pub stored_twice: usize,
-    /// Objects in the bucket by key: the digest of their content.
+    /// SHA-256 by key.
     pub objects: HashMap<String, [u8; 32]>,
-    /// Keys of résumés whose upload still has a record.
+    /// Keys of résumés.
     pub upload_records: Vec<String>,
-    /// Files of the spool that are still open.
     pub spool_files: Vec<PathBuf>,
-    /// Mails by event and channel, each as often as it was taken.
+    /// By event and channel, duplicates included.
     pub mails: HashMap<String, Vec<AcceptedMail>>,
-    /// Webhooks by event, each as often as it was taken.
+    /// By event, duplicates included.
     pub webhooks: HashMap<String, Vec<Received>>,
-    /// How many dead letters there are.
     pub dead_letters: usize,
 }
 
-/// A stored event.
 #[derive(Deserialize)]
 pub struct StoredEvent {
-    /// Unique.
     pub id: Uuid,
     /// `site.<area>.<event>.v1`.
     #[serde(rename = "type")]
     pub event_type: String,
-    /// What the form became.
     pub data: Value,
 }
 
 impl StoredEvent {
-    /// The address of the visitor.
     pub fn email(&self) -> &str {
         self.data["email"].as_str().unwrap_or_default()
     }
 
-    /// The key of the résumé, where there is one.
     pub fn resume_key(&self) -> Option<&str> {
         self.data["resume"]["key"].as_str()
     }
 
-    /// The mails and webhooks that it calls for.
     pub fn deliveries(&self) -> impl Iterator<Item = Delivery<'_>> {
         let is = |event_type: &EventType| self.event_type == event_type.name();
         let channels = Channel::ALL
@@ -102,16 +92,16 @@ impl StoredEvent {
     }
 }
 
-/// A mail or webhook that an event calls for.
+/// Mail or webhook that an event requires.
 pub enum Delivery<'a> {
-    /// By event and channel.
+    /// Identified by event and channel.
     Mail {
         id: String,
         recipient: &'a str,
-        /// Of the résumé that is to be attached.
+        /// Key of the résumé to attach.
         resume_key: Option<&'a str>,
     },
-    /// By event.
+    /// Identified by event.
     Webhook { id: String, event_type: &'a str },
 }
 
@@ -125,8 +115,6 @@ impl Display for Delivery<'_> {
 }
 
 impl Holdings {
-    /// Counts everything.
-    ///
     /// # Errors
     ///
     /// If the broker or the bucket cannot be read.
@@ -162,12 +150,11 @@ impl Holdings {
         })
     }
 
-    /// Every stored event.
     pub fn all_events(&self) -> impl Iterator<Item = &StoredEvent> {
         self.events.values().chain(self.confirmations.values())
     }
 
-    /// When this was taken, in order.
+    /// Times of acceptance, in order.
     pub fn taken(&self, delivery: &Delivery<'_>) -> Vec<Instant> {
         match delivery {
             Delivery::Mail { id, .. } => self.mails_of(id).iter().map(|mail| mail.at).collect(),
@@ -175,7 +162,7 @@ impl Holdings {
         }
     }
 
-    /// What is wrong with it as it was taken.
+    /// What is wrong with an accepted delivery.
     pub fn fault_of(&self, delivery: &Delivery<'_>) -> Option<String> {
         match delivery {
             Delivery::Mail {
@@ -186,14 +173,14 @@ impl Holdings {
                 let mails = self.mails_of(id).iter();
                 if let Some(other) = mails.clone().find(|mail| mail.recipient != *recipient) {
                     let other = &other.recipient;
-                    return Some(format!("{delivery} is for {recipient} and went to {other}"));
+                    return Some(format!("{delivery} is for {recipient} but went to {other}"));
                 }
-                // The object, in its turn, is compared with what the visitor sent.
+                // `loss_of` compares the object with what the visitor sent.
                 let resume = resume_key.and_then(|key| self.objects.get(key));
                 let mut wrong = mails.filter(|mail| !mail.attachments.iter().eq(resume));
                 let what = match resume_key {
-                    Some(_) => "does not hold the whole résumé and nothing else",
-                    None => "holds an attachment that nobody asked for",
+                    Some(_) => "does not have exactly the résumé attached",
+                    None => "has an unexpected attachment",
                 };
                 wrong.next().map(|_| format!("{delivery} {what}"))
             }
@@ -214,7 +201,7 @@ impl Holdings {
     }
 }
 
-/// Event and channel of a mail: what stands before the `@` of its `Message-ID`.
+/// Event and channel, from the local part of the `Message-ID`.
 fn mail_id(mail: &AcceptedMail) -> String {
     let id = mail.message_id.trim_matches(['<', '>']);
     id.split('@').next().unwrap_or_default().to_owned()

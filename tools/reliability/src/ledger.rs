@@ -1,4 +1,4 @@
-//! The ledger: what became of each submission, as its visitor was told.
+//! Ledger of the answers to visitors.
 
 use std::time::Duration;
 
@@ -6,47 +6,37 @@ use tokio::time::Instant;
 
 use reliability::{FormKind, Submission};
 
-/// What became of one submission.
 #[derive(Debug, Clone, Copy)]
 pub struct Record {
-    /// What was sent.
     pub submission: Submission,
-    /// Whether it was answered that it is accepted.
     pub accepted: bool,
-    /// Whether the visitor left before there was an answer.
+    /// Whether the visitor left before the answer.
     pub left: bool,
-    /// Whether it was answered that the sign-up is confirmed, where its visitor asked for that, for a minute.
+    /// Whether the confirmation was accepted within a minute, if the visitor tried.
     pub confirmed: Option<bool>,
 }
 
-/// A submission that was answered as accepted.
 #[derive(Debug, Clone, Copy)]
 pub struct Acceptance {
-    /// Which one.
     pub submission: Submission,
-    /// Since when its visitor had tried.
+    /// First attempt.
     pub tried: Instant,
-    /// When the visitor was told.
     pub at: Instant,
 }
 
-/// What the visitors have seen.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    /// Every submission.
     pub records: Vec<Record>,
-    /// What was accepted, in order.
     pub acceptances: Vec<Acceptance>,
-    /// How often one was told that it was not accepted, and can be sent again.
     pub refused: u64,
-    /// How often a visitor waited, and there was none.
+    /// Requests without an answer, although the visitor waited.
     pub unanswered: u64,
-    /// Answers that no visitor should get.
+    /// Answers outside the API.
     pub unexpected: Vec<String>,
 }
 
 impl Ledger {
-    /// How long after this moment each kind of form was accepted that was sent since: the slowest of them, once all were.
+    /// Time until each kind of form sent since this moment was accepted.
     pub fn recovery(&self, moment: Instant) -> Option<Duration> {
         let first = |kind| {
             let mut accepted = self.acceptances.iter();
@@ -62,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recovery_is_that_of_the_slowest_kind_of_form() {
+    fn recovery_takes_as_long_as_the_slowest_kind_of_form() {
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
         let accepted = |kind, tried, accepted| Acceptance {

@@ -1,4 +1,4 @@
-//! Forms with known ids, which can be found again: what visitors send in runs of faults and in the rehearsal.
+//! Forms with known ids, for `chaos` and the rehearsal.
 
 mod submission;
 

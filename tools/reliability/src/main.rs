@@ -1,4 +1,4 @@
-//! `chaos`: makes faults while visitors send forms, and balances the books: nothing may be lost.
+//! `chaos`: makes faults while visitors send forms, then reconciles.
 
 mod books;
 mod clocks;
@@ -20,7 +20,7 @@ use site_service::drain;
 
 use run::Run;
 
-/// Makes faults while visitors send forms, and balances the books: nothing may be lost
+/// Makes faults while visitors send forms, then reconciles: nothing may be lost
 #[derive(Parser)]
 #[command(name = "chaos")]
 struct Cli {
@@ -49,13 +49,13 @@ async fn main() -> ExitCode {
     }
 }
 
-/// What was started ends with the work, which is dropped where it is asked to stop.
+/// Child processes end with this future, which a signal drops.
 async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
     let work = drain::on_signal()?.run_until_cancelled(chaos(cli)).await;
     work.context("asked to stop")?
 }
 
-/// Makes the faults, a line for each; gives whether the promise held under all of them.
+/// Returns whether every promise held.
 async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     let mut runs = Run::all();
     runs.retain(|run| run.is_meant(&cli.names));

@@ -1,4 +1,4 @@
-//! One run: visitors send forms to a stack of its own, faults strike meanwhile, and the books are balanced afterwards.
+//! One run: visitors send forms to a fresh stack while faults happen; then it reconciles.
 
 use std::{fmt, time::Duration};
 
@@ -19,44 +19,38 @@ use crate::{
 
 /// Load before the first fault and after the last.
 const MARGIN: Duration = Duration::from_secs(2);
-/// The longest pause between two faults.
 const PAUSE_MS: u64 = 2_000;
-/// For how long faults strike in a mix.
+/// Duration of a mix.
 const MIX: Duration = Duration::from_secs(60);
-/// What was handed out to somebody who is gone comes again after this time instead of production's minute: the books are balanced
-/// sooner. It is longer than any fault has somebody stand still who is at it.
+/// Shorter than production's minute, to redeliver sooner. Longer than any freeze.
 const ACK_WAIT: Duration = Duration::from_secs(12);
-/// When a run is given up after a fault: as long as a visitor tries.
+/// As long as a visitor retries.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// How soon after the last form everything is delivered: a store may take a minute over an upload.
+/// A store may take a minute for an upload.
 const MAX_BACKLOG: Duration = Duration::from_secs(90);
-/// How long a notifier that is killed may have known alone of what it had delivered, and a broker that is killed may take no record.
+/// Deliveries around a kill may be unrecorded. In the second before it, only the notifier knows of them. For two
+/// seconds after it, a killed broker stores no records.
 const UNRECORDED: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
-/// The faults of a run.
 pub struct Run {
-    /// Its name: the fault's, or that of a mix.
     pub name: String,
-    /// What it does, in words.
     pub what: &'static str,
     faults: Vec<Fault>,
     shape: Shape,
-    /// For how long they strike, at least once.
+    /// Faults repeat for this long; there is at least one.
     lasting: Duration,
 }
 
-/// What came of a run.
 pub struct Outcome {
     balance: Balance,
-    /// How long it took after a fault until forms of each kind were accepted again, at the most.
+    /// The longest of all faults.
     recovery: Duration,
-    /// From the last answer to a visitor until everything stored was delivered.
+    /// From the last answer to the last delivery.
     backlog: Duration,
-    /// What did not hold, a sentence each.
+    /// Broken promises, a sentence each.
     pub broken: Vec<String>,
 }
 
-/// A fault that was made.
 struct Strike {
     fault: Fault,
     began: Instant,
@@ -64,7 +58,6 @@ struct Strike {
 }
 
 impl Run {
-    /// One for each fault, and the mixes.
     pub fn all() -> Vec<Self> {
         let of_fault = |fault: Fault| Self {
             name: fault.name.clone(),
@@ -80,7 +73,6 @@ impl Run {
         faults::all().into_iter().map(of_fault).chain(mixes).collect()
     }
 
-    /// Faults by chance.
     fn mix(name: &str, what: &'static str, broker: Broker) -> Self {
         Self {
             name: name.to_owned(),
@@ -95,14 +87,14 @@ impl Run {
         }
     }
 
-    /// Whether one of these words is its name or a part of it, or there are none.
+    /// Matches part of the name. Without names every run is meant.
     pub fn is_meant(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| self.name.contains(name.as_str()))
     }
 
-    /// Makes it; all choices follow from the seed.
+    /// The seed decides all random choices.
     pub async fn make(&self, seed: u64, lasting: Option<Duration>) -> anyhow::Result<Outcome> {
-        // Visitors who insist would meet the limit of an address, which is not what is tried here.
+        // Visitors who retry would exceed the rate limit, which is not under test.
         let mut settings = [&KEYS[..], &[("LOG", "warn"), ("RATE_BURST", "1000")]].concat();
         let clocks = match self.faults.iter().any(|fault| fault.steps_clock) {
             true => clocks::settings()?.to_vec(),
@@ -141,7 +133,7 @@ impl Run {
         })
     }
 
-    /// Makes faults, and waits after each until forms of every kind are accepted.
+    /// Waits after each fault until forms of every kind are accepted.
     async fn strike(
         &self,
         seed: u64,
@@ -189,7 +181,6 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What did not hold, a sentence each.
 fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
     let kills: Vec<Instant> = strikes
         .iter()
@@ -207,7 +198,7 @@ fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
         .iter()
         .filter(|repeat| !is_due_to_kill(repeat.before));
     let mut broken = balance.told_losses();
-    broken.extend(repeats.map(|repeat| format!("{repeat}, and not because of a kill")));
+    broken.extend(repeats.map(|repeat| format!("{repeat}, although no kill explains it")));
     for Strike { fault, recovery, .. } in strikes {
         if recovery > &fault.limit {
             broken.push(format!(
@@ -219,17 +210,17 @@ fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
     let faults = || strikes.iter().map(|strike| &strike.fault);
     if balance.unanswered > 0 && !faults().any(|fault| fault.silences) {
         broken.push(format!(
-            "{} got no answer, and nobody silenced the gateway",
+            "{} requests got no answer, although no fault hit the gateway",
             balance.unanswered
         ));
     }
     if balance.refused == 0 && faults().any(|fault| fault.refuses) {
-        broken.push("no form was refused: the fault was not made".to_owned());
+        broken.push("no form was refused: the fault had no effect".to_owned());
     }
     broken
 }
 
-/// Those that send are started anew: they go by the ack wait that they find.
+/// Notifiers read the ack wait at their start.
 async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
     stack.nats.shorten_the_ack_wait(ACK_WAIT).await?;
     for name in stack.names() {
@@ -241,12 +232,12 @@ async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Nothing ends but by a fault: where two share the work, nobody would miss the one that did.
+/// Only a fault may end a process. A second consumer would hide a crash.
 fn all_run(stack: &mut Stack) -> anyhow::Result<()> {
     stack.ended().map_or(Ok(()), |ended| Err(anyhow::anyhow!(ended)))
 }
 
-/// Waits until no upload is under way and the broker has nothing more to hand out, and tells how long that took.
+/// Waits for uploads and the broker's backlog. Returns how long that took.
 async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     eventually("everything is delivered", MAX_BACKLOG, async || {
@@ -257,7 +248,7 @@ async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
     Ok(begun.elapsed())
 }
 
-/// Removes the orphans, as the job in the cluster does; no upload is under way any more.
+/// Removes orphans as the cluster's job does.
 async fn sweep(stack: &Stack) -> anyhow::Result<()> {
     let mut sweep = Command::new(stack.programs.join("sitectl"));
     sweep.args(["sweep", "--grace", "0", "--yes"]);

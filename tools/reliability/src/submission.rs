@@ -1,4 +1,4 @@
-//! Submissions with known ids: what each sends, and how it is found again.
+//! Submissions with known ids.
 
 use std::{collections::HashMap, net::Ipv4Addr, time::Duration};
 
@@ -12,47 +12,45 @@ use testkit::measure::pdf;
 use tokio_util::bytes::Bytes;
 use uuid::Uuid;
 
-/// The namespace under which a run's seed and a number become an idempotency key.
+/// Namespace of idempotency keys.
 const KEYS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6368_616f_7300);
-/// The first address of a visitor.
 const VISITORS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-/// The names of the visitors, in turns.
 const NAMES: [&str; 3] = ["Ada Lovelace", "Zoë Müller", "Conan O'Brien"];
-/// How a résumé comes from a visitor with a slow line: in up to half a second.
+/// A résumé over a slow connection takes up to half a second.
 const SLOW_CHUNK_BYTES: usize = 8 * 1024;
 const SLOW_PAUSE: Duration = Duration::from_millis(50);
 
-/// Which form is sent.
+/// Form of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormKind {
-    /// A contact message.
+    /// Contact message.
     Contact,
-    /// A sign-up to the newsletter.
+    /// Newsletter sign-up.
     Newsletter,
-    /// An application with a résumé.
+    /// Application with a résumé.
     Application,
 }
 
 impl FormKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Contact, Self::Newsletter, Self::Application];
 }
 
-/// One form that one visitor sends, however often.
+/// Form of one visitor; retries send the same.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission {
-    /// Unique in its run.
+    /// Unique in a run.
     pub number: u32,
-    /// What is sent.
+    /// Kind.
     pub kind: FormKind,
-    /// The size of an application's résumé.
+    /// Size of the résumé.
     pub resume_bytes: usize,
-    /// The browser's name for it.
+    /// Idempotency key.
     pub key: Uuid,
 }
 
 impl Submission {
-    /// The submission of this number in the run of this seed.
+    /// Submission by run and number.
     pub fn new(seed: u64, number: u32, kind: FormKind, resume_bytes: usize) -> Self {
         Self {
             number,
@@ -62,12 +60,12 @@ impl Submission {
         }
     }
 
-    /// The address of the visitor, who sends nothing else: by it the event is found again.
+    /// Address of the visitor. It identifies the event.
     pub fn email(self) -> String {
         format!("visitor-{}@run.example", self.number)
     }
 
-    /// What the visitor enters, by the names that the form and its event have for it.
+    /// Entered fields, named as in the form and the event.
     pub fn fields(self) -> Vec<(&'static str, String)> {
         let number = self.number;
         let name = NAMES[number as usize % NAMES.len()].to_owned();
@@ -91,29 +89,28 @@ impl Submission {
         }
     }
 
-    /// Digest of the résumé, where it has one.
+    /// SHA-256 of the résumé.
     pub fn resume_digest(self) -> Option<[u8; 32]> {
         (self.kind == FormKind::Application).then(|| digest(&self.resume()))
     }
 
-    /// The request, as the browser of a visitor with an address of their own sends it.
+    /// Request of a browser with its own network address.
     pub fn request(self, http: &Client, site: &str) -> RequestBuilder {
         self.request_with(http, site, Body::from)
     }
 
-    /// The same over a line on which the résumé takes its time.
+    /// Same with a slow upload.
     pub fn slow_request(self, http: &Client, site: &str) -> RequestBuilder {
         self.request_with(http, site, trickle)
     }
 
-    /// The request by which the visitor confirms a sign-up, with what the mailed link carries.
+    /// Confirmation with the mailed token.
     pub fn confirmation(self, http: &Client, site: &str, token: &str) -> RequestBuilder {
         http.post(format!("{site}/api/newsletter/confirm"))
             .header("x-forwarded-for", self.visitor().to_string())
             .json(&json!({ "token": token }))
     }
 
-    /// The network address of the visitor.
     fn visitor(self) -> Ipv4Addr {
         Ipv4Addr::from_bits(VISITORS.to_bits() + self.number)
     }
@@ -141,7 +138,7 @@ impl Submission {
         }
     }
 
-    /// A PDF that no other submission has, and as any other no text (ISO 32000-1, 7.5.2): mails hold it in base64.
+    /// Unique PDF, not text (ISO 32000-1, 7.5.2), so that mails encode it in base64.
     fn resume(self) -> Vec<u8> {
         let mut file = pdf(self.resume_bytes);
         let mark = [

@@ -1,4 +1,4 @@
-//! Visitors: send forms through the public API at a steady rate, and try again what was not accepted.
+//! Visitors send forms at a steady rate, and retry until they are accepted.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -24,28 +24,23 @@ use visitor::{
 
 use crate::ledger::{Acceptance, Ledger, Record};
 
-/// Keys of the services of a run, by which a visitor follows a link without reading the mail.
+/// With these keys a visitor can follow a link without reading the mail.
 pub const KEYS: [(&str, &str); 2] = [
     ("PERSON_KEY", "the person key of a run, long enough for one"),
     ("TOKEN_KEY", "the token key of a run, and just as long"),
 ];
-/// As long as a browser waits that does not wait for ever.
+/// A browser's timeout.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
-/// The pause before a visitor tries again.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
-/// How long a visitor tries.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most visitors that wait for an answer at a time.
 const MAX_WAITING: usize = 2_048;
-/// The longest a visitor who vanishes stays.
+/// Longest stay of a visitor who leaves early.
 const MAX_STAY: Duration = Duration::from_millis(600);
-/// How many come a second: what two busy cores bear of debug builds.
+/// Per second: what two busy cores bear with debug builds.
 const RATE: u32 = 20;
-/// One submission in so many is an application.
 const APPLICATION_EVERY: u32 = 5;
 const RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
 
-/// Visitors who are at it.
 pub struct Visitors {
     shared: Arc<Shared>,
     stop: CancellationToken,
@@ -56,20 +51,18 @@ struct Shared {
     http: Client,
     site: String,
     seed: u64,
-    /// One visitor in so many closes the browser at some moment, and does not try again.
+    /// One visitor in this many leaves early, and does not retry.
     vanish_every: u32,
     ledger: Mutex<Ledger>,
 }
 
 impl Visitors {
-    /// They begin to send.
-    ///
     /// # Errors
     ///
-    /// If this machine has no TLS or resolver for a client.
+    /// If the HTTP client cannot be built.
     pub fn start(stack: &Stack, seed: u64, vanish_every: u32) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared {
-            // A new visitor is a new connection.
+            // Each request opens a connection, as a new visitor does.
             http: Client::builder()
                 .timeout(ANSWER_TIMEOUT)
                 .pool_max_idle_per_host(0)
@@ -88,16 +81,15 @@ impl Visitors {
         })
     }
 
-    /// How long after this moment each kind of form was accepted again: the slowest of them, once all were.
     pub fn recovery(&self, moment: Instant) -> Option<Duration> {
         self.shared.ledger(|ledger| ledger.recovery(moment))
     }
 
-    /// No more come; those who are there stay until they were heard, or give up.
+    /// Waits for the remaining visitors.
     ///
     /// # Errors
     ///
-    /// If one of them panicked.
+    /// If a visitor panicked.
     pub async fn leave(self) -> anyhow::Result<Ledger> {
         self.stop.cancel();
         self.running.await?;
@@ -146,7 +138,6 @@ impl Shared {
         self.ledger(|ledger| ledger.records.push(record));
     }
 
-    /// Sends the submission until it is accepted.
     async fn insist(&self, submission: Submission) -> bool {
         let begun = Instant::now();
         until_accepted(|| async move {
@@ -156,7 +147,6 @@ impl Shared {
         .await
     }
 
-    /// Follows the link of the mail until the sign-up is confirmed.
     async fn confirm(&self, submission: Submission) -> bool {
         let Ok(token) = confirmation_token(&submission.email()) else {
             return false;
@@ -168,7 +158,7 @@ impl Shared {
         .await
     }
 
-    /// Sends it over a slow line, and leaves at some moment.
+    /// Leaves during a slow upload.
     async fn vanish(&self, submission: Submission, rng: &mut Rng) -> bool {
         let begun = Instant::now();
         let stay = MAX_STAY.mul_f64(rng.f64());
@@ -179,7 +169,6 @@ impl Shared {
         }
     }
 
-    /// Whether the submission was accepted.
     async fn heard(
         &self,
         submission: Submission,
@@ -214,7 +203,6 @@ impl Shared {
     }
 }
 
-/// Tries as long as a visitor does; gives whether it was accepted.
 async fn until_accepted<Trying: Future<Output = bool>>(attempt: impl Fn() -> Trying) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
@@ -228,7 +216,7 @@ async fn until_accepted<Trying: Future<Output = bool>>(attempt: impl Fn() -> Try
 
 enum Verdict {
     Accepted,
-    /// With a sentence, and when to try again.
+    /// With a sentence and `Retry-After`.
     Refused,
     Unanswered,
     Unexpected(String),
@@ -253,7 +241,7 @@ async fn verdict_of(response: Response) -> Verdict {
     Verdict::Unexpected(format!("{status}: {}", String::from_utf8_lossy(&body)))
 }
 
-/// New visitors come at the run's rate, whether those before them were answered or not.
+/// Visitors arrive at a fixed rate, also while earlier ones wait.
 async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     let waiting = Arc::new(Semaphore::new(MAX_WAITING));
     let mut visits = JoinSet::new();
@@ -277,7 +265,6 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     visits.join_all().await;
 }
 
-/// Token of the link by which this address confirms its sign-up.
 fn confirmation_token(email: &str) -> anyhow::Result<String> {
     let [(_, person_key), (_, token_key)] = KEYS;
     let person = PersonKey::new(person_key)?.person(&EmailAddress::parse(email)?);

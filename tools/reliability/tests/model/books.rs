@@ -1,4 +1,4 @@
-//! The books of one sequence: what was promised, and what was sent; balanced against what is stored.
+//! Reconciliation of one sequence.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,36 +14,33 @@ use crate::{
     steps::{Form, PEOPLE, Submission},
 };
 
-/// Somebody whom the site hears of.
 pub struct Person {
     pub email: String,
     pub id: PersonId,
-    /// All that was held of them was erased, and they sent nothing since.
+    /// Whether they were erased and have sent nothing since.
     pub is_erased: bool,
-    /// They were mailed the link, of whatever time.
+    /// Whether a mail with the link was sent.
     pub has_confirmation_link: bool,
     pub has_unsubscribe_link: bool,
 }
 
-/// What was promised to somebody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Promise {
-    /// This submission is stored under this id.
+    /// The submission is stored under this id.
     Event(String, Submission),
-    /// A confirmation is asked for, or need not be.
+    /// A confirmation mail is due, if the person needs one.
     SignUp(usize),
 }
 
-/// The books.
 pub struct Books {
     name: Uuid,
     pub people: [Person; PEOPLE],
     pub promises: Vec<Promise>,
-    /// All that was tried, by the event's id.
+    /// By event id.
     pub tried: HashMap<String, HashSet<Submission>>,
-    /// How often each mail was accepted by the mail server, by its `Message-ID`.
+    /// Number of accepted mails by `Message-ID`.
     pub sent: HashMap<String, u32>,
-    /// Mails whose attempt was cut off: each may be sent once more.
+    /// Mails whose attempt was interrupted. Each may repeat once.
     pub cut_off: HashSet<String>,
 }
 
@@ -71,7 +68,7 @@ impl Books {
         })
     }
 
-    /// The idempotency key that a submission comes with: every other one is bound to its content.
+    /// Odd keys are bound to the content (UUIDv8).
     pub fn key(&self, submission: Submission) -> Uuid {
         let Submission {
             form,
@@ -87,17 +84,15 @@ impl Books {
         uuid::Builder::from_custom_bytes(bound.into_bytes()).into_uuid()
     }
 
-    /// What the visitor wrote.
     pub fn text(&self, submission: Submission) -> String {
         format!("text {} of {}", submission.text, self.name)
     }
 
-    /// The résumé that came with it.
     pub fn resume(&self, text: &str) -> Vec<u8> {
         format!("%PDF-1.4\n{text}\nstartxref\n0\n%%EOF\n").into_bytes()
     }
 
-    /// The id of the event that it becomes, or for a sign-up the one that its event's is made of.
+    /// A sign-up's event derives its id from this one.
     pub fn event_id(&self, submission: Submission) -> anyhow::Result<String> {
         let event_type = match submission.form {
             Form::Contact => EventType::ContactReceived,
@@ -109,7 +104,6 @@ impl Books {
         Ok(id.to_string())
     }
 
-    /// Whether this event holds this submission.
     pub fn holds(&self, stored: &Stored, submission: Submission) -> bool {
         let data = &stored.event["data"];
         let text = match submission.form {
@@ -121,7 +115,7 @@ impl Books {
         is_same_text && stored.person() == self.people[submission.person].id.as_str()
     }
 
-    /// Compares all that must hold with what is stored.
+    /// Checks every invariant.
     pub fn balance(&self, before: &Snapshot, after: &Snapshot) -> anyhow::Result<()> {
         self.promises_are_kept(after)?;
         self.resumes_are_whole(after)?;
@@ -157,7 +151,7 @@ impl Books {
             let content = after.objects.get(key);
             ensure!(
                 content.is_some(),
-                "an application is stored, and its résumé is gone: {key}"
+                "an application is stored without its résumé: {key}"
             );
             ensure!(
                 content == Some(&self.resume(text)),
@@ -171,7 +165,7 @@ impl Books {
         for person in self.people.iter().filter(|person| person.is_erased) {
             let id = person.id.as_str();
             let events = after.events.iter().chain(&after.dead_letters);
-            // That they were erased is told by an event that holds their id alone.
+            // The event of an erasure holds only the person's id.
             let events = events.filter(|stored| !stored.is(EventType::PersonErased));
             let is_left = events.map(Stored::person).any(|of| of == id)
                 || after.subscribers.contains_key(id)
@@ -182,8 +176,8 @@ impl Books {
         Ok(())
     }
 
-    /// Whoever is suppressed or unsubscribed gets no mail but what was asked for before, the goodbye, and the question of
-    /// a new sign-up.
+    /// After suppression the bounce is the only new newsletter event. After an unsubscription nothing is confirmed
+    /// without a new sign-up.
     fn nothing_new_is_for_those_who_left(&self, before: &Snapshot, after: &Snapshot) -> anyhow::Result<()> {
         let known: BTreeSet<&str> = before.originals().map(Stored::id).collect();
         for stored in after.originals().filter(|stored| !known.contains(stored.id())) {
@@ -196,14 +190,14 @@ impl Books {
             };
             ensure!(
                 !is_withheld,
-                "somebody who left is to be mailed: {}",
+                "a mail is due to a person who left: {}",
                 subjects::without_person(&stored.subject)
             );
         }
         Ok(())
     }
 
-    /// What must hold once nothing is pending any more: each event was told of in each of its channels, or is a dead letter.
+    /// Each event has a mail in each of its channels, or is a dead letter.
     pub fn all_is_told(&self, after: &Snapshot) -> anyhow::Result<()> {
         for stored in after.originals() {
             let channels = Channel::ALL.into_iter();
@@ -214,17 +208,12 @@ impl Books {
                 let is_dead = after.dead_letters.iter().any(|letter| {
                     letter.id() == stored.id() && subjects::channel_of(&letter.subject) == channel.name()
                 });
-                ensure!(
-                    is_sent || is_dead,
-                    "an event was stored, and no mail of it was sent: {}",
-                    channel.name()
-                );
+                ensure!(is_sent || is_dead, "an event has no mail: {}", channel.name());
             }
         }
         Ok(())
     }
 
-    /// What must hold after a sweep.
     pub fn no_orphan_is_left(&self, after: &Snapshot) -> anyhow::Result<()> {
         let stored = after.events.iter().chain(&after.dead_letters);
         let referenced: BTreeSet<&str> = stored.filter_map(Stored::resume).collect();

@@ -1,8 +1,8 @@
-//! The model of the path from a form to its mail: whatever people and faults do, in any order, nothing that was accepted is
-//! lost, nothing is sent twice, and nothing is left of whom was erased.
+//! Model of the path from a form to its mail. Whatever the order of events, no accepted form is lost and no
+//! mail is sent twice. Nothing is left of an erased person.
 //!
-//! [`steps`] is what can happen, [`path`] does it to the real services and balances the books after each step, over
-//! the real broker and store of [`parts`]. [`process`] has a service end at any of its awaits.
+//! [`steps`] generates steps, [`path`] runs them on real services over [`parts`], and [`process`] ends a service at any
+//! await.
 
 mod books;
 mod parts;
@@ -25,14 +25,13 @@ use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 use path::Path;
 use steps::Steps;
 
-/// How many sequences run where `MODEL_SEQUENCES` does not say so: on every change.
+/// Default of `MODEL_SEQUENCES`.
 const SEQUENCES: u32 = 30;
-/// It is said after so many how many there were: ten thousand take most of an hour.
+/// Ten thousand sequences take most of an hour.
 const SAID_EVERY: u32 = 500;
-/// Each with a broker and a store of its own.
 const THREADS: u32 = 2;
 const STEPS: std::ops::Range<usize> = 1..16;
-/// How long a shorter sequence is looked for, for one that fails.
+/// Time to look for a shorter failing sequence.
 const SHRINKING: Duration = Duration::from_secs(25);
 
 #[test]
@@ -54,7 +53,6 @@ fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// What to run, and how far it is.
 struct Run {
     sequences: u32,
     seed: u64,
@@ -86,12 +84,11 @@ impl Run {
         stderr().write_all(said.as_bytes()).expect("somebody reads it");
     }
 
-    /// What one thread finds.
     fn thread(&self, thread: u32) -> Option<String> {
         let config = Config {
             cases: self.sequences.div_ceil(THREADS),
             failure_persistence: None,
-            // The first ends the run: see below.
+            // The first rejected sequence ends the run.
             max_global_rejects: 0,
             max_shrink_time: u32::try_from(SHRINKING.as_millis()).unwrap_or(u32::MAX),
             ..Config::default()
@@ -126,7 +123,7 @@ impl Run {
     }
 }
 
-/// Dropped by a sequence that fails: it says so, and the other threads begin no other.
+/// Guard that a failed sequence drops, to report the failure and stop the other threads.
 struct Reporting<'a>(&'a Run, &'a AtomicBool);
 
 impl Drop for Reporting<'_> {

@@ -1,4 +1,4 @@
-//! What the services of one thread work with: a broker, a store and a mail server of their own, and what looks at them.
+//! Broker, store, mail server and services of one thread.
 
 use std::{
     collections::HashMap,
@@ -30,14 +30,12 @@ use visitor::PersonKey;
 use crate::{process::Process, steps::Reply};
 
 pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
-/// How long what a dead process had sent may be on its way.
 const SETTLED_WITHIN: Duration = Duration::from_secs(20);
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What the mail server says of the next mail to an address.
+/// Reply to the next mail, by address.
 type Replies = Arc<Mutex<HashMap<String, Reply>>>;
 
-/// All parts, and the services over them.
 pub struct Parts {
     pub contact: Process<contact::Service>,
     pub newsletter: Process<newsletter::Service>,
@@ -51,11 +49,11 @@ pub struct Parts {
     pub mail: MailServer,
     replies: Replies,
     pub s3: S3,
-    /// The way to the same objects that only the careers service takes.
+    /// A second server over the same objects, to count the careers service's connections.
     careers_s3: S3,
     nats: Nats,
     _folder: TempDir,
-    /// Where all of it runs but the services.
+    /// Runtime of everything but the services.
     pub runtime: Arc<Runtime>,
 }
 
@@ -106,13 +104,11 @@ impl Parts {
         })
     }
 
-    /// What the mail server says of the next mail to this address.
     pub fn reply_next(&self, recipient: &str, reply: Reply) {
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         replies.insert(recipient.to_owned(), reply);
     }
 
-    /// From now on the mail server takes every mail.
     pub fn take_all_mails(&self) {
         self.replies
             .lock()
@@ -120,7 +116,6 @@ impl Parts {
             .clear();
     }
 
-    /// The next message of a consumer, if one waits.
     pub async fn next_message(&self, consumer: &str) -> anyhow::Result<Option<Message>> {
         let consumer = self.consumers.get(consumer).context("a consumer of ours")?;
         let mut messages = consumer.fetch().max_messages(1).messages().await?;
@@ -131,14 +126,13 @@ impl Parts {
             .map_err(|error| anyhow::anyhow!("{error}"))
     }
 
-    /// Whether something waits to be delivered, now or later.
     pub async fn is_pending(&self, consumer: &str) -> anyhow::Result<bool> {
         let consumer = self.consumers.get(consumer).context("a consumer of ours")?;
         let info = consumer.get_info().await?;
         Ok(info.num_pending > 0 || info.num_ack_pending > 0)
     }
 
-    /// Waits until what the services that were killed had sent has come to its end.
+    /// Waits until killed services have no open connection.
     pub async fn settle(&self) -> anyhow::Result<()> {
         let started = Instant::now();
         let running = [
@@ -166,7 +160,6 @@ impl Parts {
         }
     }
 
-    /// Ends all services.
     pub fn kill_all(&mut self) {
         self.contact.kill();
         self.newsletter.kill();
@@ -174,7 +167,7 @@ impl Parts {
         self.notifier.kill();
     }
 
-    /// Removes all that a sequence left that failed.
+    /// Removes everything that a failed sequence left.
     pub async fn clear(&mut self) -> anyhow::Result<()> {
         self.settle().await?;
         for stream in site_broker::provision::stream_names() {
@@ -216,7 +209,7 @@ fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> 
         token_key(),
         format!("--brand-file={}", brand.display()),
         format!("--smtp-port={smtp_port}"),
-        // Two people get all the mails of a sequence.
+        // Two people get all mails of a sequence.
         "--visitor-mails-per-day=1000".to_owned(),
     ];
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
@@ -284,7 +277,7 @@ fn reply(replies: &Replies, recipient: &str) -> ScriptedReply {
     }
 }
 
-/// In memory where that is possible: what is tried is no disk.
+/// In memory if possible: disks are not under test.
 fn folder() -> anyhow::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() {

@@ -1,4 +1,4 @@
-//! Takes each step with the real services, and balances the books after it.
+//! Runs each step on the real services, and reconciles after it.
 
 use std::{cell::RefCell, fs, panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -36,29 +36,26 @@ use crate::{
 
 type NewsletterClient = NewsletterServiceClient<Api>;
 
-/// Longer than any part takes for an answer.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
-/// More rounds than any retry takes.
+/// More than any retry takes.
 const MAX_ROUNDS: usize = 2_000;
 
 thread_local! {
-    /// The parts of this thread, between two sequences.
+    /// Kept between sequences.
     static PARTS: RefCell<Option<(Parts, IsClean)>> = const { RefCell::new(None) };
 }
 
-/// Ends the parts of this thread.
 pub fn drop_parts() {
     PARTS.take();
 }
 
-/// Whether the last sequence removed all that was stored for it.
+/// Whether the last sequence left nothing stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IsClean {
     Yes,
     No,
 }
 
-/// One sequence.
 pub struct Sequence {
     parts: Option<Parts>,
     is_clean: IsClean,
@@ -73,7 +70,6 @@ impl Drop for Sequence {
     }
 }
 
-/// The path from a form to its mail.
 pub struct Path;
 
 impl StateMachineTest for Path {
@@ -94,7 +90,7 @@ impl StateMachineTest for Path {
     }
 }
 
-/// Ends the sequence as one that failed, without the words of a panic.
+/// Fails without a panic message.
 fn or_fail<T>(outcome: anyhow::Result<T>) -> T {
     outcome.unwrap_or_else(|error| resume_unwind(Box::new(format!("{error:#}"))))
 }
@@ -125,7 +121,6 @@ impl Sequence {
         self.parts.as_mut().expect("they are given back at the end only")
     }
 
-    /// Waits for what is asked of the parts.
     fn wait<T>(&mut self, ask: impl AsyncFnOnce(&mut Parts) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let parts = self.parts();
         let runtime = Arc::clone(&parts.runtime);
@@ -150,14 +145,10 @@ impl Sequence {
             Step::Sweep => self.sweep()?,
             Step::Restart(service) => self.restart(service)?,
         }
-        ensure!(
-            self.parts().mail.take_accepted().is_empty(),
-            "a mail that nobody asked for"
-        );
+        ensure!(self.parts().mail.take_accepted().is_empty(), "an unexpected mail");
         self.balance()
     }
 
-    /// Balances the books with what is stored now.
     fn balance(&mut self) -> anyhow::Result<()> {
         let after = self.wait(async |parts| Snapshot::read(&parts.client, &parts.s3).await)?;
         self.books.balance(&self.before, &after)?;
@@ -185,13 +176,13 @@ impl Sequence {
                 self.books.promises.push(promise);
             }
             Some(Err(status)) if status.code() == Code::AlreadyExists => {
-                // Of one that was erased nothing is left to compare.
+                // An erased event has no content to compare.
                 let key = IdempotencyKey::Given(self.books.key(submission));
                 let is_bound = self.before.event(&id).is_some() && key.binding() == KeyBinding::Content;
                 let is_of_content = submission.form != Form::SignUp;
                 ensure!(
                     is_of_content && was_tried && !is_bound && !self.is_repeated(&id, submission),
-                    "what was not accepted could not be sent again: {status}"
+                    "a retry was refused: {status}"
                 );
             }
             Some(Err(status)) => bail!("refused, although nothing is wrong: {status}"),
@@ -199,7 +190,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// Whether this submission is stored, as the last of its kind and person.
+    /// Whether the submission is stored as the latest of its kind and person.
     fn is_repeated(&self, id: &str, submission: Submission) -> bool {
         let event_type = match submission.form {
             Form::Contact => EventType::ContactReceived,
@@ -298,7 +289,7 @@ impl Sequence {
         let can_be_confirmed = matches!(self.before.state(id.as_str()), Some("pending" | "confirmed"));
         match answer {
             Some(Ok(())) => {
-                ensure!(can_be_confirmed, "nothing was to be confirmed, and it was");
+                ensure!(can_be_confirmed, "confirmed, although nothing was pending");
                 self.ensure_ended_as(id.as_str(), "confirmed", EventType::NewsletterConfirmed)
             }
             Some(Err(status)) => {
@@ -331,12 +322,12 @@ impl Sequence {
         }
     }
 
-    /// A link was followed and said to have worked: the record says so, and an event of this subscription is stored.
+    /// A link that succeeded leaves this state, and an event of this subscription.
     fn ensure_ended_as(&mut self, person: &str, state: &str, event_type: EventType) -> anyhow::Result<()> {
         let after = self.wait(async |parts| Snapshot::read(&parts.client, &parts.s3).await)?;
         ensure!(
             after.state(person) == Some(state),
-            "what was said to be {state} is not"
+            "the answer was {state}, but the record is not"
         );
         let subscription = after.subscribers[person]["subscription"]
             .as_str()
@@ -344,7 +335,7 @@ impl Sequence {
         let id = event_type.id_for(subscription.parse()?).to_string();
         ensure!(
             after.event(&id).is_some(),
-            "what was said to be {state} is in no event"
+            "the answer was {state}, but there is no event"
         );
         Ok(())
     }
@@ -354,7 +345,7 @@ impl Sequence {
         Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &self.books.people[person].id, expires))
     }
 
-    /// Delivers the next event of a channel; says whether there was one.
+    /// Returns whether there was an event.
     fn deliver(&mut self, channel: Channel, fate: Fate) -> anyhow::Result<bool> {
         let name = channel.name();
         let Some(message) = self.wait(async |parts| parts.next_message(name).await)? else {
@@ -381,12 +372,12 @@ impl Sequence {
         Ok(deliveries.contains(mail))
     }
 
-    /// Notes the mails that one delivery sent: at most the one that it was for, and only if it was not noted as sent. A
-    /// second one only if an attempt since the first was cut off before that was noted.
+    /// Counts the mail of a delivery: at most one, of this event and channel. It may repeat only after an attempt that
+    /// was interrupted before its record.
     fn count_mails(&mut self, mail: &str, was_noted: bool) -> anyhow::Result<()> {
         let accepted = self.parts().mail.take_accepted();
         ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
-        // An attempt in between that the mail server put off changes nothing: nobody knows of the first.
+        // A deferred attempt in between changes nothing: the first one is still unrecorded.
         let Some(AcceptedMail {
             recipient, content, ..
         }) = accepted.first()
@@ -413,7 +404,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// What nobody acknowledged comes again, here at once, and not after the ack wait.
+    /// Redelivers at once, instead of after the ack wait.
     fn redeliver(&mut self, message: &Message) -> anyhow::Result<()> {
         self.wait(async |_| {
             let told = message.ack_with(AckKind::Nak(None)).await;
@@ -421,7 +412,7 @@ impl Sequence {
         })
     }
 
-    /// The newsletter service takes the next bounce; says whether there was one.
+    /// Returns whether there was a bounce.
     fn suppress(&mut self, fate: Fate) -> anyhow::Result<bool> {
         let next = self.wait(async |parts| parts.next_message(SUPPRESSION_CONSUMER).await)?;
         let Some(message) = next else {
@@ -437,7 +428,7 @@ impl Sequence {
         Ok(true)
     }
 
-    /// One event of each channel; says whether there was one.
+    /// Returns whether there was anything to deliver.
     fn deliver_each(&mut self) -> anyhow::Result<bool> {
         let mut was_one = self.suppress(Fate::Ends)?;
         for channel in Channel::ALL {
@@ -500,7 +491,6 @@ impl Sequence {
         })
     }
 
-    /// Kills a process whose fate it is.
     fn end_of_process(&mut self, fate: Fate, kill: impl FnOnce(&mut Parts)) -> anyhow::Result<()> {
         if !matches!(fate, Fate::EndsAndDies | Fate::Dies(_)) {
             return Ok(());
@@ -509,7 +499,7 @@ impl Sequence {
         self.wait(async |parts| parts.settle().await)
     }
 
-    /// Delivers all that is pending, and balances the books for the last time; then nothing is left of anybody.
+    /// Delivers everything, reconciles, and erases everybody. Nothing may be left.
     fn end(&mut self) -> anyhow::Result<()> {
         self.parts().take_all_mails();
         let mut rounds = 0;
@@ -540,9 +530,9 @@ impl Sequence {
                 .iter()
                 .all(|stored| stored.is(EventType::PersonErased))
                 && left.objects.is_empty(),
-            "something is left of nobody"
+            "something is left after everybody was erased"
         );
-        // The server leaves metadata and folders of deleted objects.
+        // The S3 server keeps metadata and folders of deleted objects.
         let folder = self.parts().s3.folder.clone();
         for entry in fs::read_dir(&folder)?.chain(fs::read_dir(folder.join("resumes"))?) {
             let path = entry?.path();
@@ -565,10 +555,9 @@ impl Sequence {
     }
 }
 
-/// What a caller is answered; nothing where it left, or the service died.
+/// None if the caller left or the service died.
 type Answer = Option<Result<(), Status>>;
 
-/// Runs what takes a message.
 fn run<'a, S, F>(
     process: &'a mut Process<S>,
     fate: Fate,

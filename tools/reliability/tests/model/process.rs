@@ -1,4 +1,4 @@
-//! A service as a process: in a runtime of its own, with all of which it ends.
+//! A service as a process, with its own runtime.
 
 use std::{convert::Infallible, future::poll_fn, pin::pin, task::Poll, time::Duration};
 
@@ -18,21 +18,19 @@ use tower::{Layer, util::BoxService};
 
 use crate::steps::{Cut, Fate};
 
-/// How long what was spawned by a call whose caller left may go on before the next step.
+/// For tasks that a call left behind.
 const AFTERWARDS: Duration = Duration::from_millis(3);
 
-/// Longer than any operation takes.
 const DONE_WITHIN: Duration = Duration::from_secs(30);
 
 type Build<S> = Box<dyn Fn() -> BoxFuture<'static, anyhow::Result<S>>>;
 
-/// A service that is started when it is needed.
+/// Service that starts when it is needed.
 pub struct Process<S> {
     build: Build<S>,
     running: Option<(S, Runtime)>,
 }
 
-/// The API of a service in this process.
 pub type Api = BoxService<Request<Body>, Response<Body>, Infallible>;
 
 impl<S> Process<S> {
@@ -40,7 +38,7 @@ impl<S> Process<S> {
         Self { build, running: None }
     }
 
-    /// It ends, whatever it is at. Nothing runs any more, not even what would write to a connection what is to be sent.
+    /// Drops the runtime, so that even unsent bytes are lost.
     pub fn kill(&mut self) {
         self.running = None;
     }
@@ -49,7 +47,7 @@ impl<S> Process<S> {
         self.running.is_some()
     }
 
-    /// Calls the API; gives the answer where the caller got one.
+    /// Returns the answer if the caller stays for it.
     pub fn call<T>(
         &mut self,
         fate: Fate,
@@ -72,7 +70,7 @@ impl<S> Process<S> {
         })
     }
 
-    /// Runs an operation as far as its fate lets it.
+    /// Runs an operation as far as its fate allows.
     pub fn run<'a, T>(
         &'a mut self,
         fate: Fate,
@@ -98,7 +96,6 @@ impl<S> Process<S> {
     }
 }
 
-/// Polls an operation until it ends or is cut off.
 async fn until<T>(cut: Option<Cut>, operation: impl Future<Output = T>) -> Option<T> {
     let mut operation = pin!(operation);
     let mut polls = 0;

@@ -1,4 +1,4 @@
-//! All that is stored, as it is after a step.
+//! Everything that is stored after a step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,6 @@ use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, EventType, SITE_STREAM, subjects};
 use testkit::S3;
 
-/// An event, replay or dead letter.
 #[derive(Debug, Clone)]
 pub struct Stored {
     pub subject: String,
@@ -30,23 +29,20 @@ impl Stored {
         self.subject.starts_with(event_type.subject_prefix())
     }
 
-    /// The key of its résumé.
     pub fn resume(&self) -> Option<&str> {
         self.event["data"]["resume"]["key"].as_str()
     }
 }
 
-/// All that is stored.
 #[derive(Default)]
 pub struct Snapshot {
-    /// In their order, replays included.
+    /// Replays included.
     pub events: Vec<Stored>,
     pub dead_letters: Vec<Stored>,
     /// By person.
     pub subscribers: BTreeMap<String, Value>,
     /// `<person>.<application>`
     pub uploads: BTreeSet<String>,
-    /// By key.
     pub objects: BTreeMap<String, Vec<u8>>,
 }
 
@@ -75,7 +71,7 @@ impl Snapshot {
         })
     }
 
-    /// The events themselves, without replays.
+    /// Events without replays.
     pub fn originals(&self) -> impl DoubleEndedIterator<Item = &Stored> {
         self.events
             .iter()
@@ -86,30 +82,27 @@ impl Snapshot {
         self.originals().find(|stored| stored.id() == id)
     }
 
-    /// The person's last event of this type.
     pub fn last(&self, event_type: EventType, person: &str) -> Option<&Stored> {
         let mut of_person = self.originals().filter(|stored| stored.is(event_type));
         of_person.rfind(|stored| stored.person() == person)
     }
 
-    /// Where the person's subscription stands.
     pub fn state(&self, person: &str) -> Option<&str> {
         self.subscribers.get(person)?["state"].as_str()
     }
 }
 
-/// The keys of all delivery records.
 pub async fn deliveries(client: &Client) -> anyhow::Result<BTreeSet<String>> {
     let entries = all(client, &format!("KV_{DELIVERIES_BUCKET}")).await?;
     Ok(entries.into_iter().map(|(subject, _)| key(&subject)).collect())
 }
 
-/// The key of an entry under `$KV.<bucket>.<key>`.
+/// The subject is `$KV.<bucket>.<key>`.
 fn key(subject: &str) -> String {
     subject.splitn(3, '.').nth(2).unwrap_or_default().to_owned()
 }
 
-/// All messages of a stream but the markers of what was removed, in one request (NATS ADR-31).
+/// All messages without deletion markers, in one request (NATS ADR-31).
 async fn all(client: &Client, stream: &str) -> anyhow::Result<Vec<(String, Value)>> {
     let inbox = client.new_inbox();
     let mut answers = client.subscribe(inbox.clone()).await?;
@@ -118,7 +111,7 @@ async fn all(client: &Client, stream: &str) -> anyhow::Result<Vec<(String, Value
     client.publish_with_reply(subject, inbox, request.into()).await?;
     let mut messages = Vec::new();
     loop {
-        let answer = answers.next().await.context("the broker is gone")?;
+        let answer = answers.next().await.context("the broker is unavailable")?;
         let headers = answer.headers.unwrap_or_default();
         match answer.status.map(|status| status.as_u16()) {
             None => {}

@@ -4,15 +4,13 @@ use proptest::{prelude::*, strategy::BoxedStrategy};
 use proptest_state_machine::ReferenceStateMachine;
 use site_events::Channel;
 
-/// How many people a sequence is about, and how many idempotency keys and texts they use for each form.
 pub const PEOPLE: usize = 2;
 const KEYS: u8 = 2;
 const TEXTS: u8 = 2;
-/// Most operations have fewer awaits, and none more than the last.
+/// Most operations have fewer awaits than `FEW_POLLS`; none has more than `MAX_POLLS`.
 const FEW_POLLS: u8 = 8;
 const MAX_POLLS: u8 = 24;
 
-/// A form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     Contact,
@@ -20,7 +18,6 @@ pub enum Form {
     Application,
 }
 
-/// A form as somebody sends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Submission {
     pub form: Form,
@@ -29,29 +26,29 @@ pub struct Submission {
     pub text: u8,
 }
 
-/// What becomes of an operation, and of the process that does it.
+/// Fate of an operation and its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It ends, and the process lives on.
+    /// Completes.
     Ends,
-    /// It ends, and the process dies at once.
+    /// Completes; then the process dies.
     EndsAndDies,
     /// The process dies at an await.
     Dies(Cut),
-    /// Its caller goes away at an await; the process lives on.
+    /// The caller leaves at an await.
     CallerLeaves(Cut),
 }
 
-/// At which of its awaits an operation is cut off.
+/// Await at which an operation is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// How often it is polled.
+    /// Polls before the interruption.
     pub polls: u8,
-    /// Whether what it waits for comes; it does not hear of it.
+    /// Whether the awaited answer arrives. The operation never sees it.
     pub is_answered: bool,
 }
 
-/// What a mail server says of the next mail to somebody.
+/// Reply to the next mail to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     NoSuchAddress,
@@ -59,7 +56,6 @@ pub enum Reply {
     HangsUp,
 }
 
-/// The services.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     Contact,
@@ -68,19 +64,17 @@ pub enum Service {
     Notifier,
 }
 
-/// One step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Submit(Submission, Fate),
     Confirm(usize, Fate),
     Unsubscribe(usize, Fate),
-    /// The next event of a channel is delivered, for the first time or again.
+    /// The next event of a channel, for the first time or again.
     Deliver(usize, Fate),
-    /// All that waits is delivered.
     DeliverAll,
-    /// The newsletter service hears of a bounce.
+    /// A bounce reaches the newsletter service.
     Suppress(Fate),
-    /// The mail server has this to say of the next mail to this person.
+    /// Sets the reply to the next mail to this person.
     MailServer(usize, Reply),
     Erase(usize),
     ReplayDeadLetters,
@@ -88,7 +82,7 @@ pub enum Step {
     Restart(Service),
 }
 
-/// Generates steps. What they lead to, the real services decide.
+/// Generates steps. The real services decide what follows.
 pub struct Steps;
 
 impl ReferenceStateMachine for Steps {
@@ -126,7 +120,7 @@ fn submission() -> impl Strategy<Value = Submission> {
         1 => Just(Form::SignUp),
         2 => Just(Form::Application),
     ];
-    // Mostly one person's: repetitions are what is looked for.
+    // Mostly one person, to provoke duplicates.
     let person = prop_oneof![3 => Just(0), 1 => 0..PEOPLE];
     (form, person, 0..KEYS, 0..TEXTS).prop_map(|(form, person, key, text)| Submission {
         form,
@@ -136,7 +130,7 @@ fn submission() -> impl Strategy<Value = Submission> {
     })
 }
 
-/// Of what nobody waits for.
+/// Fates without a caller.
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         5 => Just(Fate::Ends),
@@ -145,7 +139,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// Of what a caller waits for.
+/// Fates with a caller.
 fn any_fate() -> impl Strategy<Value = Fate> {
     prop_oneof![2 => fate(), 1 => cut().prop_map(Fate::CallerLeaves)]
 }
