@@ -1,4 +1,4 @@
-//! What all pods share.
+//! State that all pods share.
 
 use std::{
     fs::File,
@@ -12,7 +12,6 @@ use tokio::{runtime::Builder, sync::oneshot};
 
 use crate::{container::Node, manifests::Manifests, network::Network};
 
-/// The machine, the objects that it acts on, and the network between pods.
 pub struct Cluster {
     pub node: Node,
     pub manifests: Manifests,
@@ -20,17 +19,16 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The network, for one change.
     pub fn network(&self) -> MutexGuard<'_, Network> {
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Runs work on a thread of its own in the network of a pod, whose policies hold for it.
+/// Runs work in a pod's network namespace, under that pod's policies.
 ///
 /// # Errors
 ///
-/// If that network is not there, or the work panics.
+/// If the namespace does not exist, or the work panics.
 pub async fn within<T, F>(pod: &str, work: impl FnOnce() -> F + Send + 'static) -> anyhow::Result<T>
 where
     T: Send + 'static,

@@ -1,5 +1,4 @@
-//! A pod's container as a process: command, environment, mounts, user and rights as the manifest says, in a root that has the files of
-//! the image and the pod's volumes, and in the pod's network.
+//! A container as a process in the pod's network. Its root has the image's files and the pod's volumes.
 
 use std::{
     fs::File,
@@ -25,23 +24,18 @@ use crate::{
     volumes::{Mount, mounts},
 };
 
-/// The user of our images (images/rust.Dockerfile), where a pod names none.
+/// Default user of our images (images/rust.Dockerfile).
 const IMAGE_USER: u64 = 65532;
-/// The files that every pod has as `/etc/hosts`, and of authorities to trust.
 pub const HOSTS: &str = "hosts";
 pub const AUTHORITIES: &str = "authorities.pem";
-/// Makes the root.
 const ENTER: &str = "tools/rehearsal/scripts/enter.sh";
 
-/// The machine that pods run on.
 #[derive(Clone)]
 pub struct Node {
-    /// This checkout.
     pub root: PathBuf,
     pub folder: PathBuf,
 }
 
-/// A container that runs, and is killed with this value.
 pub struct Container {
     pub pod: Pod,
     process: Child,
@@ -49,7 +43,7 @@ pub struct Container {
 }
 
 impl Container {
-    /// Starts the container of a pod, whose network is there.
+    /// Starts the container of a pod that has joined the network.
     ///
     /// # Errors
     ///
@@ -79,7 +73,7 @@ impl Container {
         command.arg(node.root.join(ENTER)).arg(root);
         command.args([mode(is_read_only), &all.len().to_string()]);
         for (from, at, is_read_only) in all {
-            anyhow::ensure!(from.exists(), "{} is not there", from.display());
+            anyhow::ensure!(from.exists(), "{} does not exist", from.display());
             command.arg(from).args([&at, mode(is_read_only)]);
         }
         command.args(&rights).args(words);
@@ -99,29 +93,16 @@ impl Container {
         })
     }
 
-    /// Whether it has ended by itself.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not say.
     pub fn has_ended(&mut self) -> anyhow::Result<bool> {
         Ok(self.process.try_wait()?.is_some())
     }
 
-    /// Waits until it has ended by itself; whether it succeeded.
-    ///
-    /// # Errors
-    ///
-    /// If the system does not say.
+    /// Waits for its exit. Returns whether it succeeded.
     pub async fn finished(&mut self) -> anyhow::Result<bool> {
         Ok(self.process.wait().await?.success())
     }
 
-    /// Runs a command beside what runs, as `kubectl exec` does.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be run, or fails.
+    /// Runs a command in the container, as `kubectl exec` does.
     pub async fn exec(&self, command: &[&str]) -> anyhow::Result<()> {
         let target = self.process.id().context("it has ended")?.to_string();
         let mut exec = Command::new("nsenter");
@@ -135,11 +116,11 @@ impl Container {
         Ok(())
     }
 
-    /// Ends it as a kubelet does: `preStop`, SIGTERM, and SIGKILL after its grace.
+    /// Stops it as a kubelet does: `preStop`, SIGTERM, and SIGKILL after the grace period.
     ///
     /// # Errors
     ///
-    /// If `preStop` fails, or it had to be killed.
+    /// If `preStop` fails, or the grace period ends.
     pub async fn terminate(mut self) -> anyhow::Result<()> {
         let grace = self.pod.spec["terminationGracePeriodSeconds"].as_u64();
         let grace = Duration::from_secs(grace.context("a pod without a grace period")?);
@@ -162,7 +143,7 @@ impl Container {
     }
 }
 
-/// Takes a process's rights away, as its security contexts say.
+/// Drops privileges as the security contexts say.
 fn rights(pod: &Pod) -> Vec<String> {
     let (all, own) = (&pod.spec["securityContext"], &pod.container()["securityContext"]);
     let user = all["runAsUser"].as_u64().unwrap_or(IMAGE_USER);

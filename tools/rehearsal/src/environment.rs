@@ -1,4 +1,4 @@
-//! A container's command and environment, as its manifest, its image, maps and secrets say.
+//! Command and environment of a container.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,9 @@ use crate::{
     manifests::{Manifests, Pod, list, text, texts},
 };
 
-/// The label in which a job's pods carry its name, the only one that a variable may name.
+/// The only label that a variable may read.
 pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
-/// Command and arguments: those of the manifest, or the image's command.
 pub fn words(container: &Value, image: &Image, env: &BTreeMap<String, String>) -> Vec<String> {
     let mut command: Vec<&str> = list(&container["command"]).map(text).collect();
     if command.is_empty() {
@@ -23,11 +22,11 @@ pub fn words(container: &Value, image: &Image, env: &BTreeMap<String, String>) -
     command.into_iter().map(|word| expanded(word, env)).collect()
 }
 
-/// The environment: the image's, that of maps, and the container's own, each of which may name those before.
+/// Variables of the image, config maps and the container. Later ones may refer to earlier ones.
 ///
 /// # Errors
 ///
-/// If a value comes from an unknown source, or from a map or a secret that is missing.
+/// If a value's source is unknown or missing.
 pub fn environment(
     pod: &Pod,
     manifests: &Manifests,
@@ -37,7 +36,7 @@ pub fn environment(
     let mut env: BTreeMap<String, String> = image.env.into_iter().map(owned).collect();
     for source in list(&pod.container()["envFrom"]) {
         let name = source["configMapRef"]["name"].as_str();
-        let map = manifests.config_map(name.context("an envFrom that is no map")?)?;
+        let map = manifests.config_map(name.context("an envFrom without a config map")?)?;
         env.extend(texts(map).map(owned));
     }
     for variable in list(&pod.container()["env"]) {
@@ -68,11 +67,11 @@ fn value_of(
         }
     };
     Ok(value
-        .with_context(|| format!("{variable} comes from nowhere"))?
+        .with_context(|| format!("{variable} has no source"))?
         .to_owned())
 }
 
-/// `$(NAME)` is the variable of that name, where there is one.
+/// Replaces `$(NAME)`.
 fn expanded(text: &str, env: &BTreeMap<String, String>) -> String {
     env.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("$({name})"), value)

@@ -1,21 +1,18 @@
-//! The files of an image: the program that it starts, from this checkout or this machine.
+//! Stand-ins for images, with programs of this checkout or machine.
 
 use std::path::{Path, PathBuf};
 
 const SCRIPTS: &str = "tools/rehearsal/scripts";
 
-/// An image, unpacked.
 pub struct Image {
-    /// What it starts where no command is given.
     pub entry_point: String,
-    /// Files and folders of this machine, and where they are in the image.
+    /// Paths on this machine, and in the image.
     pub files: Vec<(PathBuf, String)>,
-    /// A variable that it sets.
     pub env: Option<(&'static str, &'static str)>,
 }
 
 impl Image {
-    /// The image of this name; none where this machine has no program for it.
+    /// Image by reference; none if this machine lacks its program.
     pub fn find(root: &Path, reference: &str) -> Option<Self> {
         let image = |program: &str, folder: &str| {
             let at = format!("/usr/local/bin/{program}");
@@ -53,14 +50,12 @@ impl Image {
         self
     }
 
-    /// Whether it has the program that a command names.
     pub fn starts(&self, command: &str) -> bool {
         let name = Path::new(command).file_name();
         self.files.iter().any(|(_, at)| Path::new(at).file_name() == name)
     }
 }
 
-/// The name of an image, without its registry, tag and digest.
 fn short_name(reference: &str) -> &str {
     let path = reference.split('@').next().unwrap_or(reference);
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,5 +1,4 @@
-//! A rehearsal of a cluster on one machine: starts the rendered overlay `production` as a node would, tries every flow, loses a broker and
-//! restarts everything under load (docs/rehearsal.md).
+//! Rehearsal of the rendered overlay `production` on one machine (docs/rehearsal.md).
 
 mod cluster;
 mod container;
@@ -34,7 +33,7 @@ use self::{
     outside::Outside,
 };
 
-/// The argument by which this process knows that it is in namespaces of its own.
+/// Argument of the process that runs in its own namespaces.
 const ISOLATED: &str = "isolated";
 const SCRIPT: &str = "tools/rehearsal/scripts/isolate.sh";
 
@@ -54,7 +53,7 @@ async fn rehearse() -> anyhow::Result<()> {
         root: testkit::root(),
         folder: env::temp_dir().join("rehearsal"),
     };
-    // Of the last time, if there was one.
+    // Leftovers of the previous run.
     _ = fs::remove_dir_all(&node.folder);
     fs::create_dir_all(&node.folder)?;
     let mut manifests = Manifests::render(&node.root)?;

@@ -1,4 +1,4 @@
-//! The objects of the rendered overlay, and what their maps and secrets hold.
+//! Objects of the rendered overlay.
 
 use std::{collections::BTreeMap, path::Path, process::Command};
 
@@ -8,27 +8,21 @@ use serde_json::Value;
 const OVERLAY: &str = "k8s/overlays/production";
 const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
 
-/// What a secret holds.
 pub type SecretData = BTreeMap<String, String>;
 
-/// All objects, and the secrets that other controllers would fill.
+/// All objects, and the secrets that controllers would create.
 pub struct Manifests {
     objects: Vec<Value>,
     pub secrets: BTreeMap<String, SecretData>,
 }
 
 impl Manifests {
-    /// Renders the overlay `production`.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be rendered.
     pub fn render(root: &Path) -> anyhow::Result<Self> {
         let rendered = Command::new(root.join(KUBECTL))
             .arg("kustomize")
             .arg(root.join(OVERLAY))
             .output()
-            .context("there is no kubectl; cargo xtask rehearse fetches it")?;
+            .context("kubectl is missing; cargo xtask rehearse fetches it")?;
         let complaint = String::from_utf8_lossy(&rendered.stderr);
         anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {complaint}");
         Ok(Self {
@@ -37,37 +31,22 @@ impl Manifests {
         })
     }
 
-    /// The objects of a kind.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
-    /// What a map holds.
-    ///
-    /// # Errors
-    ///
-    /// If there is no map of this name.
     pub fn config_map(&self, name: &str) -> anyhow::Result<&Value> {
         let mut maps = self.of_kind("ConfigMap");
         let map = maps.find(|map| name_of(map) == name);
         Ok(&map.with_context(|| format!("there is no map {name}"))?["data"])
     }
 
-    /// What a secret holds.
-    ///
-    /// # Errors
-    ///
-    /// If there is no secret of this name.
     pub fn secret(&self, name: &str) -> anyhow::Result<&SecretData> {
         let secret = self.secrets.get(name);
         secret.with_context(|| format!("there is no secret {name}"))
     }
 
-    /// The value of a setting, which is the same in all maps.
-    ///
-    /// # Errors
-    ///
-    /// If no map has it.
+    /// Value of a setting. Every config map that has it has the same value.
     pub fn setting(&self, name: &str) -> anyhow::Result<&str> {
         let mut values = self.of_kind("ConfigMap").map(|map| &map["data"][name]);
         let value = values.find_map(Value::as_str);
@@ -75,28 +54,26 @@ impl Manifests {
     }
 }
 
-/// The name of an object.
 pub fn name_of(object: &Value) -> &str {
     text(&object["metadata"]["name"])
 }
 
-/// The parts of a list, which may be missing.
+/// Items of a list; none if missing.
 pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// The texts of a map, which may be missing.
+/// Entries of an object; none if missing.
 pub fn texts(value: &Value) -> impl Iterator<Item = (&str, &str)> {
     let entries = value.as_object().into_iter().flatten();
     entries.map(|(key, value)| (key.as_str(), text(value)))
 }
 
-/// A text, which may be missing.
+/// Empty if missing.
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// A pod, which is not there yet.
 #[derive(Clone)]
 pub struct Pod {
     pub name: String,
@@ -106,7 +83,6 @@ pub struct Pod {
 }
 
 impl Pod {
-    /// The pod that a template makes.
     pub fn new(template: &Value, name: &str, namespace: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -116,12 +92,10 @@ impl Pod {
         }
     }
 
-    /// Its one container.
     pub fn container(&self) -> &Value {
         &self.spec["containers"][0]
     }
 
-    /// The number of a port, which may be named.
     pub fn port(&self, port: &Value) -> Option<u16> {
         let mut ports = list(&self.container()["ports"]);
         let number = match port.as_str() {

@@ -1,6 +1,5 @@
-//! The cluster's network on one machine: a network namespace for each pod, routed by the namespace of this process, which
-//! gives the names of services to the pods that are ready (by a hosts file), and lets through what the network policies
-//! allow (CNI), by nftables.
+//! Pod network. Each pod has a network namespace. A hosts file resolves services to ready pods; nftables enforces the
+//! network policies.
 
 use std::{
     collections::BTreeMap,
@@ -23,37 +22,33 @@ use crate::{
     visitors::{FRONT_DOOR, GATEWAYS},
 };
 
-/// Makes the links.
 const SCRIPT: &str = "tools/rehearsal/scripts/network.sh";
-/// Written whole at each change, so that nobody reads a half of it.
+/// One write of this fixed size replaces the hosts file, so no reader sees half of it.
 const HOSTS_BYTES: usize = 16 * 1024;
 
-/// A pod, as the network knows it.
 pub struct Endpoint {
     pub pod: Pod,
     pub address: Ipv4Addr,
-    /// Since when services may send to it.
+    /// None while the pod is not ready.
     ready_since: Option<Instant>,
 }
 
-/// The network.
 pub struct Network {
     node: Node,
     services: Vec<Value>,
     policies: Vec<Value>,
-    /// Names of what is outside the cluster.
+    /// Hosts outside the cluster.
     pub outside: Vec<(String, Ipv4Addr)>,
     pub endpoints: BTreeMap<String, Endpoint>,
     next: u8,
 }
 
 impl Network {
-    /// Sets up the node's part, and the pod by which visitors come in. This process must be in a network namespace and a mount
-    /// namespace of its own.
+    /// Sets up the node's side and the visitors' pod. The process needs its own network and mount namespaces.
     ///
     /// # Errors
     ///
-    /// If the system's tools refuse something, as without the rights of root.
+    /// If a command fails, for example without root.
     pub fn set_up(node: &Node, manifests: &Manifests) -> anyhow::Result<Self> {
         run(node.root.join(SCRIPT), &["up"])?;
         let places = outside::places(manifests)?;
@@ -72,17 +67,16 @@ impl Network {
         Ok(network)
     }
 
-    /// The pods that are ready behind a service.
     pub fn ready(&self, name: &str) -> Vec<&Endpoint> {
         let services = self.services.iter().filter(|service| name_of(service) == name);
         services.flat_map(|service| self.behind(service)).collect()
     }
 
-    /// Gives a pod its namespace and address.
+    /// Creates a pod's namespace and address.
     ///
     /// # Errors
     ///
-    /// If the system's tools refuse something, or there are no addresses left.
+    /// If a command fails, or no address is left.
     pub fn join(&mut self, pod: &Pod) -> anyhow::Result<Ipv4Addr> {
         let name = &pod.name;
         let address = Ipv4Addr::new(10, 244, 0, self.next);
@@ -100,11 +94,7 @@ impl Network {
         Ok(address)
     }
 
-    /// Says whether services may send to a pod.
-    ///
-    /// # Errors
-    ///
-    /// If the rules are refused.
+    /// Adds a pod to its services, or removes it.
     pub fn set_ready(&mut self, name: &str, is_ready: bool) -> anyhow::Result<()> {
         match self.endpoints.get_mut(name) {
             Some(endpoint) if endpoint.ready_since.is_some() != is_ready => {
@@ -115,16 +105,10 @@ impl Network {
         }
     }
 
-    /// Since when services may send to a pod, if they may.
     pub fn ready_since(&self, name: &str) -> Option<Instant> {
         self.endpoints.get(name)?.ready_since
     }
 
-    /// Takes a pod that has ended out of the network.
-    ///
-    /// # Errors
-    ///
-    /// If the system's tools refuse something.
     pub fn leave(&mut self, name: &str) -> anyhow::Result<()> {
         self.endpoints.remove(name);
         run("ip", &["netns", "delete", name])?;
@@ -147,7 +131,7 @@ impl Network {
         run("nft", &["-f", &rules.to_string_lossy()])
     }
 
-    /// Names as a cluster's DNS has them within a namespace.
+    /// Names as the cluster's DNS resolves them within a namespace.
     fn names(&self) -> String {
         let mut hosts = "127.0.0.1 localhost\n".to_owned();
         for (name, address) in &self.outside {
@@ -162,7 +146,6 @@ impl Network {
         hosts
     }
 
-    /// The pods that a service sends to.
     fn behind<'a>(&'a self, service: &'a Value) -> impl Iterator<Item = &'a Endpoint> {
         let selector = json!({ "matchLabels": service["spec"]["selector"] });
         let any = service["spec"]["publishNotReadyAddresses"] == true;
@@ -173,7 +156,7 @@ impl Network {
         })
     }
 
-    /// All rules: they replace those before at once.
+    /// The rule set replaces the previous one atomically.
     fn rules(&self) -> String {
         let mut rules = "flush ruleset\n".to_owned();
         rules.push_str("table ip filter {\n");
@@ -182,7 +165,7 @@ impl Network {
                 self.chain(&mut rules, endpoint, direction);
             }
         }
-        // The node itself sends what a kubelet does, whom policies do not hold up.
+        // Policies do not apply to the node's own traffic, such as a kubelet's probes.
         for (hook, directions) in [("forward", &[EGRESS, INGRESS][..]), ("input", &[EGRESS])] {
             _ = writeln!(
                 rules,
@@ -201,7 +184,7 @@ impl Network {
         rules
     }
 
-    /// What a pod may send, or be sent: whatever a policy of that direction allows, or all where none selects it.
+    /// Without a policy that selects the pod, everything is allowed.
     fn chain(&self, rules: &mut String, endpoint: &Endpoint, direction: Direction) {
         let pod = &endpoint.pod;
         let [policy_type, rules_field, peers_field, ..] = direction;
@@ -225,7 +208,7 @@ impl Network {
         rules.push_str(if is_isolated { "    drop\n  }\n" } else { "  }\n" });
     }
 
-    /// Each peer that a rule names, as a match; without any it is everybody.
+    /// Without peers a rule allows everybody.
     fn peers(&self, peers: &Value, pod: &Pod, direction: Direction) -> Vec<String> {
         if list(peers).next().is_none() {
             return vec![String::new()];
@@ -235,7 +218,7 @@ impl Network {
             if let Some(cidr) = peer["ipBlock"]["cidr"].as_str() {
                 let except: Vec<&str> = list(&peer["ipBlock"]["except"]).map(text).collect();
                 let but = (!except.is_empty()).then(|| format!(" ip {field} != {{ {} }}", except.join(", ")));
-                // There is no IPv6 here.
+                // The network has no IPv6.
                 return (!cidr.contains(':'))
                     .then(|| format!("ip {field} {cidr}{}", but.unwrap_or_default()));
             }
@@ -253,21 +236,17 @@ impl Network {
     }
 }
 
-/// Has the node answer at an address that is no pod's.
-///
-/// # Errors
-///
-/// If the system refuses it.
+/// Adds an address outside the pods to the node.
 pub fn add_address(address: Ipv4Addr) -> anyhow::Result<()> {
     run("ip", &["address", "add", &format!("{address}/32"), "dev", "lo"])
 }
 
-/// Whether a selector takes these labels; an empty one takes all.
+/// An empty selector matches all.
 fn selects(selector: &Value, labels: &Value) -> bool {
     let listed = list(&selector["matchExpressions"]);
     texts(&selector["matchLabels"]).all(|(key, value)| labels[key] == value)
         && listed.into_iter().all(|expression| {
-            // The tests in k8s/tests see to it that there is no other operator.
+            // k8s/tests allows no operator but `In`.
             let values = &expression["values"];
             list(values).any(|value| *value == labels[text(&expression["key"])])
         })
@@ -278,7 +257,7 @@ fn namespace_labels(namespace: &str) -> Value {
     json!({ "kubernetes.io/metadata.name": namespace, "site/way-in": is_way_in })
 }
 
-/// Each port that a rule names, as a match; without any it is every port.
+/// Without ports a rule allows all.
 fn ports(ports: &Value, pod: &Pod) -> Vec<String> {
     if list(ports).next().is_none() {
         return vec![String::new()];
@@ -290,19 +269,16 @@ fn ports(ports: &Value, pod: &Pod) -> Vec<String> {
     list(ports).filter_map(match_of).collect()
 }
 
-/// A direction by the words of policies (its type, the field of its rules, that of their peers), and the fields of a packet that hold the
-/// pod's own address and its peer's.
+/// Policy type, field of rules, field of peers, and the packet fields of the pod's and the peer's address.
 type Direction = [&'static str; 5];
 
 const EGRESS: Direction = ["Egress", "egress", "to", "saddr", "daddr"];
 const INGRESS: Direction = ["Ingress", "ingress", "from", "daddr", "saddr"];
 
-/// The name of a pod's chain.
 fn chain(pod: &Pod, [policy_type, ..]: Direction) -> String {
     format!("{policy_type}_{}", pod.name.replace(['-', '.'], "_"))
 }
 
-/// Runs a program of the system to its end.
 fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> anyhow::Result<()> {
     let output = Command::new(program).args(arguments).output()?;
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! What lies outside the cluster: a store of files and a mail server, at public addresses that are nobody's (RFC 5737).
+//! Servers outside the cluster, at documentation addresses (RFC 5737).
 
 use std::{net::Ipv4Addr, path::Path};
 
@@ -12,25 +12,23 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::manifests::Manifests;
 
-/// The password of the mail server's one user.
 pub const MAIL_PASSWORD: &str = "the password of the mail server";
 
 const STORE: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 10);
 const BACKUPS: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 30);
 const MAIL: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 20);
 
-/// A server outside, by the name and port that the manifests call it by.
 pub struct Place {
     pub host: String,
     port: u16,
     pub address: Ipv4Addr,
 }
 
-/// The store of résumés, that of backups, and the mail server.
+/// Résumé store, backup store and mail server.
 ///
 /// # Errors
 ///
-/// If a setting is missing.
+/// If a setting is missing or no address.
 pub fn places(manifests: &Manifests) -> anyhow::Result<[Place; 3]> {
     let place = |url: &str, address| {
         let url: Url = url.parse()?;
@@ -48,11 +46,10 @@ pub fn places(manifests: &Manifests) -> anyhow::Result<[Place; 3]> {
     ])
 }
 
-/// What runs outside.
 pub struct Outside {
-    /// What pods trust in the place of public authorities.
+    /// Pods trust it in place of public authorities.
     pub authority: CertificateAuthority,
-    /// Name and credentials of the buckets of résumés and of backups, by the names of the settings.
+    /// Bucket and credentials by setting.
     pub resumes: [(&'static str, String); 5],
     pub backups: [(&'static str, String); 5],
     pub mail_server: MailServer,
@@ -61,11 +58,11 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Starts one store behind TLS, under two names, and a mail server with STARTTLS and a login.
+    /// Starts a store behind TLS under two names, and a mail server with STARTTLS and a login.
     ///
     /// # Errors
     ///
-    /// If a port is taken.
+    /// If a port is in use.
     pub async fn start(folder: &Path, manifests: &Manifests) -> anyhow::Result<Self> {
         let [store, backups, mail] = places(manifests)?;
         let authority = CertificateAuthority::new()?;
@@ -97,7 +94,6 @@ impl Outside {
     }
 }
 
-/// Forwards a place to a port of this machine, out of TLS where it has that.
 async fn open(place: &Place, to: u16, tls: Option<TlsAcceptor>) -> anyhow::Result<TcpProxy> {
     TcpProxy::start_at((place.address, place.port).into(), tls, to).await
 }

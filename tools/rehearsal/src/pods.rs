@@ -1,4 +1,4 @@
-//! A pod's life, as a kubelet leads it: its container is started, probed, and ended with the pod.
+//! Pods, started, probed and ended as by a kubelet.
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
@@ -20,21 +20,17 @@ use crate::{
     manifests::{Pod, list, text},
 };
 
-/// How long a pod may take until it is ready.
 const START: Duration = Duration::from_secs(120);
-/// How often a pod is looked at.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How a pod is ended.
 #[derive(Clone, Copy)]
 pub enum Ending {
-    /// With its grace.
+    /// With a grace period.
     Delete,
-    /// Without a word, with its node.
+    /// At once, as with a lost node.
     Lose,
 }
 
-/// A pod that runs until it is ended.
 pub struct RunningPod {
     name: String,
     cluster: Arc<Cluster>,
@@ -43,7 +39,6 @@ pub struct RunningPod {
 }
 
 impl RunningPod {
-    /// Starts a pod.
     pub fn start(cluster: &Arc<Cluster>, pod: Pod) -> Self {
         let (ending, ended) = oneshot::channel();
         Self {
@@ -54,11 +49,11 @@ impl RunningPod {
         }
     }
 
-    /// Waits until it has been ready for so long.
+    /// Waits until it has been ready for this long.
     ///
     /// # Errors
     ///
-    /// If it is not in time, or failed.
+    /// If it fails, or is late.
     pub async fn ready_for(&mut self, at_least: Duration) -> anyhow::Result<()> {
         let begun = Instant::now();
         while !self.life.is_finished() {
@@ -76,13 +71,11 @@ impl RunningPod {
         (&mut self.life).await?
     }
 
-    /// Ends it.
-    ///
     /// # Errors
     ///
-    /// If it failed before, or does not end within its grace.
+    /// If it failed before, or exceeds its grace period.
     pub async fn end(self, how: Ending) -> anyhow::Result<()> {
-        // Where it failed, nobody listens any more.
+        // A failed pod no longer listens.
         _ = self.ending.send(how);
         self.life.await?
     }
@@ -105,7 +98,6 @@ async fn live(cluster: Arc<Cluster>, pod: Pod, ended: oneshot::Receiver<Ending>)
     cluster.network().leave(name)
 }
 
-/// Probes a container until it fails.
 async fn keep_probing(
     container: &mut Container,
     address: Ipv4Addr,
@@ -116,7 +108,7 @@ async fn keep_probing(
         ["startupProbe", "readinessProbe", "livenessProbe"].map(|probe| Probe::new(&spec[probe]));
     let mut is_started = false;
     loop {
-        anyhow::ensure!(!container.has_ended()?, "it ended by itself");
+        anyhow::ensure!(!container.has_ended()?, "its process exited");
         if is_started {
             if let Some(held) = readiness.hold(container, address).await {
                 set_ready(held.is_ok())?;
@@ -129,7 +121,6 @@ async fn keep_probing(
     }
 }
 
-/// A probe from the node, by HTTP, gRPC or a command, and when it is due.
 struct Probe<'a> {
     spec: &'a Value,
     due: Instant,
@@ -149,7 +140,7 @@ impl<'a> Probe<'a> {
         self.spec[name].as_u64().unwrap_or(default)
     }
 
-    /// Whether it holds; nothing while it is not due, or may still fail.
+    /// None while the probe is not due, or below its failure threshold.
     async fn hold(&mut self, container: &Container, address: Ipv4Addr) -> Option<anyhow::Result<()>> {
         if Instant::now() < self.due {
             return None;
@@ -157,7 +148,7 @@ impl<'a> Probe<'a> {
         self.due = Instant::now() + Duration::from_secs(self.number("periodSeconds", 10));
         let limit = Duration::from_secs(self.number("timeoutSeconds", 1));
         let held = timeout(limit, self.probe(container, address)).await;
-        let held = held.context("it takes too long").flatten();
+        let held = held.context("the probe timed out").flatten();
         self.failed = if held.is_ok() { 0 } else { self.failed + 1 };
         let is_decided = held.is_ok() || self.failed >= self.number("failureThreshold", 3);
         is_decided.then(|| held.with_context(|| self.spec.to_string()))

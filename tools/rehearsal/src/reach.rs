@@ -1,4 +1,4 @@
-//! Who reaches whom: every connection between the workloads that run, from a stranger, and to the outside, tried.
+//! Tries every connection between workloads, from a stranger, and to the outside.
 
 use std::{
     collections::BTreeSet,
@@ -20,50 +20,45 @@ use crate::{
     visitors::FRONT_DOOR,
 };
 
-/// The page of all flows, which is worked out from the policies by other code.
+/// All flows, generated from the policies by other code.
 const PAGE: &str = "docs/operations-flows.md";
-/// How the page calls all pods of ours, and all public addresses.
+/// Names on that page.
 const EVERY_POD: &str = "every pod";
 const OUTSIDE: &str = "outside the cluster";
 const WAY_IN: &str = "pods in namespace site/way-in=true";
 
-/// The label that says what a pod is of.
 const WORKLOAD: &str = "app.kubernetes.io/name";
-/// A connection that takes longer is dropped by a policy.
+/// Connections without a reply for this long were dropped by a policy.
 const DROPPED_AFTER: Duration = Duration::from_secs(2);
-/// How many pods try at once.
 const AT_ONCE: usize = 6;
 
-/// A pod of another namespace, which says of itself that it is the gateway.
+/// Pod of another namespace with the gateway's label.
 const STRANGER: &str = "stranger";
-/// Addresses that are no pod's: one of the Internet, that of a cloud's metadata, and one of a company's own network.
 const ELSEWHERE: [(&str, Ipv4Addr); 3] = [
     (OUTSIDE, Ipv4Addr::new(203, 0, 113, 40)),
     ("the cloud's metadata", Ipv4Addr::new(169, 254, 169, 254)),
     ("a private address", Ipv4Addr::new(172, 20, 0, 1)),
 ];
-/// What is tried outside besides the ports of pods and of flows: mail between servers, and the web in clear.
+/// SMTP between servers, and plain HTTP.
 const PORTS_OUTSIDE: [u16; 2] = [25, 80];
 
-/// A flow from one workload to another's port, by their names.
+/// Caller, callee and port.
 type Flow = (String, String, u16);
 
-/// Whoever calls and is called.
 struct Peer {
-    /// As the page calls it.
+    /// Name on the page.
     name: String,
-    /// The pod whose network it has; none outside.
+    /// None outside the cluster.
     pod: Option<String>,
     address: Ipv4Addr,
     is_ours: bool,
 }
 
-/// Tries each pair, at every port that any pod or flow has: whether somebody listens makes no difference, as who does not refuses at
-/// once. Says how many were tried.
+/// Tries each pair at every port of any pod or flow. A closed port refuses at once, so nothing needs to listen.
 ///
 /// # Errors
 ///
-/// If what is open is not what the page says.
+/// If the open flows differ from the page.
 pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
     for (_, address) in ELSEWHERE {
         add_address(address)?;
@@ -87,21 +82,21 @@ pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
         .iter()
         .filter(|(flow, is_open)| *is_open != allowed.contains(flow));
     let wrong: BTreeSet<_> = wrong.collect();
-    anyhow::ensure!(wrong.is_empty(), "{PAGE} has otherwise (is open): {wrong:?}");
+    anyhow::ensure!(wrong.is_empty(), "{PAGE} differs (flow, is open): {wrong:?}");
     Ok(format!(
-        "{} kinds open as written down, {} connections refused",
+        "{} flows open as on the page, {} connections dropped",
         allowed.len(),
         tried.iter().filter(|(_, is_open)| !is_open).count()
     ))
 }
 
-/// What the page allows by TCP between these, in the overlay `production`.
+/// TCP flows of the overlay `production`.
 fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> {
     let page = fs::read_to_string(cluster.node.root.join(PAGE))?;
     let mut chapters = page.split("\n## ");
     let chapter = chapters.find(|chapter| chapter.starts_with("production\n"));
     let mut allowed = BTreeSet::new();
-    for row in chapter.context("no flows are written down")?.lines() {
+    for row in chapter.context("the page has no flows of production")?.lines() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         if let [_, from, to, port, _] = cells[..]
             && let Some(port) = port.strip_suffix("/TCP")
@@ -116,7 +111,6 @@ fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> 
     Ok(allowed)
 }
 
-/// All pods, and what is outside.
 fn peers(cluster: &Cluster) -> Vec<Peer> {
     let peer = |name: &str, pod, address, is_ours| Peer {
         name: name.to_owned(),
@@ -157,7 +151,7 @@ fn ports(cluster: &Cluster, flows: &BTreeSet<Flow>) -> anyhow::Result<BTreeSet<u
 
 type Target = (Flow, SocketAddr);
 
-/// What one tries: all of ours, and from ours everything.
+/// Our pods are tried by all; everything else is tried by our pods.
 fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
     let is_tried = |to: &&Peer| to.address != from.address && (to.is_ours || from.is_ours);
     let each = peers.iter().filter(is_tried).flat_map(|to| {
@@ -172,7 +166,7 @@ fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
     each.collect()
 }
 
-/// Whether packets get there: a connection, or a refusal by whoever is there.
+/// A refusal is a reply too: the packets arrived.
 async fn connect((flow, to): Target) -> anyhow::Result<(Flow, bool)> {
     let is_open = match timeout(DROPPED_AFTER, TcpStream::connect(to)).await {
         Ok(Ok(_)) => true,

@@ -1,4 +1,4 @@
-//! The scenes of a rehearsal, in order.
+//! Scenes of a rehearsal, in order.
 
 use std::{
     io::{Write as _, stdout},
@@ -22,37 +22,30 @@ use crate::{
 };
 
 const BROKER: &str = "nats";
-/// For how long forms are sent before a broker is lost, and from then on.
 const BEFORE_LOSS: Duration = Duration::from_secs(3);
 const AFTER_LOSS: Duration = Duration::from_secs(20);
 
-/// Plays all scenes.
-///
-/// # Errors
-///
-/// If one does not go as it must.
 pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<()> {
     let mut workloads = start(cluster).await?;
     let sent = send_forms(cluster, 8..11, CancellationToken::new()).await?;
     sent.all_accepted()?;
     sent.all_mailed(&outside.mail_server).await?;
-    say("forms: a sign-up, a message and an application accepted, and their mails taken")?;
+    say("forms: a sign-up, a message and an application accepted, and their mails sent")?;
     say(&format!("flows: {}", reach::check(cluster).await?))?;
     lose_a_broker(cluster, outside, &mut workloads).await?;
     restart(cluster, outside, &mut workloads).await?;
     run_cron_jobs(cluster).await?;
-    // Nothing failed meanwhile.
+    // Reports pods that failed in the meantime.
     try_join_all(workloads.iter_mut().map(Workload::ready))
         .await
         .map(drop)
 }
 
-/// Says what came of a scene.
 fn say(words: &str) -> anyhow::Result<()> {
     Ok(writeln!(stdout(), "{words}")?)
 }
 
-/// The broker and the scanner come up, then everything else; the job `setup` runs after each.
+/// Starts broker and scanner, then everything else. The job `setup` runs after each.
 async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
     let begun = Instant::now();
     let manifests = &cluster.manifests;
@@ -64,7 +57,7 @@ async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
             .collect();
         try_join_all(started.iter_mut().map(Workload::ready)).await?;
         workloads.extend(started);
-        // The first time, it does what the deployments wait for; the second time, nothing.
+        // The second run changes nothing.
         for job in manifests.of_kind("Job") {
             run_job(cluster, job, &job["spec"]).await?;
         }
@@ -77,7 +70,6 @@ async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
     Ok(workloads)
 }
 
-/// One of the broker's servers ends without a word.
 async fn lose_a_broker(
     cluster: &Arc<Cluster>,
     outside: &Outside,
@@ -97,7 +89,7 @@ async fn lose_a_broker(
         .map(drop)
 }
 
-/// The broker's servers are restarted one after another, then everything else: each form must be accepted.
+/// Restarts the broker's servers in turn, then everything else. No form may fail.
 async fn restart(
     cluster: &Arc<Cluster>,
     outside: &Outside,
@@ -116,7 +108,7 @@ async fn restart(
     sent.all_accepted()
 }
 
-/// Has visitors send forms until the work is done: what was accepted must be mailed.
+/// Sends forms until the work is done. Every accepted one must be mailed.
 async fn beside_visitors(
     cluster: &Arc<Cluster>,
     outside: &Outside,
@@ -133,14 +125,14 @@ async fn beside_visitors(
     let (sent, ()) = tokio::try_join!(send_forms(cluster, visitors, stop.clone()), working)?;
     sent.all_mailed(&outside.mail_server).await?;
     say(&format!(
-        "{what}: {} forms accepted, none of them lost; {} refused",
+        "{what}: {} forms accepted, none lost; {} refused",
         sent.accepted.len(),
         sent.failed.len()
     ))?;
     Ok(sent)
 }
 
-/// Each cron job runs once, where its program is here.
+/// Skips jobs without a program here.
 async fn run_cron_jobs(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
     let mut names = Vec::new();
     for cron_job in cluster.manifests.of_kind("CronJob") {

@@ -1,4 +1,4 @@
-//! The secrets that External Secrets and cert-manager fill in a cluster: values are made up, certificates are from authorities of ours.
+//! Stand-ins for External Secrets and cert-manager.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,9 @@ use crate::{
     outside::{MAIL_PASSWORD, Outside},
 };
 
-/// A person whose backups nobody reads (https://age-encryption.org).
+/// Example from the documentation of age: nobody decrypts these backups.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
-/// Fills all secrets.
-///
-/// # Errors
-///
-/// If a certificate is of an unknown kind.
 pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> {
     let mut values = BTreeMap::new();
     let mut authorities = BTreeMap::new();
@@ -38,7 +33,7 @@ pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> 
     }
     for certificate in manifests.of_kind("Certificate") {
         let spec = &certificate["spec"];
-        // Nobody reads an authority's own secret.
+        // Nothing reads the secret of an authority.
         if spec["isCA"] != true {
             let issued = issue(spec, &mut authorities)?;
             secrets.insert(text(&spec["secretName"]).to_owned(), issued);
@@ -48,7 +43,7 @@ pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A value of the store of secrets: made up, where nothing outside must know it.
+/// Random, unless an outside server must know the value.
 fn value_of([key, property]: [&str; 2], outside: &Outside) -> String {
     let is_backups = ["site/s3-backup", "site/backups"].contains(&key);
     let [.., id, secret] = if is_backups {
@@ -64,12 +59,11 @@ fn value_of([key, property]: [&str; 2], outside: &Outside) -> String {
         ("site/backups", "recipients") => RECIPIENT.to_owned(),
         (_, "access-key-id") => id.1.clone(),
         (_, "secret-access-key") => secret.1.clone(),
-        // Long enough for every key. A password at the broker begins with a letter.
+        // Long enough for every key. A broker password starts with a letter.
         _ => format!("p{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
     }
 }
 
-/// The secret of a certificate, from an authority for each issuer.
 fn issue(
     spec: &Value,
     authorities: &mut BTreeMap<String, CertificateAuthority>,

@@ -1,4 +1,4 @@
-//! Visitors, who send forms through the pod that stands for the Gateway's.
+//! Visitors, who send forms through a pod in place of the Gateway's.
 
 use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range, sync::Arc, time::Duration};
 
@@ -11,31 +11,27 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::{Cluster, within};
 
-/// The namespace of a Gateway, whose label lets it in, and its pod.
+/// The ingress policy allows this namespace by its label.
 pub const GATEWAYS: &str = "gateways";
 pub const FRONT_DOOR: &str = "front-door";
 
-/// How soon a mail must be there after its form was accepted: one that a lost notifier was sending is another's after a minute.
+/// If a notifier is lost, another one sends its mail after a minute.
 const MAILS: Duration = Duration::from_secs(150);
-/// Between two forms: below the rate at which a gateway that gets all of them asks for work (`FLOOD_PER_MINUTE`).
+/// Stays below `FLOOD_PER_MINUTE`: above it a gateway demands a proof of work.
 const PAUSE: Duration = Duration::from_millis(600);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const RESUME_BYTES: usize = 100_000;
 
-/// What became of the forms that were sent.
 #[derive(Default)]
 pub struct Sent {
     pub accepted: Vec<Submission>,
-    /// Why each was not accepted that was not.
     pub failed: Vec<String>,
 }
 
 impl Sent {
-    /// Fails where one was not accepted, or none was sent.
-    ///
     /// # Errors
     ///
-    /// With the forms that were not accepted.
+    /// If a form was not accepted, or none was sent.
     pub fn all_accepted(&self) -> anyhow::Result<()> {
         let failed = &self.failed;
         anyhow::ensure!(
@@ -45,11 +41,7 @@ impl Sent {
         Ok(())
     }
 
-    /// Waits until each visitor whose form was accepted has a mail.
-    ///
-    /// # Errors
-    ///
-    /// If one has none in time.
+    /// Waits until each accepted visitor has a mail.
     pub async fn all_mailed(&self, mail_server: &MailServer) -> anyhow::Result<()> {
         eventually("every visitor has a mail", MAILS, async || {
             let mails = mail_server.accepted_mails();
@@ -63,11 +55,11 @@ impl Sent {
     }
 }
 
-/// Sends forms until it is told to stop, each over a connection of its own.
+/// Sends forms until stopped, each over its own connection.
 ///
 /// # Errors
 ///
-/// If the front door's network cannot be entered. What becomes of each form is no error.
+/// If the front door's network cannot be entered. Failed forms are in [`Sent`].
 pub async fn send_forms(
     cluster: &Arc<Cluster>,
     numbers: Range<u32>,
@@ -108,7 +100,7 @@ async fn send(cluster: Arc<Cluster>, numbers: Range<u32>, stop: CancellationToke
     Ok(sent)
 }
 
-/// One of the gateways that are ready, in turns: a Gateway sends to these, not to their service's address.
+/// A Gateway also sends to ready pods, not to the service's address.
 fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     let network = cluster.network();
     let ready = network.ready("gateway");
@@ -118,7 +110,7 @@ fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     Ok(format!("http://{}:{port}", gateway.address))
 }
 
-/// The address that the Gateway adds, each visitor's in a network of its own.
+/// Each visitor has a network of its own.
 fn address(number: u32) -> Ipv4Addr {
     let [.., low, high] = number.to_be_bytes();
     Ipv4Addr::new(11, high, low, 1)

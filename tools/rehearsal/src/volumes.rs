@@ -1,4 +1,4 @@
-//! A pod's volumes as folders of this machine. A pod's own end with the rehearsal; those that are claimed outlive the pod.
+//! Volumes as folders of this machine. Claimed ones outlive their pod.
 
 use std::{
     fs,
@@ -11,14 +11,12 @@ use serde_json::Value;
 
 use crate::manifests::{Manifests, Pod, list, text, texts};
 
-/// A folder or file of this machine, where it is in the container, and whether it is read only.
+/// Path here, path in the container, and whether it is read-only.
 pub type Mount = (PathBuf, String, bool);
 
-/// All mounts of a pod's container.
-///
 /// # Errors
 ///
-/// If a volume is of an unknown kind, its source is missing, or a folder cannot be made.
+/// If a volume's kind or source is unknown, or a folder cannot be created.
 pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<Vec<Mount>> {
     let group = pod.spec["securityContext"]["fsGroup"].as_u64();
     let group = group.map(u32::try_from).transpose()?;
@@ -28,7 +26,7 @@ pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<V
         let volume = list(&pod.spec["volumes"]).find(|volume| volume["name"] == name);
         let folder = match volume {
             Some(_) => node.join(&pod.name).join(name),
-            // A claim of a stateful set.
+            // Claim of a stateful set.
             None => node.join("volumes").join(format!("{name}-{}", pod.name)),
         };
         fs::create_dir_all(&folder)?;
@@ -51,7 +49,7 @@ pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<V
     Ok(mounts)
 }
 
-/// The files that a volume begins with; none where it is there to be written to.
+/// None if the volume is writable.
 fn files(volume: &Value, manifests: &Manifests) -> anyhow::Result<Option<Vec<(String, String)>>> {
     if !volume["emptyDir"].is_null() {
         return Ok(None);
@@ -76,7 +74,7 @@ fn files(volume: &Value, manifests: &Manifests) -> anyhow::Result<Option<Vec<(St
     Ok(Some(chosen(data, &secret["items"])))
 }
 
-/// The values that are named, under their paths; all where none is.
+/// Selected values by path; all without a selection.
 fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> Vec<(String, String)> {
     data.filter_map(|(key, value)| {
         let path = if items.is_null() {
@@ -89,7 +87,7 @@ fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> 
     .collect()
 }
 
-/// Gives a file or folder to the pod's group.
+/// As `fsGroup` does.
 fn give(path: &Path, mode: u32, group: Option<u32>) -> anyhow::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     Ok(chown(path, Some(0), group)?)

@@ -1,4 +1,4 @@
-//! Deployments, stateful sets and jobs: their pods are started, replaced, and run to their end.
+//! Deployments, stateful sets and jobs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,10 +14,8 @@ use crate::{
     pods::{Ending, RunningPod},
 };
 
-/// How many pods a deployment has that an autoscaler scales.
 const SCALED: u64 = 2;
 
-/// The pods of a deployment or a stateful set.
 pub struct Workload {
     pub name: String,
     object: Value,
@@ -26,7 +24,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Starts its pods; none where there is no program for its image.
+    /// None if this machine lacks the program.
     pub fn start(cluster: &Arc<Cluster>, object: &Value) -> Option<Self> {
         if !has_program(cluster, &object["spec"]["template"]) {
             return None;
@@ -56,11 +54,6 @@ impl Workload {
         RunningPod::start(cluster, pod)
     }
 
-    /// Waits until all its pods are ready.
-    ///
-    /// # Errors
-    ///
-    /// If one is not in time, or failed.
     pub async fn ready(&mut self) -> anyhow::Result<()> {
         self.ready_for(Duration::ZERO).await
     }
@@ -72,12 +65,12 @@ impl Workload {
         Ok(())
     }
 
-    /// Replaces each pod as `kubectl rollout restart` does: a stateful set's one after another under the same names; a deployment's all
-    /// beside the former ones, which end once the new ones have been ready for as long as the manifest says.
+    /// Replaces all pods as `kubectl rollout restart` does. A deployment ends its old pods once the new ones were ready
+    /// for `minReadySeconds`.
     ///
     /// # Errors
     ///
-    /// If a new one is not ready in time, or a former one does not end within its grace.
+    /// If a new pod is late, or an old one exceeds its grace period.
     pub async fn roll(&mut self, cluster: &Arc<Cluster>) -> anyhow::Result<()> {
         if self.object["kind"] == "StatefulSet" {
             for number in (0..self.pods.len()).rev() {
@@ -95,11 +88,7 @@ impl Workload {
         try_join_all(ending).await.map(drop)
     }
 
-    /// Loses the pod of this number with its node, and starts another for it.
-    ///
-    /// # Errors
-    ///
-    /// If it failed before.
+    /// Kills a pod as with its node, and starts another.
     pub async fn lose(&mut self, cluster: &Arc<Cluster>, number: usize) -> anyhow::Result<()> {
         self.pods.remove(number).end(Ending::Lose).await?;
         self.pods.insert(number, self.pod(cluster, number));
@@ -107,7 +96,6 @@ impl Workload {
     }
 }
 
-/// Whether this machine has a program for what the containers start.
 pub fn has_program(cluster: &Cluster, template: &Value) -> bool {
     list(&template["spec"]["containers"]).all(|container| {
         let image = Image::find(&cluster.node.root, text(&container["image"]));
@@ -116,11 +104,6 @@ pub fn has_program(cluster: &Cluster, template: &Value) -> bool {
     })
 }
 
-/// Runs a job's pod, which must succeed.
-///
-/// # Errors
-///
-/// If it fails.
 pub async fn run_job(cluster: &Cluster, object: &Value, spec: &Value) -> anyhow::Result<()> {
     let name = name_of(object);
     let mut pod = Pod::new(&spec["template"], name, text(&object["metadata"]["namespace"]));
