@@ -1,3 +1,3 @@
-//! Built with the programs: cargo then gives their dependencies the features that tests need, so that tests compile none of them anew.
+//! Built with the programs: cargo then selects the features of tests, which recompile no dependency.
 
 fn main() {}

@@ -1,4 +1,4 @@
-//! What `up`, the suite and the jobs run: programs and the site.
+//! Builds of the programs and the site.
 
 use std::{fs, time::SystemTime};
 
@@ -6,29 +6,26 @@ use anyhow::Context;
 
 use crate::step::{linting, output_of, root, run, script};
 
-/// Debug programs. With the example, cargo selects features as it does for tests, which then compile no dependency anew.
+/// Debug programs. The example selects the features of tests.
 pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
-/// The first and the last file that a build of the site writes.
+/// First and last file of a site build.
 const BUILT: &str = "frontends/dist/_routes.json";
 const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
 const SITE_SOURCES: &str = "git ls-files --cached --others --exclude-standard -- frontends brand.json package.json package-lock.json";
 
-/// What a chore runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Build {
     Nothing,
-    /// Debug programs.
     Programs,
-    /// Debug programs, and the site.
     Site,
-    /// Release programs as the images have them, and the site.
+    /// Programs as in the images, and the site.
     Release,
 }
 
 impl Build {
     /// # Errors
     ///
-    /// If something does not compile, or Clippy warns about a debug build.
+    /// If something does not compile, or Clippy warns.
     pub fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Nothing => Ok(()),
@@ -43,11 +40,11 @@ impl Build {
     }
 }
 
-/// Builds the site unless it is newer than its sources, and splits it by front end unless that was done since.
+/// Builds and splits the site if its sources are newer.
 ///
 /// # Errors
 ///
-/// If git does not list the sources, or the site cannot be built or split.
+/// If git fails, or the site cannot be built.
 pub fn site() -> anyhow::Result<()> {
     let sources =
         output_of(&mut script(SITE_SOURCES, &[])).context("git does not list the site's sources")?;

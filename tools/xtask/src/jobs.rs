@@ -1,4 +1,4 @@
-//! Chores that are a command with its tools: what is too slow or too rare for the suite. `cargo xtask nightly` runs most of them.
+//! Chores too slow or too rare for the suite.
 
 use std::time::Instant;
 
@@ -11,7 +11,6 @@ use crate::{
     tools::{self, *},
 };
 
-/// A chore, called by its name.
 pub struct Job {
     pub name: &'static str,
     about: &'static str,
@@ -37,7 +36,7 @@ const BY_HAND: Job = Job {
 pub const JOBS: [Job; 19] = [
     Job {
         name: "generate",
-        about: "Writes every committed file that is made from code, and all mails to target/mail-preview",
+        about: "Writes every committed file that is generated from code, and all mails to target/mail-preview",
         tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
         build: Build::Programs,
         script: "cargo run --quiet --package site-proto --features generate --example generate
@@ -54,15 +53,15 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "advisories",
-        about: "Checks what is publicly known of the dependencies",
+        about: "Checks the dependencies for known advisories",
         tools: &[CARGO_DENY],
         script: "cargo deny --workspace --features site-service/jemalloc check --deny warnings advisories",
         ..NIGHTLY
     },
-    // Every package of the workspace gets a bill, whatever is asked for. Both platforms have the same dependencies.
+    // Both platforms have the same dependencies.
     Job {
         name: "sbom",
-        about: "Writes what the images are made of to target/sbom, as CycloneDX",
+        about: "Writes the images' bills of materials to target/sbom, as CycloneDX",
         tools: &[SITE_PACKAGES, LINTERS, CARGO_CYCLONEDX],
         script: r#"mkdir -p target/sbom
             cargo cyclonedx --quiet --features site-service/jemalloc --format json --spec-version 1.5 --no-build-deps --target x86_64-unknown-linux-gnu
@@ -77,7 +76,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "images",
-        about: "Builds images of release programs, starts and weighs them",
+        about: "Builds images of release programs, starts and measures them",
         tools: &[SITE_PACKAGES, CONTAINERS, MAKE],
         build: Build::Release,
         script: "python3 images/contents_test.py target/release --weigh",
@@ -90,7 +89,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "slow-tests",
-        about: "Runs the Rust tests that .config/nextest.toml leaves to the night",
+        about: "Runs the Rust tests that .config/nextest.toml leaves out",
         tools: Part::Rust.tools(),
         build: Build::Site,
         script: "cargo nextest run --tests --features gateway/jemalloc --ignore-default-filter -E 'not default()' --test-threads 1",
@@ -98,7 +97,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "model",
-        about: "Tries 150 sequences on the model of the path",
+        about: "Runs 150 sequences of the model",
         tools: Part::Rust.tools(),
         build: Build::Programs,
         script: "MODEL_SEQUENCES=${1:-150} cargo nextest run --tests -E 'binary(model)'",
@@ -106,7 +105,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "chaos",
-        about: "Attacks the promise that nothing is lost, by faults under load: rows of its table, --seed, --list",
+        about: "Makes faults under load, and checks that nothing is lost: parts of their names, --seed, --list",
         tools: &[NATS_SERVER, SITE_PACKAGES, FAKETIME],
         build: Build::Programs,
         script: r#"cargo build --example test_features --bin chaos
@@ -148,7 +147,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "api",
-        about: "Has Schemathesis send what docs/openapi.json allows, and what it does not",
+        about: "Sends requests within and outside docs/openapi.json, by Schemathesis",
         tools: &[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS],
         build: Build::Programs,
         script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000
@@ -156,7 +155,7 @@ pub const JOBS: [Job; 19] = [
             --max-examples 1000 "$@""#,
         ..NIGHTLY
     },
-    // Without a sanitizer, which would need a nightly compiler: our code has no `unsafe`.
+    // A sanitizer would need a nightly compiler, and our code has no `unsafe`.
     Job {
         name: "fuzz",
         about: "Runs fuzz targets by libFuzzer: [part of a name] [seconds for each]",
@@ -173,7 +172,7 @@ pub const JOBS: [Job; 19] = [
     },
     Job {
         name: "mutants",
-        about: "Changes one place of a package at a time: its own tests must notice (.cargo/mutants.toml)",
+        about: "Changes one place of a package at a time: its own tests must fail (.cargo/mutants.toml)",
         tools: &[CARGO_MUTANTS],
         script: r#"for package in ${*:-visitor subscribers site-events}; do
                 cargo mutants --output target --package "$package" -- --lib || failed=1
@@ -215,11 +214,9 @@ pub const JOBS: [Job; 19] = [
     },
 ];
 
-/// Runs the job that these words name, with the words behind its name.
-///
 /// # Errors
 ///
-/// If there is none, a tool is missing, a build fails, or the job itself.
+/// If no job has this name, or it fails.
 pub fn run_named(words: &[String]) -> anyhow::Result<()> {
     let given = words.join(" ") + " ";
     let job = JOBS
@@ -229,7 +226,7 @@ pub fn run_named(words: &[String]) -> anyhow::Result<()> {
     job.run(&words[job.name.split(' ').count()..])
 }
 
-/// Runs the nightly jobs whose names hold one of these words, or all, even if one fails.
+/// Runs nightly jobs by part of their name. A failed job does not stop the others.
 ///
 /// # Errors
 ///
@@ -257,13 +254,11 @@ pub fn nightly(words: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tools of all jobs.
 pub fn tools_of_all() -> Vec<Tool> {
     let jobs = JOBS.iter().map(|job| job.tools);
     jobs.chain([Part::Engines.tools()]).flatten().copied().collect()
 }
 
-/// The names of all jobs, and what they do.
 pub fn help() -> String {
     let lines = JOBS.iter().filter(|job| !job.about.is_empty());
     let lines: Vec<String> = lines

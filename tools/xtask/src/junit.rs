@@ -1,8 +1,7 @@
-//! JUnit reports, as nextest, Vitest, pytest and Playwright write them.
+//! JUnit reports of nextest, Vitest, pytest and Playwright.
 
 use std::{fs, path::Path};
 
-/// A test that ran.
 pub struct Test {
     pub name: String,
     pub seconds: f64,
@@ -10,7 +9,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// All tests of a runner that writes no report, as one.
+    /// Stands for all tests of a runner without a report.
     pub fn of_all(seconds: f64, has_failed: bool) -> Self {
         Self {
             name: "all".to_owned(),
@@ -20,7 +19,7 @@ impl Test {
     }
 }
 
-/// The tests of a report, without those that were skipped. A report that is not there has none.
+/// Leaves out skipped tests. A missing report has no tests.
 pub fn tests(report: &Path) -> Vec<Test> {
     tests_in(&fs::read_to_string(report).unwrap_or_default())
 }
@@ -40,7 +39,7 @@ fn test(case: &str) -> Test {
         Some(rest.split_once('"')?.0)
     };
     let class = attribute("classname").unwrap_or_default();
-    // Not the end of `classname`.
+    // `classname` contains `name`.
     let name = head.replacen("classname=", "", 1);
     let name = name
         .split_once("name=\"")

@@ -1,4 +1,4 @@
-//! `cargo xtask check`, `cargo xtask lint`, and the lints of the suite, which compiles programs and tests by a linting compiler.
+//! Lints of `check`, `lint` and the suite.
 
 use std::{fs, panic::resume_unwind, thread};
 
@@ -10,10 +10,10 @@ use crate::{
 };
 
 const CLIPPY: &str = "cargo clippy --quiet --workspace --all-targets -- --deny warnings";
-/// Which files each of the slow lints last passed with.
+/// Name and file hash of each slow lint that passed.
 const PASSED: &str = "tools/pins/passed-lints.txt";
 
-/// A lint whose tools take long to fetch: the suite runs it only if its files are others than those that it last passed with.
+/// Lint with tools that are slow to fetch. The suite skips it while its files are unchanged.
 struct SlowLint {
     name: &'static str,
     files: &'static str,
@@ -50,11 +50,11 @@ const SLOW_LINTS: [SlowLint; 3] = [
     },
 ];
 
-/// For after every edit: format, lints, types and the unit tests. Rust and the front ends run side by side.
+/// Rust and the front ends are checked in parallel.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong.
+/// The first failure.
 pub fn check() -> anyhow::Result<()> {
     tools::ensure(&[ALL_PACKAGES, CARGO_NEXTEST])?;
     thread::scope(|scope| {
@@ -77,12 +77,12 @@ pub fn check() -> anyhow::Result<()> {
     })
 }
 
-/// All that can be checked without running our code, the benches and the rehearsal included. Fast is what the suite adds to compiling:
-/// without Clippy, and without slow lints whose files are those that they last passed with.
+/// Checks everything without running our code. The suite compiles with Clippy's driver, so its fast variant skips
+/// Clippy.
 ///
 /// # Errors
 ///
-/// The first thing that is wrong.
+/// The first failure.
 pub fn lint(is_fast: bool) -> anyhow::Result<()> {
     tools::ensure(&[ALL_PACKAGES])?;
     format()?;
@@ -110,7 +110,6 @@ fn front_ends() -> anyhow::Result<()> {
 }
 
 impl SlowLint {
-    /// Runs it, and writes down with which files it passed.
     fn run(&self) -> anyhow::Result<()> {
         tools::ensure(self.tools)?;
         run(self.name, &mut script(self.script, &[]))?;
@@ -126,7 +125,6 @@ impl SlowLint {
             .is_ok_and(|line| passed().lines().any(|passed| passed == line))
     }
 
-    /// Its name and a hash of its files.
     fn line(&self) -> anyhow::Result<String> {
         let hash = format!(
             "set -f; git ls-files -z -- {} | xargs -0 cat | git hash-object --stdin",

@@ -85,7 +85,7 @@ fn run(chore: Chore) -> anyhow::Result<()> {
     }
 }
 
-/// Builds, and becomes the running stack.
+/// Builds everything, then becomes the stack.
 fn up(arguments: &[String]) -> anyhow::Result<()> {
     let mut needed = vec![tools::NATS_SERVER, tools::SITE_PACKAGES];
     needed.extend(
@@ -101,7 +101,7 @@ fn up(arguments: &[String]) -> anyhow::Result<()> {
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             .and(programs)
     })?;
-    // It returns only if the program cannot be started.
+    // `exec` returns only on failure.
     Err(program(root().join("target/debug/stack"), &["up"])
         .args(arguments)
         .exec()

@@ -1,4 +1,4 @@
-//! Running commands, with a line for each step and the time it took.
+//! Commands, printed as steps with their time.
 
 use std::{
     env,
@@ -11,8 +11,8 @@ use std::{
 
 use anyhow::Context;
 
-/// Variables that `cargo run` sets. Build scripts watch some of them, so an inner cargo that inherited them would compile
-/// anew what an outer one has built.
+/// `cargo run` sets these. Build scripts watch some of them, so an inner cargo would recompile what the outer one
+/// built.
 const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_MANIFEST_PATH",
@@ -22,22 +22,21 @@ const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MAKEFLAGS",
     "RUSTC_BOOTSTRAP",
 ];
-/// Compiler of the workspace's own crates, as `cargo clippy` sets it: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
+/// Set as by `cargo clippy`: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
 const LINTING_COMPILER: [(&str, &str); 2] = [
     ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
     ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
 ];
 
-/// What a script may build as `$PROGRAMS`: what `up` starts, and the operator's tool.
+/// Programs of `up`, and sitectl.
 const PROGRAMS: &str = "--bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin web --bin sitectl --bin stack";
 
-/// The root of the checkout.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// A program to run in the root of the checkout, in the environment that the chore was started in. Tools from crates.io are on its `PATH`.
+/// Runs in the root of the checkout without cargo's variables. Tools from crates.io are on its `PATH`.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(root()).env("PATH", path());
@@ -52,16 +51,16 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     command
 }
 
-/// A script of bash that ends at its first failure; `"$@"` are these arguments.
+/// Bash stops at the first failure; `"$@"` are the arguments.
 pub fn script(text: &str, arguments: &[String]) -> Command {
     let mut bash = program("bash", &["-euo", "pipefail", "-c", text, "xtask"]);
     bash.args(arguments).env("PROGRAMS", PROGRAMS);
-    // Not through cargo, which would wait for what compiles.
+    // Cargo would wait for the lock of a running build.
     bash.env("XTASK", env::current_exe().unwrap_or_default());
     bash
 }
 
-/// A script that compiles debug programs or tests. All of them use it, so that they share what is compiled.
+/// For scripts that compile debug programs or tests. The same settings let them share build artifacts.
 pub fn linting(text: &str, arguments: &[String]) -> Command {
     let mut bash = script(text, arguments);
     bash.envs(LINTING_COMPILER);
@@ -82,11 +81,11 @@ fn path() -> OsString {
     env::join_paths(folders).unwrap_or(path)
 }
 
-/// Prints what is done, and runs it with its output shown.
+/// Runs a step with its output shown.
 ///
 /// # Errors
 ///
-/// If it cannot be started or does not succeed.
+/// If it cannot be started, or fails.
 pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
     println!("▸ {what}");
     let started = Instant::now();
@@ -96,11 +95,11 @@ pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs it, and shows its output only if it fails: for steps that run side by side.
+/// Shows the output only on failure, for steps that run in parallel.
 ///
 /// # Errors
 ///
-/// If it cannot be started or does not succeed.
+/// If it cannot be started, or fails.
 pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     let Output {
         status,
@@ -112,7 +111,7 @@ pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Output of a command, if it succeeds.
+/// None if it fails.
 pub fn output_of(command: &mut Command) -> Option<String> {
     let Output { status, stdout, .. } = command.output().ok()?;
     status

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the suite in parts, each by a runner of its own.
+//! `cargo xtask test`: the suite in parts, each with its own runner.
 
 use std::{
     fs::{self, File},
@@ -19,10 +19,10 @@ use crate::{
 };
 
 const SLOWEST: usize = 10;
-/// What each part writes: `<part>.xml`, and `<part>.log` if others run beside it.
+/// Holds `<part>.xml`, and `<part>.log` of parts that run in parallel.
 const REPORTS: &str = "target/test";
 
-/// Stacks that no test stopped leave their files, so that a failure can be looked into for a day.
+/// Failed tests keep their stacks' files for a day.
 const REMOVE_OLD_STACKS: &str =
     "mkdir -p target/stack; find target/stack -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} +";
 
@@ -43,10 +43,8 @@ pub enum Part {
     Engines,
 }
 
-/// Parts that run on every change.
 pub const EVERY_CHANGE: [Part; 4] = [Part::Rust, Part::Typescript, Part::Kubernetes, Part::Browser];
 
-/// A row of the table at the end.
 struct Row {
     name: &'static str,
     tests: Vec<junit::Test>,
@@ -55,8 +53,7 @@ struct Row {
     processor_seconds: f64,
 }
 
-/// Lints, and runs the parts of every change; or runs one part, or those of its tests that a filter names. All parts run even if
-/// one fails.
+/// Runs every part, or one with a filter. A failed part does not stop the others.
 ///
 /// # Errors
 ///
@@ -79,8 +76,8 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     summarize(&rows)
 }
 
-/// Rust on one thread: programs, tests compiled, tests run. Beside it all else, each part as soon as what it runs is built; the browser
-/// last, because it takes most of the processors.
+/// One thread builds and runs Rust; another runs each other part once its build is done. The browser comes last: it
+/// occupies most processors.
 fn suite() -> anyhow::Result<Vec<Row>> {
     let (site_is_built, wait_for_site) = channel();
     let (programs_are_built, wait_for_programs) = channel();
@@ -88,7 +85,7 @@ fn suite() -> anyhow::Result<Vec<Row>> {
         let beside = scope.spawn(move || {
             tools::ensure(&EVERY_CHANGE.map(Part::tools).concat())?;
             build::site()?;
-            // Nobody waits if the programs do not compile.
+            // The receiver is dropped if the programs do not compile.
             let _: Result<(), _> = site_is_built.send(());
             let kubernetes = scope.spawn(move || {
                 wait_for_programs.recv().context("the programs do not compile")?;
@@ -138,7 +135,6 @@ impl Part {
         }
     }
 
-    /// What it needs beside the compiler.
     pub const fn tools(self) -> &'static [Tool] {
         match self {
             Self::Rust => &[
@@ -168,7 +164,7 @@ impl Part {
         }
     }
 
-    /// Runs its tests, and shows what they print at once, or only if they fail.
+    /// Shows the output at once, or only on failure.
     fn run(self, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
         let name = self.name();
         let mut row = timed(name, self.script(), filter, is_shown)?;
@@ -181,7 +177,7 @@ impl Part {
         Ok(row)
     }
 
-    /// How its runner is called, with the filter as `"$@"` and the report as `$REPORT`.
+    /// `"$@"` is the filter, `$REPORT` the report.
     fn script(self) -> &'static str {
         match self {
             Self::Rust => r#"rm -f target/nextest/default/junit.xml; cargo nextest run --tests "$@""#,
@@ -192,7 +188,7 @@ impl Part {
                 r#"export PYTHONDONTWRITEBYTECODE=1
                 target/tools/k8s/bin/python -m pytest --quiet -p no:cacheprovider --junitxml="$REPORT" k8s/tests ${1:+-k "$*"}"#
             }
-            // With a filter without projects that follow another: they would run whole.
+            // A filter switches off dependent projects, which would run completely.
             Self::Browser => {
                 r#"PLAYWRIGHT_JUNIT_OUTPUT_NAME="$REPORT" target/debug/stack run \
                 npm run --silent test:browser -- --reporter=list,junit ${1:+--no-deps} "$@""#
@@ -206,7 +202,7 @@ impl Part {
     }
 }
 
-/// Runs a script that may compile, and measures the processor time of all its processes. Shows its output at once, or only if it fails.
+/// Measures the processor time of all of the script's processes.
 fn timed(name: &'static str, text: &str, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
     let file = |ending: &str| root().join(REPORTS).join(name).with_extension(ending);
     let (times, log, report) = (file("times"), file("log"), file("xml"));
@@ -238,7 +234,7 @@ fn timed(name: &'static str, text: &str, filter: &[String], is_shown: bool) -> a
     })
 }
 
-/// The sum of the last line that `times` of bash prints, which is that of children: `1m2.345s 0m3.210s`.
+/// Sums the last line of bash's `times`, for child processes: `1m2.345s 0m3.210s`.
 fn processor_seconds(times: &str) -> f64 {
     let seconds = |text: &str| {
         let (minutes, seconds) = text.strip_suffix('s')?.split_once('m')?;
@@ -248,7 +244,6 @@ fn processor_seconds(times: &str) -> f64 {
     children.split_whitespace().filter_map(seconds).sum()
 }
 
-/// Prints the parts, the slowest tests and how many passed and failed.
 fn summarize(rows: &[Row]) -> anyhow::Result<()> {
     println!(
         "\n{:<14} {:>6} {:>6} {:>8} {:>8}",

@@ -1,5 +1,5 @@
-//! Tools that chores need beyond Rust, Node and Python. What needs no root goes into `target/tools` and `node_modules`, pinned by
-//! `tools/pins`; Debian packages are named, with the command that installs them.
+//! Tools besides Rust, Node and Python. Without root they go into `target/tools` and `node_modules`, pinned by
+//! `tools/pins`. The user installs Debian packages.
 
 use std::{
     ffi::OsStr,
@@ -14,7 +14,7 @@ use anyhow::Context;
 
 use crate::step::{output_of, program, root, run, run_quietly, script};
 
-/// A tool by the name of its folder in `target/tools`.
+/// Named after its folder in `target/tools`.
 #[derive(Clone, Copy)]
 pub struct Tool {
     name: &'static str,
@@ -23,22 +23,22 @@ pub struct Tool {
 
 #[derive(Clone, Copy)]
 enum Source {
-    /// PyPI, into a virtual environment, as `tools/pins/<name>.txt` locks it.
+    /// PyPI packages, locked by `tools/pins/<name>.txt`.
     Python,
-    /// PyPI, the program of this name in the wheel.
+    /// Program in a wheel from PyPI.
     Wheel,
-    /// npm, as the lock in this folder has it.
+    /// npm packages, locked in this folder.
     Npm(&'static str),
-    /// npm, into `node_modules`. Without those for tests: `--omit=dev`.
+    /// npm packages in `node_modules`; `--omit=dev` leaves out those of tests.
     Site(&'static str),
-    /// crates.io, at this version.
+    /// Version at crates.io.
     Crate(&'static str),
-    /// A file of a Debian package that is not installed, because it would start a service.
+    /// File of a Debian package that would start a service if installed.
     Deb {
         package: &'static str,
         file: &'static str,
     },
-    /// Debian packages to install, each with a command that succeeds if it is there.
+    /// Debian packages, each with a command that detects it.
     System(&'static [(&'static str, &'static str)]),
 }
 
@@ -79,7 +79,7 @@ pub const MAIL_TOOLS: Tool = system(&[
     ("spamassassin", "spamassassin --version"),
     ("openssl", "openssl version"),
 ]);
-/// The library of [`CLAMD`], through a small package that needs it and starts nothing.
+/// This package depends on [`CLAMD`]'s library, and starts no service.
 pub const CLAMD_LIBRARY: Tool = system(&[("clamdscan", "ldconfig -p | grep libclamav")]);
 pub const POD_SANDBOX: Tool = system(&[("nftables", "nft --version"), ("iproute2", "ip -Version")]);
 pub const CONTAINERS: Tool = system(&[
@@ -87,14 +87,14 @@ pub const CONTAINERS: Tool = system(&[
     ("podman", "podman --version"),
     ("runc", "runc --version"),
 ]);
-/// With a font as wide as Arial: the font that stands in until ours has loaded is measured by it.
+/// The fallback font is measured against a font as wide as Arial.
 pub const CHROMIUM: Tool = system(&[
     ("chromium-headless-shell", "chromium-headless-shell --version"),
     ("fontconfig", "fc-match Arial"),
     ("fonts-liberation", "fc-match Arial | grep -E 'Liberation|Arial'"),
     ("fonts-noto-color-emoji", "fc-match emoji | grep Noto"),
 ]);
-/// For the back/forward cache, which the shell without a window has not.
+/// The headless shell has no back/forward cache.
 pub const CHROMIUM_WITH_WINDOW: Tool = system(&[("chromium", "chromium --version")]);
 pub const ENGINES: Tool = system(&[
     ("firefox-esr", "firefox-esr --version"),
@@ -109,11 +109,11 @@ const fn deb(name: &'static str, package: &'static str, file: &'static str) -> T
     tool(name, Source::Deb { package, file })
 }
 
-/// Fetches, side by side, the tools that are missing or whose pins changed.
+/// Fetches missing or outdated tools in parallel.
 ///
 /// # Errors
 ///
-/// If a Debian package is missing, before anything is fetched; or a tool cannot be fetched.
+/// If a Debian package is missing, before anything is fetched; or if a tool cannot be fetched.
 pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
     let packages = missing_packages(tools);
     anyhow::ensure!(
@@ -137,7 +137,6 @@ pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
     })
 }
 
-/// Debian packages that these tools still need.
 pub fn missing_packages(tools: &[Tool]) -> Vec<&'static str> {
     let python = [VENV].repeat(
         tools
@@ -161,7 +160,6 @@ pub fn missing_packages(tools: &[Tool]) -> Vec<&'static str> {
     packages
 }
 
-/// Where tools are.
 fn folder() -> PathBuf {
     root().join("target/tools")
 }
@@ -170,16 +168,15 @@ fn run_install(tool: &Tool) -> anyhow::Result<()> {
     println!("▸ Fetching {}", tool.name);
     tool.install()
         .with_context(|| format!("{} cannot be fetched", tool.name))?;
-    // Written last, so that an installation that was cut short is repeated.
+    // Written last, so that an interrupted installation is repeated.
     if let Some(stamp) = tool.stamp() {
         fs::write(stamp, tool.pin()?)?;
     }
-    println!("  {} is there", tool.name);
+    println!("  {} is installed", tool.name);
     Ok(())
 }
 
 impl Tool {
-    /// Whether one of these brings it along.
     fn is_part_of(&self, tools: &[Self]) -> bool {
         let has_all = tools
             .iter()
@@ -199,7 +196,7 @@ impl Tool {
         }
     }
 
-    /// Whether the machine has this version or a newer one.
+    /// Whether this version or a newer one is installed.
     fn is_on_path(&self, version: &str) -> bool {
         let numbers = |text: &str| {
             text.split('.')
@@ -212,7 +209,7 @@ impl Tool {
         found.is_some_and(|found| found >= numbers(version))
     }
 
-    /// What says which version is installed; it is equal to [`Self::pin`] if that one is wanted.
+    /// File with the installed version; it equals [`Self::pin`] if current.
     fn stamp(&self) -> Option<PathBuf> {
         let place = match self.source {
             Source::System(_) | Source::Deb { .. } => return None,
@@ -262,12 +259,12 @@ impl Tool {
                 }
                 npm("ci", &[], &place)
             }
-            // `ci` would first remove what a running site uses.
+            // `ci` would first remove packages that a running site uses.
             Source::Site(flag) if root().join("node_modules").exists() => {
                 npm("install", &["--no-save", flag], &root())
             }
             Source::Site(flag) => npm("ci", &[flag], &root()),
-            // Without optimisation: it is compiled longer than it ever runs.
+            // Unoptimised: compiling takes longer than it ever runs.
             Source::Crate(version) => {
                 let install = format!(
                     "cargo install {} --version {version} --locked --debug --quiet --root",
@@ -292,7 +289,7 @@ impl Tool {
     fn install_environment(&self, place: &Path) -> anyhow::Result<()> {
         let python = place.join("bin/python");
         run_quietly(program("python3", &["-m", "venv", "--clear"]).arg(place))?;
-        // dkimpy has no wheel. Without isolation it is built by the tools that `python-build.txt` locks.
+        // dkimpy has no wheel. Without isolation pip builds it with tools locked in `python-build.txt`.
         let build = Path::new("tools/pins").join(format!("{}-build.txt", self.name));
         if root().join(&build).exists() {
             pip(&python, &build, &["--only-binary", ":all:"], None)?;
@@ -324,7 +321,7 @@ fn pip(
     run_quietly(install.args(options).args(last))
 }
 
-/// Nothing of a package runs at installation: `.npmrc` says so too, but not for folders below `target`.
+/// No install scripts run. `.npmrc` does not cover folders below `target`.
 fn npm(how: &str, options: &[&str], folder: &Path) -> anyhow::Result<()> {
     let mut install = program(
         "npm",
@@ -339,7 +336,6 @@ fn npm(how: &str, options: &[&str], folder: &Path) -> anyhow::Result<()> {
     run_quietly(install.args(options).current_dir(folder))
 }
 
-/// Removes a file or folder, if it is there.
 fn remove(path: &Path) -> anyhow::Result<()> {
     let removed = if path.is_dir() {
         fs::remove_dir_all(path)
