@@ -1,4 +1,4 @@
-//! `bench accept`: contact forms, from the request to the broker's acknowledgement.
+//! `bench accept`: contact forms.
 
 use testkit::{Ports, Stack};
 
@@ -11,20 +11,21 @@ use crate::{
     wrk::{Load, Requests},
 };
 
-/// What was seen less a quarter; lower means that something got slower.
+/// The measured ratio less a quarter. Lower means a regression.
 const LEAST: f64 = 0.25;
 
-/// Compares gateway and contact service with Axum and Fastify. The notifier is stopped.
+/// Contact forms on a stack without a notifier.
 ///
 /// # Errors
 ///
-/// If a program does not start, or refuses a form.
+/// If a program does not start, or rejects a form.
 pub async fn accept(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let mut stack = Stack::start_as(forms(), Ports::free()?, &WITHOUT_LIMITS).await?;
-    // Room for a few minutes of load.
+    // Enough for a few minutes of load.
     stack.nats.provision(&["--storage-mb", "8000"]).await?;
     stack.stop_service("notifier").await?;
-    // In a stream of contact messages alone the broker scans all subjects for a consumer with two filters: 40 ms at 100,000 messages.
+    // Without a second kind of event the broker scans all subjects for a consumer with two filters: 40 ms at 100,000
+    // messages.
     let sign_ups = Load {
         requests: Requests::Newsletter,
         connections: 1,

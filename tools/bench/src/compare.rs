@@ -11,23 +11,19 @@ use crate::{
     wrk::Load,
 };
 
-/// Who takes the load.
 pub struct Contender<'a> {
-    /// Its name in the table.
     pub name: &'a str,
-    /// Address that the load is sent to, without a path.
     pub url: String,
-    /// The processes that work for it.
     pub processes: Vec<&'a ChildProcess>,
-    /// The least share of the peer's rate.
+    /// Least ratio to the peer's rate.
     pub least: Option<f64>,
 }
 
-/// Sends the load to all contenders in turns, after one that does not count. The first one is the peer.
+/// Takes turns after a warm-up. The first contender is the peer.
 ///
 /// # Errors
 ///
-/// If wrk cannot run, or a request was refused.
+/// If wrk fails, or a request is rejected.
 pub async fn compare(
     case: &str,
     contenders: &[Contender<'_>],
@@ -58,16 +54,14 @@ pub async fn compare(
     Ok(rows)
 }
 
-/// Processor time of each process until now, in microseconds.
-///
 /// # Errors
 ///
-/// If one of them has ended.
+/// If a process has ended.
 pub fn cpu_micros(processes: &[&ChildProcess]) -> anyhow::Result<Vec<f64>> {
     let micros = |process: &&ChildProcess| {
         let pid = process.pid().context("a process ended")?;
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The fields follow the name, which stands in brackets and may contain anything.
+        // The process name in brackets may contain anything.
         let (_, fields) = stat.rsplit_once(')').context("no name in stat")?;
         // Fields 14 and 15 (proc(5)), in hundredths of a second.
         let ticks = fields.split_whitespace().skip(11).take(2);
@@ -76,11 +70,11 @@ pub fn cpu_micros(processes: &[&ChildProcess]) -> anyhow::Result<Vec<f64>> {
     processes.iter().map(micros).collect()
 }
 
-/// Processor time of each process since then, in microseconds for each request.
+/// Microseconds per request.
 ///
 /// # Errors
 ///
-/// If one of them has ended.
+/// If a process has ended.
 pub fn cpu_of_each(
     before: &[f64],
     processes: &[&ChildProcess],

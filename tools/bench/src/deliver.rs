@@ -1,4 +1,4 @@
-//! `bench deliver`: a backlog of sign-ups that becomes mails.
+//! `bench deliver`: mails from a backlog of sign-ups.
 
 use std::time::Duration;
 
@@ -18,15 +18,14 @@ use crate::{
     wrk::{Load, Requests},
 };
 
-/// How long the mail server takes to store a mail.
 const STORING: Duration = Duration::from_millis(5);
-/// Connections of the loop: as many as the notifier has for one channel.
+/// As many as the notifier uses for one channel.
 const CONNECTIONS: u64 = 4;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(300);
 const LEAST: f64 = 0.9;
 const MAIL: &str = "Subject: Confirm your subscription\r\n\r\nOne line is enough.\r\n.\r\n";
 
-/// Compares the notifier with a loop that sends as many mails to the same server.
+/// The peer is a loop that sends as many mails.
 ///
 /// # Errors
 ///
@@ -71,7 +70,7 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
     Ok(vec![bare, ours])
 }
 
-/// Mails a second, once so many were accepted. They are removed then.
+/// Mails per second. Removes the mails from the server.
 async fn rate(server: &MailServer, mails: u64) -> anyhow::Result<f64> {
     eventually("all mails arrive", DELIVERY_TIMEOUT, async || {
         (server.accepted_mails().len() as u64 >= mails).then_some(())
@@ -82,7 +81,6 @@ async fn rate(server: &MailServer, mails: u64) -> anyhow::Result<f64> {
     Ok(accepted.len() as f64 / (last.at - first.at).as_secs_f64())
 }
 
-/// Sends mails as fast as the server takes them.
 async fn send_mails(port: u16, mails: u64) -> anyhow::Result<()> {
     let mut senders = JoinSet::new();
     for sender in 0..CONNECTIONS {
@@ -107,7 +105,6 @@ async fn send_mails(port: u16, mails: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says this, and waits for so many lines of answer.
 async fn converse(server: &mut BufStream<TcpStream>, words: &str, answers: usize) -> anyhow::Result<()> {
     server.write_all(words.as_bytes()).await?;
     server.flush().await?;

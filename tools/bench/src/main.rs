@@ -1,6 +1,5 @@
-//! Our release programs beside a minimal peer, in turns of one run on this machine: the ratio is the result.
-//!
-//! Run by `cargo xtask bench`; docs/performance.md has the figures.
+//! Compares our release programs with minimal peers, in turns on one machine. The ratio is the result
+//! (docs/performance.md).
 
 mod accept;
 mod compare;
@@ -18,10 +17,8 @@ use testkit::{Hosting, Shape};
 
 use self::table::Row;
 
-/// Settings without limits for one visitor.
 const WITHOUT_LIMITS: [(&str, &str); 2] = [("RATE_PER_MINUTE", "1000000"), ("RATE_BURST", "1000000")];
 
-/// The services without the site's files.
 fn forms() -> Shape {
     Shape {
         hosting: Hosting::Nobody,
@@ -66,7 +63,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let cli = Cli::parse();
     let rows = tokio::select! {
         rows = bench(&cli) => rows?,
-        // What was started ends with this process only if it is dropped.
+        // Child processes end only when their handles are dropped.
         signal = tokio::signal::ctrl_c() => {
             signal?;
             anyhow::bail!("stopped")

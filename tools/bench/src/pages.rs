@@ -15,7 +15,7 @@ use crate::{
 
 const LEAST: f64 = 0.7;
 
-/// Compares the gateway with Axum. Both send the gzip file that the build wrote.
+/// Both send the gzip file of the build.
 ///
 /// # Errors
 ///

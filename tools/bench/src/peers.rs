@@ -1,4 +1,4 @@
-//! The peers, started.
+//! Starts the peers.
 
 use std::{env, time::Duration};
 
@@ -12,15 +12,13 @@ const STREAM: &str = "PEERS";
 const SUBJECT: &str = "peers.forms";
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A peer that runs until it is dropped.
+/// Running peer, stopped on drop.
 pub struct Peer {
     url: String,
     process: ChildProcess,
 }
 
 impl Peer {
-    /// Starts Axum, which is built beside this program.
-    ///
     /// # Errors
     ///
     /// If it is not built, or does not start.
@@ -29,8 +27,6 @@ impl Peer {
         Self::start("axum", program, stack).await
     }
 
-    /// Starts Fastify, with the packages that `cargo xtask bench` installs.
-    ///
     /// # Errors
     ///
     /// If it does not start.
@@ -43,7 +39,7 @@ impl Peer {
         Self::start("fastify", program, stack).await
     }
 
-    /// The peer as a contender, with a process that works for it as well.
+    /// Contender, measured together with the process `beside`.
     pub fn contender<'a>(&'a self, beside: Option<&'a ChildProcess>) -> Contender<'a> {
         Contender {
             name: &self.process.name,
@@ -73,7 +69,7 @@ impl Peer {
     }
 }
 
-/// Creates the stream that the peers publish to: on disk, as ours is.
+/// On disk, like our stream.
 async fn create_stream(nats: &Nats) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let config = stream::Config {

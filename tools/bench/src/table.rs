@@ -1,4 +1,4 @@
-//! Table of a bench, in Markdown: medians of turns.
+//! Markdown table with medians of turns.
 
 use std::{
     fs,
@@ -9,25 +9,21 @@ const HEAD: &str = "\
 | case | contender | per second | of the peer | p50 ms | p99 ms | CPU µs each |
 |---|---|---:|---:|---:|---:|---|";
 
-/// One contender in one case.
 pub struct Row {
-    /// What was asked of it. The first row of a case is the peer's.
+    /// The first row of a case is the peer's.
     pub case: String,
-    /// Its name.
     pub contender: String,
-    /// The least share of the peer's rate that is accepted.
+    /// Least ratio to the peer's rate.
     pub least: Option<f64>,
-    /// Its turns.
     pub turns: Vec<Turn>,
 }
 
-/// What was seen in one turn.
 pub struct Turn {
-    /// Requests or mails a second.
+    /// Per second.
     pub rate: f64,
-    /// The median and the 99th percentile, if the load measures them.
+    /// Median and 99th percentile.
     pub latencies_ms: Option<[f64; 2]>,
-    /// Processor time of each process, in microseconds for each request.
+    /// Microseconds of each process per request.
     pub cpu: Vec<(String, f64)>,
 }
 
@@ -67,8 +63,7 @@ impl Row {
     }
 }
 
-/// Prints the table, and the load of the machine, which says whether the ratios can be trusted. Gives whether no contender is below
-/// its least ratio.
+/// Also prints the load average, to judge the ratios by. Returns whether every contender reaches its least ratio.
 ///
 /// # Errors
 ///

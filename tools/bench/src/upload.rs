@@ -16,11 +16,11 @@ use crate::{
 const LEAST: f64 = 0.5;
 const MEGABYTES: usize = 5;
 
-/// Compares gateway and careers service with Axum that puts the file into the same store. The notifier is stopped.
+/// Applications on a stack without a notifier.
 ///
 /// # Errors
 ///
-/// If a program does not start, or an upload is refused.
+/// If a program does not start, or rejects an upload.
 pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let mut stack = Stack::start_as(forms(), Ports::free()?, &WITHOUT_LIMITS).await?;
     stack.stop_service("notifier").await?;
@@ -30,7 +30,7 @@ pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let axum = Peer::axum(&stack).await?;
     let broker = stack.nats.servers[0].process()?;
     let mut rows = Vec::new();
-    // The gateway reads ten at a time; more would be told to come again.
+    // The gateway reads ten uploads at a time, and rejects more.
     for connections in [1, 8] {
         let ours = Contender {
             name: "ours",

@@ -1,4 +1,4 @@
-//! Load by wrk, with one thread: each connection sends its next request when the last is answered.
+//! Load by wrk: each connection sends its next request after the last answer.
 
 use std::{path::Path, time::Duration};
 
@@ -8,35 +8,25 @@ use testkit::root;
 use tokio::{process::Command, time::timeout};
 
 const SCRIPT: &str = "tools/bench/src/requests.lua";
-/// How much longer than the turn wrk may take.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// What visitors send.
+/// Each request has another sender.
 #[derive(Clone, Copy)]
 pub enum Requests<'a> {
-    /// Contact forms, each of another visitor.
     Contact,
-    /// Sign-ups for the newsletter, each of another visitor.
     Newsletter,
-    /// Applications with this file as the résumé, each of another visitor.
     Application(&'a Path),
-    /// The file of the site at this path.
     Page(&'a str),
 }
 
-/// Requests over a number of connections.
 #[derive(Clone, Copy)]
 pub struct Load<'a> {
-    /// What is sent.
     pub requests: Requests<'a>,
-    /// How many connections.
     pub connections: u32,
 }
 
-/// What wrk saw in a turn.
 #[derive(Deserialize)]
 pub struct Sent {
-    /// How many requests were answered.
     pub requests: u64,
     micros: u64,
     p50: f64,
@@ -46,23 +36,20 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Requests a second.
     pub fn per_second(&self) -> f64 {
         self.requests as f64 * 1e6 / self.micros as f64
     }
 
-    /// The median and the 99th percentile.
+    /// Median and 99th percentile.
     pub fn latencies_ms(&self) -> [f64; 2] {
         [self.p50 / 1e3, self.p99 / 1e3]
     }
 }
 
 impl Load<'_> {
-    /// Sends it for some seconds to this address.
-    ///
     /// # Errors
     ///
-    /// If wrk cannot run, or a request was not answered with success.
+    /// If wrk fails, or a request is not answered with success.
     pub async fn send(self, url: &str, seconds: u64) -> anyhow::Result<Sent> {
         let (path, kind, file) = match self.requests {
             Requests::Contact => ("/api/contact", "contact", None),

@@ -1,6 +1,4 @@
-//! The least that our work costs in Rust: Axum that publishes forms to JetStream, puts résumés into the store and serves files.
-//!
-//! It validates nothing but the shape of a form, limits nobody and logs nothing.
+//! Minimal Axum peer that publishes forms to JetStream, stores résumés and serves files, without limits and logs.
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
@@ -54,7 +52,6 @@ struct ContactForm {
     message: String,
 }
 
-/// The answer to a form, as JSON.
 type Answer = ([(HeaderName, &'static str); 1], &'static str);
 
 const ANSWER: Answer = (
@@ -69,7 +66,7 @@ struct Peer {
     store: ResumeStore,
 }
 
-/// Whatever failed: answered with 500.
+/// Any failure, answered with 500.
 struct Failed;
 
 impl<E: Into<anyhow::Error>> From<E> for Failed {
