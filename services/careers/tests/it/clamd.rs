@@ -1,4 +1,4 @@
-//! A real virus scanner that knows one virus, which is none.
+//! A real virus scanner with one harmless signature.
 
 use std::{fs, time::Duration};
 
@@ -8,7 +8,6 @@ use tokio::process::Command;
 
 const START: Duration = Duration::from_secs(90);
 
-/// A clamd on 127.0.0.1, without the signatures of the world.
 pub struct Clamd {
     port: u16,
     part: ChildProcess,
@@ -16,14 +15,12 @@ pub struct Clamd {
 }
 
 impl Clamd {
-    /// What it takes for a virus, wherever it stands in a file.
     pub const VIRUS: &str = "The testkit calls this a virus.";
-    /// Starts one on a free port. clamd's own limits are wider than any résumé.
+    /// Starts on a free port. clamd's own limits exceed any résumé.
     pub async fn start() -> anyhow::Result<Self> {
         Self::start_with("").await
     }
 
-    /// The same with this line in its configuration.
     pub async fn start_with(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
         anyhow::ensure!(
@@ -34,7 +31,7 @@ impl Clamd {
         let folder = TempDir::new()?;
         let signatures = folder.path().join("signatures");
         fs::create_dir(&signatures)?;
-        // Name, any type of file, any place, the bytes in hexadecimal digits.
+        // Format: name, any file type, any offset, the bytes in hexadecimal.
         let virus: String = Self::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
         fs::write(
             signatures.join("testkit.ndb"),
@@ -58,12 +55,10 @@ impl Clamd {
         })
     }
 
-    /// Its address, as `host:port`.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Ends it at once, as a crash would.
     pub async fn kill(self) -> anyhow::Result<()> {
         self.part.kill().await
     }

@@ -1,7 +1,6 @@
-//! Résumés that are made to cost more than they look like.
+//! Résumés that cost more to inspect than they seem.
 
-/// An archive of nearly the largest size whose directory lists 207,000 entries, most of them nothing but their line there;
-/// among them those of a DOCX.
+/// DOCX of nearly the largest size whose directory lists 207,000 entries, most of them without content.
 pub fn crowded_archive() -> Vec<u8> {
     const ENTRIES: usize = 207_000;
     const END_BYTES: usize = 22;
@@ -39,7 +38,6 @@ pub fn crowded_archive() -> Vec<u8> {
     file
 }
 
-/// A DOCX with nothing in it.
 pub fn docx() -> Vec<u8> {
     let types = "<Types><Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
     let mut archive = rawzip::ZipArchiveWriter::new(Vec::new());

@@ -71,7 +71,6 @@ async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()
     Ok(())
 }
 
-/// Runs with these flags on top of the usual ones.
 async fn running_with(more: &[String]) -> anyhow::Result<Running> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     let spool = TempDir::new()?;
@@ -98,7 +97,6 @@ impl Running {
         Ok(answer.into_inner().event_id)
     }
 
-    /// Whatever was uploaded is gone again, and no event tells of it.
     async fn ensure_nothing_is_left(&self) -> anyhow::Result<()> {
         assert!(self.nats.events().await?.is_empty());
         eventually("the bucket is empty", Duration::from_secs(45), async || {
@@ -108,7 +106,6 @@ impl Running {
         self.ensure_spool_is_empty().await
     }
 
-    /// No upload is provisional any more.
     async fn ensure_no_record_is_left(&self) -> anyhow::Result<()> {
         let records = self.nats.messages("KV_uploads").await?;
         assert!(
@@ -118,7 +115,7 @@ impl Running {
         Ok(())
     }
 
-    /// Applies, and goes away as soon as the résumé is stored.
+    /// Applies, and drops the call once the résumé is stored.
     async fn apply_until_stored(&self) -> anyhow::Result<()> {
         let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
         let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
@@ -229,7 +226,7 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
     let mut running = running().await?;
     let parts = [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat();
     let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
-    // The stream stays open behind its last part, as on a line that went dead.
+    // The stream stays open after its last part, as on a dead connection.
     let hanging = futures_util::StreamExt::chain(tokio_stream::iter(parts), tokio_stream::pending());
     let spool = running.spool.path();
     tokio::select! {
@@ -270,7 +267,6 @@ async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from
     Ok(())
 }
 
-/// The service as a process of its own, once it listens.
 async fn process(flags: &[String], logs: &Path, port: u16) -> anyhow::Result<ChildProcess> {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_careers"));
     pass_flags(command.as_std_mut(), flags);

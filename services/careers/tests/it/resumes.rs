@@ -1,4 +1,4 @@
-//! Which files are taken, under which names and keys, and what the look into them costs.
+//! Which files are accepted, their names and keys, and the cost of inspecting them.
 
 use futures_util::future::try_join_all;
 use site_proto::careers::v1::careers_service_client::CareersServiceClient;
@@ -18,13 +18,12 @@ use crate::{
     default_flags, fields, process, resume, running,
 };
 
-/// As many as the gateway lets in at once, nearly.
+/// Nearly as many as the gateway admits at once.
 const AT_ONCE: usize = 8;
 const LARGEST: usize = 10 * 1024 * 1024;
-/// What so many looks may take beyond what honest files of this size do: one after the other, each a few buffers.
+/// Memory for the inspections: they run one by one, with a few buffers each.
 const LOOKS_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The sentence under the résumé's field, where that is all that is wrong.
 fn sentence(refused: Result<String, Status>) -> Option<String> {
     let mut violations = status::violations(&refused.err()?);
     let sentence = violations.remove("resume");
@@ -113,7 +112,6 @@ async fn a_name_of_any_length_is_kept_in_the_event_and_out_of_the_key() -> anyho
     Ok(())
 }
 
-/// The service as a process of its own, whose memory can be measured.
 async fn site() -> anyhow::Result<(Running, ChildProcess, TempDir)> {
     let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
     let logs = TempDir::new()?;

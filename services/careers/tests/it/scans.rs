@@ -1,4 +1,4 @@
-//! What the virus scanner says of a résumé, and what becomes of it where it says nothing.
+//! Outcomes of a virus scan, and résumés that cannot be scanned.
 
 use std::time::Duration;
 
@@ -10,23 +10,20 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, application, clamd::Clamd, commit, fields, resume, running, running_with};
 
-/// How long a scan may take unless a setting says otherwise.
 const DEFAULT_SCAN: Duration = Duration::from_secs(15);
-/// Where nothing listens (port 9 is "discard", RFC 863).
+/// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
 
 async fn scanned_by(address: &str) -> anyhow::Result<Running> {
     running_with(&[format!("--clamd={address}")]).await
 }
 
-/// A PDF that clamd refuses only once it has seen nearly all of it.
 fn infected(bytes: usize) -> Vec<u8> {
     let end = b"\nstartxref\n0\n%%EOF\n".to_vec();
     [pdf(bytes - end.len()), Clamd::VIRUS.into(), end].concat()
 }
 
 impl Running {
-    /// Sends a résumé and gives what its event says of the scan.
     async fn scan_of(&mut self, file: &[u8]) -> anyhow::Result<String> {
         let id = self.apply(application(file, Uuid::new_v4())).await?;
         let events = self.nats.events().await?;
@@ -103,7 +100,7 @@ async fn where_the_scanner_was_killed_resumes_are_taken_unscanned() -> anyhow::R
 
 #[tokio::test]
 async fn a_scanner_that_says_nothing_holds_nobody_up() -> anyhow::Result<()> {
-    // Connections are taken by the system; nobody reads what they bring.
+    // The system accepts connections, and nothing reads them.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let address = silent.local_addr()?;
     let limited = [format!("--clamd={address}"), "--clamd-seconds=1".to_owned()];

@@ -1,4 +1,4 @@
-//! What becomes of applications when the service is told to stop.
+//! Applications during the drain.
 
 use std::time::Duration;
 
@@ -22,11 +22,10 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, commit, default_flags, fields, process, resume};
 
-/// All but two seconds of it are for storing.
+/// All but two seconds are for storing.
 const GRACE: &str = "--grace-seconds=77";
 const SOON: Duration = Duration::from_secs(45);
 
-/// The service as a process of its own.
 async fn site() -> anyhow::Result<(Running, ChildProcess, u16, TempDir)> {
     let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
     let logs = TempDir::new()?;
@@ -44,7 +43,6 @@ async fn site() -> anyhow::Result<(Running, ChildProcess, u16, TempDir)> {
     Ok((running, careers, port, logs))
 }
 
-/// An application of which some has arrived: its sender, and its answer.
 async fn arriving(
     running: &Running,
 ) -> anyhow::Result<(
@@ -83,7 +81,7 @@ async fn what_its_caller_does_not_wait_for_is_stored_before_the_process_ends() -
     running.apply_until_stored().await?;
     careers.signal(Signal::SIGTERM)?;
     takes_no_more(port).await?;
-    // A process that did not wait for it would be gone by then.
+    // A process that did not wait would be gone by then.
     sleep(Duration::from_secs(1)).await;
     running.s3.fault(S3Fault::None);
     assert!(careers.stop().await?.success());

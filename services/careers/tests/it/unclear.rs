@@ -1,4 +1,4 @@
-//! What becomes of a résumé where it is not clear whether its event is stored, or a sweep came between.
+//! Résumés whose event may be stored or not, and résumés that a sweep removes meanwhile.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::{MEGABYTE, Running, application, running};
 
 const SOON: Duration = Duration::from_secs(45);
-/// Longer than an event waits for its acknowledgement before it is sent once more, and shorter than it waits in all.
+/// Longer than the first ack timeout, after which the event is sent again. Shorter than the whole publish.
 const SENT_TWICE: Duration = Duration::from_secs(3);
 
 impl Running {
@@ -28,7 +28,6 @@ impl Running {
         .await
     }
 
-    /// An application that goes on by itself, and what it is answered.
     fn applying(&self, file: &[u8], key: Uuid) -> JoinHandle<Result<(), Status>> {
         let mut careers = self.careers.clone();
         let parts = application(file, key).into_iter();
@@ -87,7 +86,7 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
     let records = running.nats.messages("KV_uploads").await?;
     let keys: Vec<_> = records.iter().map(|record| record.payload.to_vec()).collect();
     assert_eq!(keys, [objects[0].0.as_bytes()], "no sweep would find it");
-    // The broker goes on where it stood.
+    // The broker resumes where it stopped.
     running.apply(application(&pdf(MEGABYTE), Uuid::new_v4())).await?;
     Ok(())
 }
@@ -115,7 +114,7 @@ async fn is_stored_again_after(sweep: Sweep) -> anyhow::Result<()> {
     let applying = running.applying(&file, Uuid::new_v4());
     running.resume_is_stored().await?;
 
-    // As a sweep does that takes it for one that was cut off.
+    // As a sweep that considers the upload abandoned.
     let context = nats::jetstream(running.nats.client(User::Operator).await?);
     let records = UploadRecords::open(&context).await?;
     let stored = context.get_stream("KV_uploads").await?.get_raw_message(1).await?;
