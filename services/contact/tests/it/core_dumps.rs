@@ -1,4 +1,4 @@
-//! Nobody finds the keys in what a process leaves behind.
+//! Keys do not leak through core dumps or `/proc`.
 
 use std::{
     fs::{self, Permissions},
@@ -16,15 +16,15 @@ use tokio::process::Command;
 
 use crate::SOON;
 
-/// Somebody without rights (`nobody`), as whom the service runs where the test is root.
+/// The service runs as `nobody` if the test runs as root.
 const NOBODY: u32 = 65534;
 
-/// The service with nobody to answer as its broker: that is where it waits once it has read its settings.
+/// Without a broker, the service waits after it has read its settings.
 fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     let program = folder.join("contact");
     let is_root = fs::metadata("/proc/self")?.uid() == 0;
     if !program.exists() {
-        // Where nobody may start it, too.
+        // Where `nobody` may start it.
         fs::copy(env!("CARGO_BIN_EXE_contact"), &program)?;
         fs::set_permissions(folder, Permissions::from_mode(0o755))?;
     }
@@ -39,7 +39,7 @@ fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     ChildProcess::start("contact", folder, command)
 }
 
-/// Who may look into a process: its own user, or root alone (proc(5), `/proc/pid`).
+/// Whether its own user may read the process's memory (proc(5), `/proc/pid`).
 fn is_open_to_its_user(pid: u32) -> anyhow::Result<bool> {
     let memory = fs::metadata(format!("/proc/{pid}/mem"))?;
     Ok(memory.uid() == fs::metadata(format!("/proc/{pid}"))?.uid())

@@ -108,7 +108,7 @@ async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first answer was lost, its visitor wrote something else, and then the first again.
+/// The first answer is lost, and another message comes before the repeat.
 #[tokio::test]
 async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_key_stands_for_it()
 -> anyhow::Result<()> {
@@ -143,7 +143,7 @@ async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
         refused.map_err(|status| status.code()).err(),
         Some(Code::AlreadyExists)
     );
-    // Where the visitor came from may have been told otherwise meanwhile.
+    // A repeat's attribution may differ.
     let again = SubmitRequest {
         attribution: Some(Attribution {
             page: "/contact".into(),
@@ -156,7 +156,7 @@ async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A key says nothing of its sender: whoever knows or guesses one keeps nobody's message out by it, and hides none.
+/// Another person's use of a key blocks and hides no message.
 #[tokio::test]
 async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Result<()> {
     let mut running = running().await?;
@@ -190,7 +190,7 @@ async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Resu
     Ok(())
 }
 
-/// The key of a form without one is of its content, which others may know: no header holds it.
+/// Others may know the content behind a derived key, but no header can name the key.
 #[tokio::test]
 async fn a_derived_key_is_not_the_given_one_of_the_same_digits() -> anyhow::Result<()> {
     let mut running = running().await?;
