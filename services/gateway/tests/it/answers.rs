@@ -1,4 +1,4 @@
-//! What is answered without any service's help.
+//! Answers of the gateway without any service.
 
 use anyhow::Context;
 use futures_util::future::try_join_all;
@@ -13,7 +13,6 @@ use crate::without_services::Gateway;
 
 const FORMS: [&str; 3] = ["/api/contact", "/api/newsletter", "/api/career-application"];
 
-/// The answer's status, and its sentence where the form's contract puts it.
 async fn refusal(request: RequestBuilder) -> anyhow::Result<(StatusCode, String)> {
     let answer = request.send().await?;
     let status = answer.status();
@@ -61,7 +60,7 @@ async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// TRACE above all, which would send back what a browser adds by itself.
+/// TRACE would echo headers that the browser adds by itself.
 #[tokio::test]
 async fn no_method_is_taken_but_those_of_the_address() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
@@ -92,7 +91,7 @@ async fn an_unsubscribe_link_that_is_opened_leads_to_the_page_that_asks() -> any
             "?token=%26newsletter=confirm%0d%0a",
             "token=%26newsletter=confirm%0d%0a",
         ),
-        // The page takes the first of two.
+        // The page uses the first of two `newsletter` values.
         ("?newsletter=confirm&token=a", "newsletter=confirm&token=a"),
         ("", ""),
     ] {
@@ -167,7 +166,7 @@ async fn what_scripts_write_as_an_object_is_read() -> anyhow::Result<()> {
     const JSON: &str = "application/json";
     const ITS_ENCODING: &str = "application/json; charset=utf-8";
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
-    // Robots are answered by the gateway alone.
+    // The gateway answers robots by itself.
     for (content_type, body) in [
         (JSON, r#"{"website":"x"}"#),
         (JSON, " \r\n{ \"website\" : \"x\" }\n"),
@@ -198,7 +197,7 @@ async fn what_scripts_write_as_an_object_is_read() -> anyhow::Result<()> {
 async fn one_click_is_understood_however_its_body_ends() -> anyhow::Result<()> {
     const PAIRS: &str = "application/x-www-form-urlencoded";
     const PARTS: &str = "multipart/form-data; boundary=X";
-    /// The service is asked, which is away.
+    /// The gateway calls the service, which is unavailable.
     const UNDERSTOOD: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
     let gateway = Gateway::start(&[]).await?;
     let parts = |value: &str| {

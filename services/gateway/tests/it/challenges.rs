@@ -1,5 +1,5 @@
-//! Challenges as scripts meet them: asked before a body is read, and good for one submission. The services are away, so a form that
-//! passes is answered with 503.
+//! Challenges for scripts: required before a body is read, valid for one submission. Without services, a form
+//! that passes gets a 503.
 
 use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
 use anyhow::Context;
@@ -29,7 +29,6 @@ fn message(gateway: &Gateway, key: &str) -> RequestBuilder {
         .header("x-forwarded-for", VISITOR)
 }
 
-/// The solution of the challenge that is asked for.
 async fn solved(asked: Response) -> anyhow::Result<String> {
     assert_eq!(asked.status(), ASKED);
     assert_eq!(asked.headers()[header::RETRY_AFTER], "60");
@@ -58,7 +57,7 @@ async fn in_a_flood_a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()
     }
     let solution = solved(message(&gateway, KEY).send().await?).await?;
     let again = || message(&gateway, KEY).header("challenge-solution", &solution);
-    // The same submission twice: the broker knows its key.
+    // The same submission twice. The broker knows its key.
     for passed in try_join_all([again().send(), again().send()]).await? {
         assert_eq!(passed.status(), PASSED);
     }
@@ -82,7 +81,7 @@ async fn in_a_flood_a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()
 #[tokio::test]
 async fn an_application_is_asked_for_its_work_before_it_is_read() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
-    // An upload that was taken would be waited for longer, and then refused as too slow.
+    // Reading this upload would take longer and end in a timeout.
     let begun = stream::iter([Ok::<_, std::io::Error>("--x\r\n")]).chain(stream::pending());
     let apply = gateway
         .post("/api/career-application")

@@ -1,4 +1,4 @@
-//! An OTLP collector that remembers what it is sent.
+//! OTLP collector that keeps what it receives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,7 +27,6 @@ use opentelemetry_proto::tonic::{
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
-/// A span and the service it is from.
 pub type Seen = (String, Span);
 
 #[derive(Clone, Default)]
@@ -38,7 +37,6 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// A collector on a free port, and its address.
     pub async fn start() -> anyhow::Result<(Self, String)> {
         let collector = Self::default();
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -52,7 +50,6 @@ impl Collector {
         Ok((collector, address))
     }
 
-    /// The spans of a trace, which is named in hexadecimal digits.
     pub fn spans_of(&self, trace: &str) -> Vec<Seen> {
         let spans = lock(&self.spans);
         let of_trace = spans
@@ -61,17 +58,14 @@ impl Collector {
         of_trace.cloned().collect()
     }
 
-    /// Every span.
     pub fn spans(&self) -> Vec<Seen> {
         lock(&self.spans).clone()
     }
 
-    /// Every log record.
     pub fn logs(&self) -> Vec<(String, LogRecord)> {
         lock(&self.logs).clone()
     }
 
-    /// The trace of a request, in hexadecimal digits, once a span of it was sent.
     pub fn trace_of(&self, request_id: &str) -> Option<String> {
         let spans = lock(&self.spans);
         let is = |attribute: &KeyValue| attribute.key == "request_id" && text(attribute) == Some(request_id);
@@ -79,7 +73,6 @@ impl Collector {
         span.map(|(_, span)| encode_string(&span.trace_id))
     }
 
-    /// The log records of a trace, each with its service.
     pub fn logs_of(&self, trace: &str) -> Vec<(String, LogRecord)> {
         let logs = lock(&self.logs);
         let of_trace = logs
@@ -88,25 +81,23 @@ impl Collector {
         of_trace.cloned().collect()
     }
 
-    /// All that was sent of any metric.
     pub fn metrics(&self) -> Vec<Metric> {
         lock(&self.metrics).clone()
     }
 
-    /// The last export of a metric.
     pub fn last(&self, name: &str) -> Option<Metric> {
         let metrics = lock(&self.metrics);
         metrics.iter().rfind(|metric| metric.name == name).cloned()
     }
 
-    /// How often one metric was exported since another was for the last time.
+    /// Number of exports of `counted` since the last one of `last`.
     pub fn exports_since(&self, last: &str, counted: &str) -> usize {
         let metrics = lock(&self.metrics);
         let since = metrics.iter().rev().take_while(|metric| metric.name != last);
         since.filter(|metric| metric.name == counted).count()
     }
 
-    /// The last value of a counter with these attributes.
+    /// Last value of the counter with these attributes.
     pub fn count_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<i64> {
         match self.last_of(name, attributes)? {
             number_data_point::Value::AsInt(value) => Some(value),
@@ -114,7 +105,6 @@ impl Collector {
         }
     }
 
-    /// The last value of a gauge with these attributes.
     pub fn gauge_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<f64> {
         match self.last_of(name, attributes)? {
             number_data_point::Value::AsInt(value) => Some(value as f64),
@@ -190,7 +180,6 @@ impl LogsService for Collector {
     }
 }
 
-/// The text of an attribute that is one.
 pub fn text(attribute: &KeyValue) -> Option<&str> {
     match attribute.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => Some(text),

@@ -1,4 +1,4 @@
-//! Connections that attackers and broken proxies open, as the whole gateway meets them.
+//! Connections of attackers and broken proxies.
 
 use std::{fs, time::Duration};
 
@@ -22,7 +22,6 @@ async fn connect(gateway: &Gateway) -> anyhow::Result<TcpStream> {
     Ok(TcpStream::connect(address).await?)
 }
 
-/// What is answered to these bytes until the connection ends.
 async fn answer_to(gateway: &Gateway, words: &str) -> anyhow::Result<String> {
     let mut stream = connect(gateway).await?;
     stream.write_all(words.as_bytes()).await?;

@@ -1,4 +1,4 @@
-//! A lead in three CRMs, from the form on: each takes what its vendor's schema allows, and only with the token that it gave.
+//! A lead in three CRMs, each with its vendor's schema and its own token.
 
 use std::{
     collections::HashMap,
@@ -30,20 +30,17 @@ const SECRETS: [&str; 6] = [
     "zoho-refresh-token",
 ];
 
-/// A step of a recipe, and what its vendor answers.
+/// Step of a recipe, and the vendor's status and body.
 type Answer = (&'static str, u16, Value);
 
-/// A vendor, by what its recipe does.
+/// A vendor's API, as its recipe uses it.
 struct Vendor {
-    /// The name of its recipe and of its schemas.
     name: &'static str,
-    /// Where it gives tokens, and for what (RFC 6749), where it does.
+    /// Path and grant type (RFC 6749).
     token: Option<(&'static str, &'static str)>,
-    /// Without which it does nothing.
     authorization: &'static str,
-    /// What it answers to a request of this path.
     answer: fn(&str) -> Option<Answer>,
-    /// The step by which a lead is there.
+    /// Step that creates the lead.
     last: &'static str,
 }
 
@@ -108,7 +105,6 @@ impl Vendor {
         steps.map(validator).collect()
     }
 
-    /// What it says to a request, and whether a lead is there by it.
     fn reply(&self, asked: &Request, schemas: &HashMap<String, Validator>) -> (Reply, bool) {
         if let Some((path, grant)) = self.token
             && asked.url.path() == path
@@ -137,7 +133,6 @@ impl Vendor {
     }
 }
 
-/// A vendor's stand-in, and how many leads it had.
 struct Crm {
     stand_in: HttpStandIn,
     leads: Arc<AtomicUsize>,

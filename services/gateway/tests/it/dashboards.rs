@@ -1,4 +1,4 @@
-//! Dashboards and alerts ask for metrics that there are, and alerts fire when they should.
+//! Dashboards and alerts query existing metrics, and alerts fire when they should.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,14 +14,11 @@ use testkit::{generated, root};
 
 use crate::promtool::promtool;
 
-/// What Prometheus adds to the labels of the services: who sent it.
 const OF_PROMETHEUS: [&str; 2] = ["job", "instance"];
-/// What Prometheus makes of one histogram, and the label that each part has besides.
+/// Series of a histogram at Prometheus, each with its additional label.
 const OF_A_HISTOGRAM: [(&str, Option<&str>); 3] = [("_bucket", Some("le")), ("_count", None), ("_sum", None)];
-/// What the names of our metrics begin with at Prometheus.
 const OURS: [&str; 5] = ["site_", "http_server_", "rpc_server_", "messaging_", "process_"];
 
-/// The labels of each metric of the services, by the names that Prometheus has for both.
 struct Known(BTreeMap<String, BTreeSet<String>>);
 
 fn folder() -> PathBuf {
@@ -56,7 +53,7 @@ impl Known {
         Ok(Self(known))
     }
 
-    /// Fails where a query asks for a metric of ours that there is not, or chooses, sums or joins by a label that it does not have.
+    /// Fails if the query names a metric of ours that does not exist, or a label that it lacks.
     fn check(&self, query: &str) -> anyhow::Result<()> {
         let matcher = Regex::new(r#"(\w+)\s*(?:=~|!~|!=|=)\s*""#)?;
         let (mut had, mut is_ours_alone) = (BTreeSet::new(), true);
@@ -109,7 +106,7 @@ fn every_panel_and_every_query_of_a_canary_asks_for_metrics_that_there_are() -> 
     Ok(())
 }
 
-/// The rules as promtool reads them: what stands below `spec` of the PrometheusRule.
+/// In promtool's format: everything below `spec` of the PrometheusRule.
 fn rules() -> anyhow::Result<String> {
     let file = fs::read_to_string(folder().join("alerts/site.yaml"))?;
     let (_, spec) = file
@@ -119,13 +116,11 @@ fn rules() -> anyhow::Result<String> {
     Ok(lines.map(|line| format!("{line}\n")).collect())
 }
 
-/// The values of all lines with this key in the file of alerts.
 fn values<'a>(rules: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = rules.lines().map(|line| line.trim().trim_start_matches("- "));
     lines.filter_map(move |line| line.strip_prefix(key))
 }
 
-/// The lines that begin with one of these keys, each with what stands below it, further in.
 fn blocks(rules: &str, keys: &[&str]) -> Vec<String> {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let lines: Vec<&str> = rules.lines().collect();
@@ -146,7 +141,6 @@ fn blocks(rules: &str, keys: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// What a rule records, or the alert that it is.
 fn name_of(rule: &str) -> &str {
     let (_, name) = rule
         .lines()
@@ -156,7 +150,7 @@ fn name_of(rule: &str) -> &str {
     name
 }
 
-/// Of these rules, in their order, those that these alerts come to: themselves, and what they ask for of what others record.
+/// Rules of these alerts and of the series they query, in order.
 fn needed<'a>(rules: &'a [String], alerts: &BTreeSet<&str>) -> Vec<&'a str> {
     let mut needed: Vec<&str> = Vec::new();
     for rule in rules.iter().rev() {
@@ -194,8 +188,7 @@ fn every_alert_asks_for_metrics_that_there_are_and_has_an_entry_in_the_runbook()
     Ok(())
 }
 
-/// promtool evaluates every rule that it is given for every case, at every moment of it: so each case is given those alone that its
-/// alerts come to.
+/// promtool evaluates every rule at every moment, so each case gets only the rules it needs.
 #[test]
 fn alerts_fire_and_keep_still_as_their_cases_say() -> anyhow::Result<()> {
     const CASE: &str = "\n  - name: ";

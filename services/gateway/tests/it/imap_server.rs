@@ -9,15 +9,14 @@ use uuid::Uuid;
 use testkit::{CertificateAuthority, ChildProcess, TcpProxy, free_ports, root};
 
 const START: Duration = Duration::from_secs(60);
-/// Its hash under PBKDF2 (`pysasl.hashing.BuiltinHash`) is what the server is given.
+/// The server gets its PBKDF2 hash (`pysasl.hashing.BuiltinHash`).
 const PASSWORD: &str = "secret";
 const PASSWORD_HASH: &str =
     "$pbkdf2-sha256$500000$jdgCPUqf6gY0LpQuXwitUA==$e9Ugn5DB2wlU3+Ca1fnAS4+gxfrynThWBMZ/EshdPd8=";
 const USER: &str = "check";
 
-/// The server, with one mailbox.
 pub struct ImapServer {
-    /// TLS from the first byte, which the server itself does not speak.
+    /// Implicit TLS, which the server itself lacks.
     encrypted: TcpProxy,
     folder: TempDir,
     authority: CertificateAuthority,
@@ -25,7 +24,6 @@ pub struct ImapServer {
 }
 
 impl ImapServer {
-    /// Starts one on a free port of 127.0.0.1.
     pub async fn start() -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         for part in ["new", "cur", "tmp"] {
@@ -66,7 +64,7 @@ impl ImapServer {
         })
     }
 
-    /// Puts a mail into the mailbox, as a mail server delivers it (maildir(5)).
+    /// Delivers a mail as a mail server does (maildir(5)).
     pub fn deliver(&self, mail: &str) -> anyhow::Result<()> {
         let name = Uuid::now_v7().to_string();
         let written = self.mailbox("tmp").join(&name);
@@ -74,13 +72,11 @@ impl ImapServer {
         Ok(fs::rename(written, self.mailbox("new").join(name))?)
     }
 
-    /// How many mails are in the mailbox.
     pub fn mails(&self) -> anyhow::Result<usize> {
         let count = |part| Ok::<_, io::Error>(fs::read_dir(self.mailbox(part))?.count());
         Ok(count("new")? + count("cur")?)
     }
 
-    /// Where the mailbox is, and who may read it.
     pub fn flags(&self) -> Vec<String> {
         vec![
             "--imap-host=127.0.0.1".to_owned(),
@@ -90,7 +86,6 @@ impl ImapServer {
         ]
     }
 
-    /// Who vouches for the server.
     pub fn authority(&self) -> &CertificateAuthority {
         &self.authority
     }

@@ -1,4 +1,4 @@
-//! How often the links of mails may be followed.
+//! Rate limit of the links in mails.
 
 use reqwest::{StatusCode, header};
 

@@ -1,4 +1,4 @@
-//! Log lines as whoever collects them reads them.
+//! Log lines as a collector reads them.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -7,13 +7,13 @@ use regex_lite::Regex;
 use serde_json::Value as Json;
 use testkit::eventually;
 
-/// Far longer than that takes on a busy machine.
+/// Far longer than writing a line takes on a busy machine.
 const WRITTEN: Duration = Duration::from_secs(30);
 const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
-/// In UTC (RFC 3339, 5.6).
+/// UTC (RFC 3339, section 5.6).
 const TIMESTAMP: &str = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$";
 
-/// The lines of a service's log, each of which must be of the one form that all have.
+/// Fails if a line does not have the common form.
 pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
     let timestamp = Regex::new(TIMESTAMP)?;
     let log = fs::read_to_string(file)?;
@@ -35,7 +35,7 @@ pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
         .collect()
 }
 
-/// Those of the lines that are meant, once there are so many: a thread of its own writes them, a moment after they are logged.
+/// A separate thread writes lines a moment after they are logged.
 pub async fn found(file: &Path, count: usize, is_meant: impl Fn(&Json) -> bool) -> anyhow::Result<Vec<Json>> {
     eventually("the lines in the log", WRITTEN, async || {
         let mut lines = read(file).ok()?;

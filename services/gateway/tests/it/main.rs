@@ -1,4 +1,4 @@
-//! The gateway as a browser meets it.
+//! The gateway as browsers and operators use it.
 
 mod answers;
 mod challenges;

@@ -11,19 +11,16 @@ use serde_json::json;
 use testkit::{Ports, Stack, measure::resident_bytes};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
-/// Visitors who wait at the same time.
 const VISITORS: u32 = 400;
-/// The first address of one: each has its own, or there would soon be too many from one.
+/// Each visitor has their own address, so that no rate limit applies.
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
-/// How large a message is that stops just before its end.
 const STOPPED_BYTES: usize = 256 * 1024;
-/// What as many of them may take: those that are read, and what each connection costs.
+/// Limit for the messages being read and for each connection.
 const STOPPED_TAKE_BYTES: u64 = 60_000_000;
 
-/// Sends as many forms at once, each from another address.
 async fn send_forms(site: &str, visitors: u32) -> anyhow::Result<()> {
-    // A client of its own, so that no connection is left when all are answered.
+    // Its own client, so that no connection outlives the answers.
     let http = Client::new();
     let forms = (0..visitors).map(async |visitor| {
         let address = Ipv4Addr::from_bits(FIRST_ADDRESS.to_bits() + visitor);
@@ -36,12 +33,11 @@ async fn send_forms(site: &str, visitors: u32) -> anyhow::Result<()> {
         let request = request.header("x-forwarded-for", address.to_string());
         request.json(&form).send().await
     });
-    // On a busy machine some are told to come again, which is as good here.
+    // On a busy machine some are told to retry, which is as good here.
     try_join_all(forms).await?;
     Ok(())
 }
 
-/// A message of which all but the last byte was sent.
 async fn send_stopped(port: u16, visitor: u32) -> anyhow::Result<TcpStream> {
     let address = Ipv4Addr::from_bits(FIRST_ADDRESS.to_bits() + visitor);
     let mut line = TcpStream::connect(("127.0.0.1", port)).await?;
@@ -50,7 +46,7 @@ async fn send_stopped(port: u16, visitor: u32) -> anyhow::Result<TcpStream> {
          Content-Type: application/json\r\n\r\n"
     );
     line.write_all(head.as_bytes()).await?;
-    // What is not read stays in the system's buffers, and the rest with the sender.
+    // Unread bytes stay in the system's buffers or with the sender.
     let sending = line.write_all(&[b' '; STOPPED_BYTES - 1]);
     let _unread = tokio::time::timeout(Duration::from_secs(1), sending).await;
     Ok(line)

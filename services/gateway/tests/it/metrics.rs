@@ -1,4 +1,4 @@
-//! Metrics as an operator's collector gets them, and the table of them in docs/telemetry.md.
+//! Metrics at an operator's collector, and their table in docs/telemetry.md.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,11 +23,11 @@ use crate::{
 };
 
 const EXPORT: Duration = Duration::from_secs(90);
-/// Within this, a figure of a broker that is away is told no more.
+/// Time until an unavailable broker's metrics are no longer exported.
 const FORGOTTEN: Duration = Duration::from_secs(120);
-/// The age in seconds that the objective for deliveries, and so its alerts, rests on.
+/// Seconds in the objective for deliveries and in its alerts.
 const IN_TIME: f64 = 60.0;
-/// Where nothing listens (port 9 is "discard", RFC 863).
+/// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
 const HEAD: &str =
     "| metric | at Prometheus | kind | unit | labels | what it measures |\n|---|---|---|---|---|---|\n";
@@ -36,12 +36,10 @@ async fn observed() -> anyhow::Result<(Stack, Collector)> {
     exporting_every("200").await
 }
 
-/// A stack that exports its metrics after each of so many milliseconds.
 async fn exporting_every(milliseconds: &str) -> anyhow::Result<(Stack, Collector)> {
     observed_with(milliseconds, &[]).await
 }
 
-/// A stack that serves a site of two pages.
 async fn observed_with_site() -> anyhow::Result<(Stack, Collector, TempDir)> {
     let folder = TempDir::new()?;
     for (file, content) in [
@@ -79,7 +77,6 @@ async fn contact(stack: &Stack) -> anyhow::Result<StatusCode> {
     Ok(Client::new().post(url).json(&message).send().await?.status())
 }
 
-/// The channels whose lag the last export told.
 fn channels(collector: &Collector) -> BTreeSet<String> {
     match collector.last("site.consumer.lag").and_then(|lag| lag.data) {
         Some(Data::Gauge(gauge)) => {
@@ -91,7 +88,6 @@ fn channels(collector: &Collector) -> BTreeSet<String> {
     }
 }
 
-/// Waits until the lag of all that mails are sent for is told.
 async fn all_channels(collector: &Collector) -> anyhow::Result<BTreeSet<String>> {
     eventually("every channel's lag", EXPORT, async || {
         let told = channels(collector);
@@ -101,7 +97,6 @@ async fn all_channels(collector: &Collector) -> anyhow::Result<BTreeSet<String>>
     .await
 }
 
-/// The table of all metrics that were exported, with every label that one of their points has.
 fn table(metrics: &[Metric]) -> String {
     let mut labels_of: BTreeMap<&str, (&Metric, BTreeSet<String>)> = BTreeMap::new();
     for metric in metrics {
@@ -149,7 +144,7 @@ fn kind_and_labels(metric: &Metric) -> (&'static str, BTreeSet<String>) {
     }
 }
 
-/// The name that the collector's Prometheus exporter gives it
+/// Name at the collector's Prometheus exporter
 /// (<https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/>).
 fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
     let unit = match unit {
@@ -189,7 +184,6 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
     let whole = eventually("every metric of the table", EXPORT, async || {
         (table(&collector.metrics()) == committed).then_some(())
     });
-    // Whatever is still missing is stale.
     let _timed_out = whole.await.is_err();
     generated::ensure_table_is_current("docs/telemetry.md", "metrics", &table(&collector.metrics()))
 }
@@ -316,12 +310,12 @@ async fn page_loads_are_counted_by_route_without_prefetches() -> anyhow::Result<
     let head = browser.head(format!("{}/about", stack.site())).send().await?;
     assert_eq!(head.status(), StatusCode::OK);
     assert_eq!(get("/main.js", &[]).await?, StatusCode::OK);
-    // A page that is there, from the disk, from the cache, and again by its visitor.
+    // A page from the disk, from the cache, and revalidated.
     assert_eq!(get("/about", &[]).await?, StatusCode::OK);
     assert_eq!(get("/about?utm_source=mail", &[]).await?, StatusCode::OK);
     let later = ("if-modified-since", "Tue, 01 Jan 2999 00:00:00 GMT");
     assert_eq!(get("/about", &[later]).await?, StatusCode::NOT_MODIFIED);
-    // Strangers' words become no label.
+    // A path that strangers choose is no label.
     for path in ["/a-stranger/wrote-this", "/missing?token=secret"] {
         assert_eq!(get(path, &[]).await?, StatusCode::NOT_FOUND);
     }
@@ -385,7 +379,7 @@ async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_none_while_the_b
 
     stack.nats.stop().await?;
     for gauge in ["site.consumer.lag", "site.consumer.oldest.age"] {
-        // The notifier alone counts dead letters, too.
+        // Like the gauges, this count comes from the notifier alone.
         eventually("exports without an old figure", FORGOTTEN, async || {
             (collector.exports_since(gauge, "site.dead_letters") >= EXPORTS).then_some(())
         })

@@ -1,4 +1,4 @@
-//! An issue of the newsletter from the operator's tool to an inbox, and out again by a foreign client.
+//! An issue from `sitectl` to an inbox, and a foreign client that unsubscribes.
 
 use std::{fs, process::Command, time::Duration};
 
@@ -11,7 +11,6 @@ use tokio::task::spawn_blocking;
 const SOON: Duration = Duration::from_secs(60);
 const READER: &str = "zoe@example.org";
 
-/// Signs the reader up, and follows the link that they get.
 async fn subscribe(stack: &Stack) -> anyhow::Result<()> {
     let post = async |path: &str, body: Value| {
         let request = Client::new().post(format!("{}{path}", stack.site())).json(&body);
@@ -29,7 +28,6 @@ async fn subscribe(stack: &Stack) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How often an event of this type was published.
 async fn published(stack: &Stack, event_type: &str) -> anyhow::Result<usize> {
     let events = stack.nats.events().await?;
     Ok(events.iter().filter(|event| event["type"] == event_type).count())
@@ -51,7 +49,7 @@ async fn a_reader_leaves_in_one_click_by_a_foreign_client() -> anyhow::Result<()
     let inbox = stack.mail_server()?;
     let mail = inbox.mail(READER, "The smart home", SOON).await?;
     let source = inbox.source(&mail)?;
-    // Providers may ask more than once.
+    // Providers may send the request more than once.
     for _ in 0..2 {
         let client = external_program::python("services/gateway/tests/foreign/one_click.py");
         let answered = external_program::run(client, source.as_bytes()).await?;

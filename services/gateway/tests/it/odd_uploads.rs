@@ -1,4 +1,4 @@
-//! Uploads as no browser sends them: whatever arrives, the answer is about what arrived, never about our side.
+//! Uploads that no browser sends. The answer never blames our side.
 
 use http::{StatusCode, header};
 use reqwest::{Client, redirect::Policy};
@@ -13,7 +13,6 @@ use tokio::{
 const SOON: Duration = Duration::from_secs(45);
 const MULTIPART: &str = "multipart/form-data; boundary=x";
 
-/// A part with these bytes between its name's quotes.
 fn part(disposition: impl AsRef<[u8]>, content: impl AsRef<[u8]>) -> Vec<u8> {
     [
         b"--x\r\nContent-Disposition: form-data",
@@ -33,7 +32,6 @@ fn resume(file_name: &str) -> Vec<u8> {
     part(format!("; name=\"resume\"; filename=\"{file_name}\""), pdf(1000))
 }
 
-/// All fields but the résumé.
 fn fields() -> Vec<u8> {
     [
         field("name", "Zoë Müller"),
@@ -73,12 +71,11 @@ impl Site {
         Ok(request.header(header::ACCEPT, accept).body(body).send().await?)
     }
 
-    /// The answer to these parts, to a script and to a browser without one.
+    /// A browser without scripts gets the same status, or a redirect on success.
     async fn answer(&self, content_type: &str, body: Vec<u8>) -> anyhow::Result<(StatusCode, Value)> {
         let page = self.send(content_type, "text/html", body.clone()).await?.status();
         let answer = self.send(content_type, "*/*", body).await?;
         let status = answer.status();
-        // A browser is led on to a page where a script is told of its success.
         assert!(
             page == status || (status.is_success() && page.is_redirection()),
             "{page} and {status}"
@@ -184,7 +181,7 @@ async fn what_the_form_does_not_ask_for_is_passed_over() -> anyhow::Result<()> {
     .await
 }
 
-/// A parser holds a part's head until it ends: nobody's is that long.
+/// The parser buffers the head of a part, so its length has a limit.
 #[tokio::test]
 async fn a_part_whose_head_is_megabytes_long_cannot_be_read() -> anyhow::Result<()> {
     let long = "n".repeat(6_000_000);

@@ -1,5 +1,5 @@
-//! All flows with marked data, and a search for the marks wherever nobody's data may be: logs, spans, metrics, subjects, keys,
-//! headers, the objects' metadata, the spool and temporary files.
+//! Runs all flows with marked data, and searches for the marks where personal data is forbidden: logs, spans,
+//! metrics, subjects, keys, headers, object metadata, the spool and temporary files.
 
 mod flows;
 
@@ -20,18 +20,17 @@ use uuid::Uuid;
 use crate::{collector::Collector, log_lines};
 
 const SOON: Duration = Duration::from_secs(90);
-/// Stands in all that a visitor enters or brings.
+/// Part of everything that a visitor enters.
 const MARK: &str = "qzxmark";
-/// Stands in the names of files.
 const FILE_MARK: &str = "qzxfile";
-/// A visitor's network address (RFC 5737).
+/// IP address of a visitor (RFC 5737).
 const NETWORK_ADDRESS: &str = "203.0.113.77";
 
 const VISITOR: &str = "qzxmark-zoe@example.org";
 const STRANGER: &str = "qzxmark-nobody@example.org";
 const BUSY: &str = "qzxmark-busy@example.org";
 
-/// Servers answer with the address, as many do, and one with a line that is meant for our log.
+/// Replies repeat the address, as many servers do. One forges a log line.
 fn answer(recipient: &str, attempt: usize) -> ScriptedReply {
     match (recipient, attempt) {
         (STRANGER, _) => ScriptedReply::ToRecipient("550 5.1.1 <qzxmark-nobody@example.org> No such user"),
@@ -42,7 +41,7 @@ fn answer(recipient: &str, attempt: usize) -> ScriptedReply {
     }
 }
 
-/// Keys of the services, by which a link is followed without reading the mail.
+/// Keys of the services, so that the test can make tokens.
 const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 
@@ -88,7 +87,7 @@ impl Site {
         .await
     }
 
-    /// What the broker holds besides events and subscribers: subjects and keys, headers, and the other records of buckets.
+    /// Everything in the broker except the content of events and of current subscribers.
     async fn names_and_records(&self) -> anyhow::Result<Vec<String>> {
         let context = jetstream::new(self.stack.nats.client(User::Operator).await?);
         let streams: Vec<String> = context.stream_names().try_collect().await?;
@@ -99,7 +98,7 @@ impl Site {
                 let payload = String::from_utf8_lossy(&message.payload);
                 let may_hold_an_address = match stream.as_str() {
                     SITE_STREAM | DEAD_LETTERS_STREAM => true,
-                    // Whoever left has none there any more.
+                    // The record of a person who left has no address.
                     "KV_subscribers" => !payload.contains("unsubscribed"),
                     _ => false,
                 };
@@ -113,7 +112,6 @@ impl Site {
     }
 }
 
-/// The files below a folder, those of its folders, too.
 fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -161,7 +159,6 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
     site.apply_and_leave().await?;
     site.be_refused(key).await?;
     site.until_all_is_told(1).await?;
-    // The webhook's receiver refuses one more message.
     site.stack.receiver.answer(StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(
         site.contact(VISITOR, Uuid::new_v4(), "again").await?,
@@ -200,7 +197,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
         }
     }
 
-    // At the end all that is left of telemetry is sent.
+    // Services send remaining telemetry when they stop.
     let run = site
         .stack
         .logs
@@ -218,7 +215,7 @@ async fn nothing_of_a_visitor_stands_where_nobodys_data_may_be() -> anyhow::Resu
         let text = fs::read_to_string(file)?;
         ensure_without(&marks, &file.to_string_lossy(), &text);
     }
-    // Nor does anybody add a line, whatever they enter.
+    // No input adds a log line.
     for file in &of_services {
         log_lines::read(file)?;
     }

@@ -5,7 +5,7 @@ use std::{ffi::OsStr, process::Command};
 use anyhow::{Context, ensure};
 use testkit::root;
 
-/// Has it check rules (`check rules`) or run tests (`test rules`); fails with what it says where something is wrong.
+/// Checks rules (`check rules`) or runs their tests (`test rules`).
 pub fn promtool(what: &str, files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> anyhow::Result<()> {
     let program = root().join("target/tools/promtool");
     ensure!(

@@ -1,4 +1,4 @@
-//! What operators learn of parts of the site that browsers could not load.
+//! Reports of remotes that browsers could not load.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A rehearsal of renewed certificates: programs that are started again take them up, and no form fails.
+//! Rehearsal of a renewal: programs restart with new certificates, and no form fails.
 
 use std::{
     fs::{self, File},
@@ -29,9 +29,9 @@ use tokio_util::task::AbortOnDropHandle;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
 const SOON: Duration = Duration::from_secs(60);
-/// Within how many seconds a program stops whose files have changed.
+/// Seconds until a program stops after its files change.
 const RESTART_WITHIN: &str = "5";
-/// How long a proxy tries another gateway where a connection is refused.
+/// A proxy retries this long after a refused connection.
 const PROXY_TRIES: Duration = Duration::from_secs(5);
 const VISITORS: usize = 4;
 const HOST: &str = "127.0.0.1";
@@ -42,7 +42,6 @@ struct Flags {
     tls: GrpcTlsSettings,
 }
 
-/// A program that is started again when it ends, as Kubernetes and systemd do.
 struct Supervised {
     starts: Arc<AtomicUsize>,
     running: AbortOnDropHandle<anyhow::Result<()>>,
@@ -88,7 +87,7 @@ fn with_certificate(mut command: Command, mounted: &MountedCertificate, port: u1
     command
 }
 
-/// A visitor's form, by way of a proxy that has these gateways behind it, and tries the other one where a connection is refused.
+/// Like a proxy, it tries the other gateway after a refused connection.
 async fn send(number: usize, gateways: [u16; 2]) -> anyhow::Result<()> {
     let begun = Instant::now();
     for attempt in number.. {
@@ -117,7 +116,6 @@ async fn send(number: usize, gateways: [u16; 2]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Two gateways before one contact service, by mutual TLS.
 struct Site {
     nats: Nats,
     of_contact: Arc<MountedCertificate>,
@@ -181,7 +179,6 @@ fn of_client(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
     issuer.issue_for(&["gateway"], vec![Usage::ClientAuth])
 }
 
-/// Sends one form after the other until it is over.
 async fn visit(sent: Arc<AtomicUsize>, is_over: Arc<AtomicBool>, gateways: [u16; 2]) -> anyhow::Result<()> {
     while !is_over.load(Ordering::Relaxed) {
         send(sent.fetch_add(1, Ordering::Relaxed), gateways).await?;
@@ -219,7 +216,7 @@ async fn no_form_fails_while_programs_take_up_renewed_certificates() -> anyhow::
         "each form is stored, and once"
     );
 
-    // Whoever trusts the new authority alone would refuse the former certificate.
+    // A client that trusts only the new authority refuses the former certificate.
     site.of_gateway.renew(of_client(&new)?, new.pem())?;
     let flags = std::iter::once("gateway".to_owned()).chain(site.of_gateway.grpc_flags());
     let tls = Flags::try_parse_from(flags)?.tls.client();

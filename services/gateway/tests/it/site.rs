@@ -30,7 +30,6 @@ const ROUTES: &str = r#"{
     "frameSources": ["https://maps.example"]
 }"#;
 
-/// A site of a few files, and the gateway that serves it.
 async fn site() -> anyhow::Result<(Gateway, TempDir)> {
     site_with(&[]).await
 }
@@ -69,7 +68,7 @@ async fn site_with(flags: &[&str]) -> anyhow::Result<(Gateway, TempDir)> {
     Ok((gateway, folder))
 }
 
-/// The answer to a path as it is written here: an HTTP client would correct it first.
+/// Answer to a path exactly as written: an HTTP client would normalize it.
 async fn raw_answer_to(gateway: &Gateway, path: &str) -> anyhow::Result<String> {
     raw_answer(gateway, path, "Host: localhost\r\n").await
 }
@@ -254,7 +253,7 @@ async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Resu
         assert!(!status.contains(" 20"), "{path}: {status}");
         let mut lines = headers.lines();
         if let Some(location) = lines.find_map(|line| line.strip_prefix("location: ")) {
-            // As a browser reads it (WHATWG URL).
+            // As a browser resolves it (WHATWG URL).
             let base = reqwest::Url::parse(&gateway.url)?;
             let target = base.join(location)?;
             assert_eq!(target.origin(), base.origin(), "{path} leads to {target}");
@@ -274,7 +273,7 @@ async fn what_is_closed_is_410_with_its_page_from_its_time_on() -> anyhow::Resul
             "<h1>Closed</h1>",
         ),
         ("/careers/closing", StatusCode::OK, "<h1>Open</h1>"),
-        // The page that stands for another has no address of its own.
+        // The replacement page has no address of its own.
         (
             "/careers/closed.closed",
             StatusCode::NOT_FOUND,
@@ -291,7 +290,7 @@ async fn what_is_closed_is_410_with_its_page_from_its_time_on() -> anyhow::Resul
         assert!(policy.contains("'sha256-abc='"), "{path}: {policy}");
         assert_eq!(answer.text().await?, page, "{path}");
     }
-    // Whoever kept the page of the open position is told all the same.
+    // A revalidation of the open position's page gets a 410, too.
     let kept = gateway
         .get("/careers/closed")
         .header(header::IF_MODIFIED_SINCE, "Fri, 01 Jan 2100 00:00:00 GMT");

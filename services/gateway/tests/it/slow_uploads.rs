@@ -1,4 +1,4 @@
-//! Uploads that are slow on purpose, and those of visitors beside them.
+//! Uploads that are slow on purpose, and honest ones beside them.
 
 use std::{
     sync::{
@@ -27,22 +27,21 @@ use tonic::{
 
 use crate::without_services::Gateway;
 
-/// Until an honest application must be taken, on a machine that is busy. The slow uploads beside it last for minutes.
+/// For an honest application on a busy machine. The slow uploads last for minutes.
 const SOON: Duration = Duration::from_secs(60);
-/// The same where the attack is all that can hold it up.
+/// For one that only the attack could delay.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// How many are read at once unless a setting says otherwise.
+/// Default limit of concurrent uploads.
 const PLACES: usize = 10;
-/// What is sent of an upload that stops then.
+/// Bytes sent of an upload that then stops.
 const BEGINNING_BYTES: usize = 80 * 1024;
 const LARGE_BYTES: usize = 3_000_000;
 const SMALL_BYTES: usize = 300_000;
 
-/// A careers service that takes everything, and counts what it is being sent.
+/// Accepts everything and counts the uploads in progress.
 #[derive(Clone, Default)]
 struct Taking(Arc<AtomicUsize>);
 
-/// An upload that the service is being sent.
 struct Coming(Arc<AtomicUsize>);
 
 impl Drop for Coming {
@@ -69,7 +68,6 @@ impl CareersService for Taking {
     }
 }
 
-/// A gateway before such a service.
 struct Site {
     gateway: Gateway,
     careers: Taking,
@@ -97,7 +95,6 @@ impl Site {
         })
     }
 
-    /// Waits until so many uploads have a place.
     async fn with_places(&self, uploads: usize) -> anyhow::Result<()> {
         eventually(&format!("{uploads} uploads have a place"), SOON, async || {
             (self.careers.0.load(Ordering::Relaxed) == uploads).then_some(())
@@ -105,7 +102,6 @@ impl Site {
         .await
     }
 
-    /// An upload of which nothing but the head was sent.
     async fn upload(&self, visitor: &str, bytes: usize) -> anyhow::Result<Upload> {
         let address = self.gateway.url.trim_start_matches("http://");
         let mut line = TcpStream::connect(address).await?;
@@ -119,13 +115,12 @@ impl Site {
         Ok(Upload { line, body })
     }
 
-    /// As many slow uploads from each of so many addresses, of which this much was sent.
+    /// Sends this many bytes of each slow upload.
     async fn attack(&self, addresses: u8, from_each: usize, bytes: usize) -> anyhow::Result<Vec<Upload>> {
         let addresses = (0..addresses).map(|host| format!("203.0.113.{host}"));
         self.attack_from(addresses, from_each, bytes).await
     }
 
-    /// The same from these addresses.
     async fn attack_from(
         &self,
         addresses: impl IntoIterator<Item = String>,
@@ -153,7 +148,6 @@ fn application(bytes: usize) -> Vec<u8> {
     body
 }
 
-/// An upload whose rest is still to be sent.
 struct Upload {
     line: TcpStream,
     body: Vec<u8>,
@@ -167,7 +161,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Sends all, so many bytes a second: what a busy machine holds up is sent with the next.
+    /// Catches up after delays of a busy machine.
     async fn send_slowly(&mut self, bytes_a_second: usize) -> anyhow::Result<()> {
         let mut tenths = interval(Duration::from_millis(100));
         while !self.body.is_empty() {
@@ -184,7 +178,6 @@ impl Upload {
     }
 }
 
-/// An application of an honest visitor is taken in time.
 async fn ensure_taken(site: &Site, visitor: &str, bytes: usize) -> anyhow::Result<()> {
     let mut upload = site.upload(visitor, bytes).await?;
     let taken = async {
@@ -289,7 +282,7 @@ async fn a_slow_line_that_sends_what_it_must_keeps_its_turn_while_many_wait() ->
     first.send(BEGINNING_BYTES).await?;
     site.with_places(1).await?;
     let mut second = site.upload("198.51.100.2", LARGE_BYTES).await?;
-    // Neither is silent for as long as a busy machine takes to begin twenty others.
+    // Neither may fall silent while a busy machine begins twenty others.
     let behind_it = async {
         second.send(BEGINNING_BYTES).await?;
         tokio::try_join!(second.send_slowly(rate), site.attack(20, 1, BEGINNING_BYTES))

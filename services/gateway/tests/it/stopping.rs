@@ -1,4 +1,4 @@
-//! What becomes of uploads when the gateway is told to stop, or the careers service goes.
+//! Uploads during the gateway's drain, or without a careers service.
 
 use std::{
     path::Path,
@@ -40,15 +40,14 @@ use tonic::{
 };
 
 const SOON: Duration = Duration::from_secs(45);
-/// Uploads may arrive for three seconds of it; see `stopping.rs` of the gateway.
+/// Uploads may arrive for three of these seconds (`stopping.rs` of the gateway).
 const GRACE: &str = "13";
-/// When an upload that still arrives is told to come again.
+/// Time after the stop at which an unfinished upload is told to retry.
 const TOLD_AFTER: Duration = Duration::from_secs(3);
 const RESUME_BYTES: usize = 1_000_000;
-/// The type of what [`upload`] makes.
 const MULTIPART: &str = "multipart/form-data; boundary=x";
 
-/// An application's body: its first half, which has all fields and some of the résumé, and its second.
+/// Two halves of an application. The first has all fields and a part of the résumé.
 fn upload(name: &str) -> (Vec<u8>, Vec<u8>) {
     let fields = [
         ("name", name),
@@ -69,7 +68,6 @@ fn upload(name: &str) -> (Vec<u8>, Vec<u8>) {
     (body, second)
 }
 
-/// An upload over HTTP/1.1 of which half was sent.
 struct Uploading {
     line: TcpStream,
     rest: Vec<u8>,
@@ -94,8 +92,7 @@ impl Uploading {
         self.answer().await
     }
 
-    /// Sends on, a little at a time, until there is an answer; and a little behind it, as a browser does that reads no
-    /// answer while it sends.
+    /// Keeps sending for a while after the answer, like a browser that does not read while it sends.
     async fn dawdle(mut self) -> anyhow::Result<String> {
         for piece in self.rest.chunks(1000) {
             self.line.write_all(piece).await?;
@@ -114,7 +111,7 @@ impl Uploading {
         self.answer().await
     }
 
-    /// The head and as much of the body as it tells of.
+    /// The head, and as much of the body as it announces.
     async fn answer(&mut self) -> anyhow::Result<String> {
         let mut answer = String::new();
         let mut buffer = vec![0; 64 * 1024];
@@ -133,7 +130,7 @@ impl Uploading {
     }
 }
 
-/// An upload over HTTP/2 that goes on as slowly as that, and its answer: status, Retry-After and body.
+/// Equally slow, over HTTP/2. Returns status, `Retry-After` and body.
 async fn dawdle_over_http2(port: u16) -> anyhow::Result<(u16, Option<String>, String)> {
     let client = Client::builder(TokioExecutor::new())
         .timer(TokioTimer::new())
@@ -164,7 +161,6 @@ async fn dawdle_over_http2(port: u16) -> anyhow::Result<(u16, Option<String>, St
     Ok((status, retry_after, String::from_utf8(body.to_vec())?))
 }
 
-/// A gateway of its own before services at these ports, by the settings that name them.
 pub async fn gateway(services: &[(&str, u16)], logs: &Path) -> anyhow::Result<(ChildProcess, u16)> {
     let port = TcpListener::bind("127.0.0.1:0").await?.local_addr()?.port();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gateway"));
@@ -184,7 +180,6 @@ pub async fn gateway(services: &[(&str, u16)], logs: &Path) -> anyhow::Result<(C
     Ok((gateway, port))
 }
 
-/// A stack whose careers service spools in a folder of its own.
 async fn stack() -> anyhow::Result<(Stack, TempDir)> {
     let spool = TempDir::new()?;
     let folder = spool.path().to_string_lossy().into_owned();
@@ -192,7 +187,6 @@ async fn stack() -> anyhow::Result<(Stack, TempDir)> {
     Ok((stack, spool))
 }
 
-/// Waits until so many résumés are on their way.
 async fn spooled(spool: &TempDir, resumes: usize) -> anyhow::Result<()> {
     eventually(&format!("{resumes} résumés arrive"), SOON, async || {
         (open_files(spool.path()).len() == resumes).then_some(())
@@ -200,7 +194,7 @@ async fn spooled(spool: &TempDir, resumes: usize) -> anyhow::Result<()> {
     .await
 }
 
-/// A careers service behind something that loses what it was sent, and says so as if it had not been reached.
+/// Loses uploads, and answers as if the service had not been reached.
 struct Losing(Arc<AtomicUsize>);
 
 #[tonic::async_trait]
@@ -238,7 +232,6 @@ async fn an_upload_of_which_a_part_was_sent_is_not_sent_again() -> anyhow::Resul
     Ok(())
 }
 
-/// Whoever uploads is told to do so again, on a connection that ends.
 fn ensure_told(answer: &str) {
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     let head = answer.to_lowercase();
@@ -258,14 +251,14 @@ async fn at_a_stop_an_upload_is_stored_or_its_visitor_is_told_to_send_it_again()
     let page = Uploading::begin(port, "Paula Page", "text/html").await?;
     let http2 = tokio::spawn(dawdle_over_http2(port));
     spooled(&spool, 4).await?;
-    // What is whole before receiving ends has the time after it to be stored.
+    // An upload that is whole before receiving ends has the remaining time to be stored.
     stack.s3.fault(S3Fault::HoldAnswers);
     gateway.signal(Signal::SIGTERM)?;
     let stopped = Instant::now();
     let stored = tokio::spawn(quick.finish());
     let slow = tokio::spawn(slow.dawdle());
     let page = page.dawdle().await?;
-    // It goes on sending for two seconds behind the answer.
+    // Includes the two seconds of sending after the answer.
     assert!(stopped.elapsed() >= TOLD_AFTER, "{:?}", stopped.elapsed());
     stack.s3.fault(S3Fault::None);
 

@@ -1,4 +1,4 @@
-//! What strangers choose freely in a request, and a search for it in all that operators read of it.
+//! Nothing that operators read repeats what strangers choose in a request.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -16,7 +16,7 @@ use tokio::{
 use crate::{collector::Collector, log_lines};
 
 const SOON: Duration = Duration::from_secs(30);
-/// Stands in all that is asked for. A line of it could be an address, or a sentence to whoever reads the log.
+/// Stands for an address, or for a message to a reader of the log.
 const MARK: &str = "qzxmark";
 const ROUTES: &str = r#"{ "redirects": [], "notFound": [{ "prefix": "/", "page": "/404.html" }], "variants": [], "scriptHashes": [],
     "styleHashes": [], "trustedTypePolicies": [], "frameSources": [] }"#;
@@ -61,7 +61,6 @@ const HEADERS: [&str; 19] = [
     "X-Request-Id",
 ];
 
-/// A gateway with a site, whose services are away, that tells this collector.
 async fn gateway(folder: &Path, collector: &str) -> anyhow::Result<(ChildProcess, u16)> {
     let site = folder.join("site");
     fs::create_dir(&site)?;
@@ -87,7 +86,6 @@ async fn gateway(folder: &Path, collector: &str) -> anyhow::Result<(ChildProcess
     Ok((gateway, port))
 }
 
-/// The id of the request to this, which says so many headers besides.
 async fn ask(port: u16, asked: &str, headers: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     let request = format!(

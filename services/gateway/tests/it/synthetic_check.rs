@@ -1,4 +1,4 @@
-//! `sitectl synthetic-check` over every real part: its form comes to its inbox, and to nobody and nothing else.
+//! `sitectl synthetic-check` on real parts: its form reaches its inbox and nothing else.
 
 use std::{
     process::{Command, Output},
@@ -49,7 +49,6 @@ impl Site {
         own.into_iter().chain(self.imap.flags()).collect()
     }
 
-    /// Runs the check to its end, while what the mail server takes for it comes to its inbox.
     async fn check(&self, flags: &[String]) -> anyhow::Result<Output> {
         let mut tool = Command::new(self.stack.programs.join("sitectl"));
         pass_flags(tool.arg("synthetic-check"), flags);
@@ -112,7 +111,7 @@ async fn a_checks_form_comes_to_its_inbox_and_to_no_lead_webhook_or_figure() -> 
         said(&checked)
     );
     assert_eq!(site.imap.mails()?, 0, "it is removed");
-    // What comes after it has been everywhere that it could have been.
+    // Once a later form has arrived everywhere, the check's would have arrived, too.
     site.post(VISITOR, "").await?;
     site.stack.mail_server()?.mails_to(SALES, 1, SOON).await?;
     site.stack.mail_server()?.mails_to(VISITOR, 1, SOON).await?;
@@ -172,7 +171,7 @@ async fn a_form_with_a_mark_that_is_forged_or_expired_is_a_visitors_and_is_answe
     for event in site.stack.nats.events().await? {
         assert_ne!(event["subject"], synthetic.as_str());
     }
-    // The same form within an hour is one.
+    // The same form within an hour is a duplicate.
     site.stack.mail_server()?.mails_to(SALES, 2, SOON).await?;
 
     let checked = site.check(&site.flags(other)).await?;

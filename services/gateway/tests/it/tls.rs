@@ -1,4 +1,4 @@
-//! Telemetry to a collector by TLS.
+//! Telemetry over TLS.
 
 use std::{fs, time::Duration};
 
@@ -9,7 +9,7 @@ use testkit::{CertificateAuthority, Hosting, MountedCertificate, Ports, Shape, S
 use crate::collector::Collector;
 
 const EXPORT: Duration = Duration::from_secs(90);
-/// A collector by TLS of this authority, and the settings of services that trust that one.
+/// Collector of one authority, and settings of services that trust another.
 struct Telemetry {
     collector: Collector,
     _proxy: TcpProxy,
@@ -57,7 +57,6 @@ impl Telemetry {
     }
 }
 
-/// The request id of a contact message that was accepted.
 async fn contacted(stack: &Stack) -> anyhow::Result<String> {
     let answer = Client::new()
         .post(format!("{}/api/contact", stack.site()))

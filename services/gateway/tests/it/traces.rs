@@ -1,4 +1,4 @@
-//! One trace from the visitor's request to all that it caused, as an OTLP collector sees it.
+//! One trace from the visitor's request to everything it causes, at an OTLP collector.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::{
 
 const EXPORT: Duration = Duration::from_secs(90);
 const MAIL: Duration = Duration::from_secs(45);
-/// What a visitor says of a trace of theirs, and that it is not recorded.
+/// A visitor's trace, flagged as not recorded.
 const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
 const VISITORS_TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const VISITORS_SPAN: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 
-/// An application's trace: services, kinds and names of spans, each below its parent.
+/// Service, kind and name of each span below its parent.
 const TREE: &str = "\
 gateway SERVER POST /api/career-application
   gateway CLIENT careers.v1.CareersService/Apply
@@ -38,10 +38,8 @@ gateway SERVER POST /api/career-application
           notifier CLIENT send mail
 ";
 
-/// A kind of span, its name, and attributes that it has.
 type Expected<'a> = (SpanKind, &'a str, &'a [(&'a str, &'a str)]);
 
-/// The stack after an application with a résumé, and the application's trace and request id.
 async fn applied() -> anyhow::Result<(Stack, Collector, String, String)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
@@ -71,7 +69,6 @@ async fn applied() -> anyhow::Result<(Stack, Collector, String, String)> {
     Ok((stack, collector, trace, request_id))
 }
 
-/// Sends a contact message as the site's form does, and gives its request id.
 async fn contacted(stack: &Stack) -> anyhow::Result<String> {
     let answer = Client::new()
         .post(format!("{}/api/contact", stack.site()))
@@ -83,7 +80,7 @@ async fn contacted(stack: &Stack) -> anyhow::Result<String> {
     Ok(answer.headers()["x-request-id"].to_str()?.to_owned())
 }
 
-/// The spans below a parent, two spaces further in for each level, in the order of their names.
+/// Indented by level, sorted by name.
 fn tree(spans: &[Seen], parent: &[u8], depth: usize) -> String {
     let below = spans.iter().filter(|(_, span)| span.parent_span_id == parent);
     let mut branches: Vec<String> = below
@@ -228,7 +225,7 @@ async fn ensure_logs_carry_the_trace_and_nothing_of_the_visitor(
     for personal in ["Asha", "asha@", "cv.pdf"] {
         assert!(!said.contains(personal), "{personal} in {said}");
     }
-    // The same stands on stdout, with the same trace: a line of each service for the request, and of the notifier one a channel.
+    // Stdout has the same trace: a line per service, and one per channel of the notifier.
     for (service, message, lines) in [
         ("gateway", "answered", 1),
         ("careers", "event stored", 1),
@@ -268,7 +265,7 @@ async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
     let stack = Stack::start(Ports::free()?, &settings).await?;
     contacted(&stack).await?;
     stack.mail_server()?.mails_to("asha@example.org", 1, MAIL).await?;
-    // What is left is sent at the end.
+    // Services send remaining telemetry when they stop.
     stack.stop().await?;
     assert!(!collector.metrics().is_empty());
     let recorded: Vec<String> = collector

@@ -1,4 +1,4 @@
-//! From a visitor's form to the inbox, over every real part.
+//! From a visitor's form to the inbox, on real parts.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use tokio::{
 use crate::{collector::Collector, log_lines, stopping::gateway};
 
 const MAIL: Duration = Duration::from_secs(45);
-/// Where nothing listens (port 9 is "discard", RFC 863).
+/// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
 const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
@@ -32,7 +32,6 @@ async fn site() -> anyhow::Result<Site> {
     site_with(&[]).await
 }
 
-/// The site with these settings on top of the usual ones.
 async fn site_with(more: &[(&str, &str)]) -> anyhow::Result<Site> {
     let settings = [&[("RATE_BURST", "100")], more].concat();
     Ok(Site {
@@ -73,7 +72,6 @@ impl Site {
         .await
     }
 
-    /// Nothing was stored, published or left in the spool.
     async fn ensure_nothing_is_left(&self) -> anyhow::Result<()> {
         assert!(self.stack.nats.events().await?.is_empty());
         eventually("the bucket is empty", MAIL, async || {
@@ -91,7 +89,6 @@ fn text(mail: &Value) -> &str {
     mail["text"].as_str().unwrap_or_default()
 }
 
-/// The first link in a mail's text that holds this.
 fn link(mail: &Value, with: &str) -> anyhow::Result<String> {
     let mut words = text(mail).split_whitespace();
     let found = words.find(|word| word.starts_with("http") && word.contains(with));
@@ -189,7 +186,7 @@ async fn a_sign_up_is_confirmed_welcomed_and_ended_by_the_links_in_its_mails() -
     );
     let token = token(&link(welcome, "newsletter=unsubscribe")?)?;
     let one_click = format!("{}/api/newsletter/unsubscribe?token={token}", site.stack.site());
-    // What a scanner does that opens every link must change nothing; a person reads the page that asks.
+    // A scanner that opens every link changes nothing. A person sees a page that asks.
     let opened = site.http.get(&one_click).send().await?;
     assert_eq!(
         opened.url().as_str(),
@@ -293,7 +290,7 @@ async fn recruiters_are_told_what_a_resume_can_do_by_itself() -> anyhow::Result<
     Ok(())
 }
 
-/// Takes what is sent to it as clamd does, and finds a virus in what holds these words.
+/// Answers like clamd, and finds a virus in files with these words.
 async fn scan_for(virus: &'static str, clamd: TcpListener) -> anyhow::Result<()> {
     loop {
         let (mut line, _) = clamd.accept().await?;
@@ -310,7 +307,6 @@ async fn scan_for(virus: &'static str, clamd: TcpListener) -> anyhow::Result<()>
     }
 }
 
-/// The site with the scanner at this address, and what it counts.
 async fn site_scanned_by(clamd: &str) -> anyhow::Result<(Site, Collector)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
@@ -365,7 +361,7 @@ async fn a_resume_with_a_virus_is_refused_at_its_field_and_a_clean_one_is_called
 
 #[tokio::test]
 async fn a_scanner_that_is_away_keeps_nobody_from_applying_and_recruiters_are_told() -> anyhow::Result<()> {
-    // There is a site only once the careers service says that it is ready.
+    // The site starts, so the careers service is ready without a scanner.
     let (site, collector) = site_scanned_by(NOBODY).await?;
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
     counted(&collector, "not_scanned").await?;
@@ -422,13 +418,12 @@ async fn the_same_key_has_one_effect_and_the_same_answer() -> anyhow::Result<()>
     Ok(())
 }
 
-/// A service that is started anew refuses connections for a moment. Here the port of a proxy does, because how long a service
-/// takes to start depends on what else the machine does.
+/// A restarting service refuses connections for a moment. Here a proxy does, because start times vary.
 #[tokio::test]
 async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyhow::Result<()> {
     let site = site().await?;
     let [contact, newsletter] = ["contact", "newsletter"].map(|name| site.stack.port_of(name));
-    // Reserved, or another test may take a port as soon as it is free.
+    // Reserved, because another test may take a free port.
     let [for_contact, for_newsletter] = free_ports()?;
     let forward = |port: u16, to| TcpProxy::start_at(([127, 0, 0, 1], port).into(), None, to);
     let proxies = [
@@ -541,7 +536,6 @@ async fn a_line_that_is_cut_in_the_middle_of_an_upload_leaves_nothing() -> anyho
     drop(line);
     site.ensure_nothing_is_left().await?;
     assert_eq!(site.apply(pdf(1_000_000)).await?.status(), StatusCode::OK);
-    // By now the cut one would have arrived too.
     assert_eq!(site.stack.nats.events().await?.len(), 1);
     assert_eq!(site.stack.s3.objects()?.len(), 1);
     Ok(())
@@ -570,7 +564,7 @@ async fn what_is_in_flight_at_a_stop_is_finished() -> anyhow::Result<()> {
     assert!(gateway.stop().await?.success());
     let mut accepted = 0;
     for answer in sending {
-        // A connection that the gateway never took was refused; one that it took is answered.
+        // The gateway may refuse a connection. One that it accepted is answered.
         if let Ok(answer) = answer.await? {
             assert_eq!(answer.status(), StatusCode::OK);
             accepted += 1;

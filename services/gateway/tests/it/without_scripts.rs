@@ -1,4 +1,4 @@
-//! Forms as a browser sends them by itself: what it gets is a page.
+//! Browsers without scripts send forms and get pages.
 
 use std::{convert::Infallible, fs, future::pending, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio::{net::TcpListener, time::timeout};
 
 use crate::without_services::Gateway;
 
-/// What Chromium asks for when it shows a page.
+/// Chromium's `Accept` header for a page.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
 const ROUTES: &str = r#"{
     "redirects": [], "notFound": [], "variants": [], "scriptHashes": ["sha256-abc="], "styleHashes": [],
@@ -22,12 +22,10 @@ const ROUTES: &str = r#"{
 const MAIL: Duration = Duration::from_secs(45);
 const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
-/// A page that is filled.
 const REFUSED: &str = r#"<!doctype html><title>Not sent yet</title><p role="alert">{{refusal}}</p>
 <form method="post"><input name="name" value="{{text:name}}" aria-invalid="{{invalid:name}}"><p>{{error:name}}</p>
 <input name="email" value="{{text:email}}"><textarea name="message">{{text:message}}</textarea><input name="website"></form>"#;
 
-/// A site that has the page, for a gateway whose services are away.
 fn folder() -> anyhow::Result<TempDir> {
     let folder = TempDir::new()?;
     fs::write(folder.path().join("_routes.json"), ROUTES)?;
@@ -45,7 +43,6 @@ fn by_a_browser(request: RequestBuilder) -> RequestBuilder {
     request.header(header::ACCEPT, PAGE)
 }
 
-/// The message, as a browser sends it.
 fn send(gateway: &Gateway, message: &str) -> RequestBuilder {
     let fields = [
         ("name", "Zoë"),
@@ -56,7 +53,7 @@ fn send(gateway: &Gateway, message: &str) -> RequestBuilder {
     by_a_browser(gateway.post("/api/contact").form(&fields))
 }
 
-/// The page of an answer that is no success, with the headers that all of them have.
+/// Checks the headers that all refusals have.
 async fn page(answer: Response) -> anyhow::Result<String> {
     let headers = answer.headers();
     assert_eq!(headers[header::CONTENT_TYPE], "text/html; charset=utf-8");
@@ -148,7 +145,7 @@ async fn what_cannot_be_read_is_a_page_too() -> anyhow::Result<()> {
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
     let large = page(large).await?;
     assert!(large.contains("Your message is too large."), "too short");
-    // To be shortened, it has to be there.
+    // To shorten the message, the visitor needs it.
     assert!(large.contains(&"x".repeat(300 * 1024)), "the message is gone");
 
     let key = send(&gateway, "Hello").header("idempotency-key", "again");
@@ -203,7 +200,7 @@ async fn what_another_site_sends_is_refused_and_held_against_nobody() -> anyhow:
         assert_eq!(forged.headers()[header::CONTENT_TYPE], "application/json");
     }
     let friend = cross_site(gateway.post("/api/contact")).header(header::ORIGIN, "https://friend.example");
-    // Links of mails carry a token, which no other site has; a mail client may say of itself what it likes.
+    // The token in a mail's link is secret, so any `Sec-Fetch-Site` is accepted.
     let mailed = |path| cross_site(gateway.post(path));
     let taken = [
         friend.json(&json!({})),
@@ -236,7 +233,6 @@ async fn the_page_comes_from_another_server_where_the_gateway_has_none() -> anyh
     Ok(())
 }
 
-/// The address of a page server of the test's own.
 async fn page_server(pages: Router) -> anyhow::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -244,7 +240,6 @@ async fn page_server(pages: Router) -> anyhow::Result<String> {
     Ok(url)
 }
 
-/// Answers everything by a page that can be filled.
 fn page_with(body: impl Fn() -> Body + Clone + Send + Sync + 'static) -> Router {
     let policy = [(header::CONTENT_SECURITY_POLICY, "default-src 'none'")];
     Router::new().fallback(move || async move { (policy, body()) })
@@ -302,7 +297,6 @@ async fn without_any_page_the_sentence_can_be_read() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The whole site, and a browser that is shown where it was led.
 struct Site {
     stack: Stack,
     http: Client,
@@ -324,7 +318,6 @@ impl Site {
         by_a_browser(self.http.get(format!("{}{path}", self.stack.site())))
     }
 
-    /// The page that an accepted form leads to.
     async fn led_to(&self, answer: Response) -> anyhow::Result<String> {
         assert_eq!(answer.status(), StatusCode::SEE_OTHER);
         let path = answer.headers()[header::LOCATION].to_str()?;
@@ -334,7 +327,6 @@ impl Site {
     }
 }
 
-/// The element with this name, as it stands in the page.
 fn field<'a>(page: &'a str, name: &str) -> &'a str {
     let at = page.find(&format!(" name=\"{name}\""));
     let end = |at: usize| at + page[at..].find('>').unwrap_or_default();
@@ -342,7 +334,6 @@ fn field<'a>(page: &'a str, name: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// An application, its parts in the order of the form.
 fn application(email: &'static str, resume: Vec<u8>) -> multipart::Form {
     let resume = multipart::Part::bytes(resume).file_name("cv.pdf");
     multipart::Form::new()
@@ -415,13 +406,13 @@ async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<
                 .body(body)
                 .send()
         };
-        // A scanner that posts without a word answers for nobody.
+        // A link scanner that posts an empty form changes nothing.
         assert_eq!(form("").await?.status(), StatusCode::BAD_REQUEST, "{action}");
         let forged = form("answer=yes").await?;
         assert!(forged.status().is_client_error(), "{action}");
         let forged = page(forged).await?;
         assert!(forged.contains("Nothing has changed yet"), "{action}");
-        // Whoever loads the address of the answer anew is asked again.
+        // Reloading the answer's address asks again.
         let asked = site.get(&to).send().await?;
         assert_eq!(
             asked.headers()[header::LOCATION],

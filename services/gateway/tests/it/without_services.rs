@@ -1,4 +1,4 @@
-//! A gateway on a free port whose services are all away.
+//! A gateway on a free port without any service.
 
 use clap::Parser;
 use gateway::{Service, Settings};
@@ -6,7 +6,7 @@ use reqwest::{Client, redirect::Policy};
 use site_service::drain::CancellationToken;
 use tokio_util::sync::DropGuard;
 
-/// An address where nothing listens (port 9 is "discard", RFC 863).
+/// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "http://127.0.0.1:9";
 
 pub struct Gateway {
@@ -17,12 +17,11 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Starts behind one proxy with these flags, on top of free ports and services that are away.
+    /// Starts behind one proxy with these additional flags.
     pub async fn start(flags: &[&str]) -> anyhow::Result<Self> {
         Self::start_before(NOBODY, flags).await
     }
 
-    /// The same before a careers service of the test's own.
     pub async fn start_before(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
         Self::start_as(
             careers_url,
@@ -65,7 +64,6 @@ impl Gateway {
         self.client.get(format!("{}{path}", self.url))
     }
 
-    /// What it says of its health.
     pub fn health(&self, path: &str) -> reqwest::RequestBuilder {
         self.client.get(format!("{}{path}", self.health))
     }

@@ -1,4 +1,5 @@
-//! Memory that a peak took goes back to the system. glibc keeps it: `docs/decisions/0016-memory-goes-back-after-a-peak.md`
+//! Memory of a peak goes back to the system. glibc keeps it:
+//! `docs/decisions/0016-memory-goes-back-after-a-peak.md`
 
 use std::time::Duration;
 
@@ -8,11 +9,10 @@ use tokio::time::sleep;
 
 use super::{VISITORS, send_forms};
 
-/// How long the contact service stands still: less than the timeout of a call.
+/// Pause of the contact service, shorter than the timeout of a call.
 const FROZEN: Duration = Duration::from_secs(3);
-/// jemalloc purges little by little: half after some eight seconds, all after ten or twenty.
+/// jemalloc purges gradually: half after about 8 s, all after 10 to 20 s.
 const GIVEN_BACK: Duration = Duration::from_secs(30);
-/// The least that counts as a peak.
 const PEAK_BYTES: u64 = 10_000_000;
 
 #[tokio::test(flavor = "multi_thread")]

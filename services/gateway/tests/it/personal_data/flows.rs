@@ -1,4 +1,4 @@
-//! What a visitor may do, each time with marked data.
+//! Everything a visitor can do, with marked data.
 
 use std::time::Duration;
 
@@ -63,7 +63,6 @@ impl Site {
             .status())
     }
 
-    /// An application whose visitor leaves in the middle of the file.
     pub(super) async fn apply_and_leave(&self) -> anyhow::Result<()> {
         let mut connection = TcpStream::connect(("127.0.0.1", self.stack.ports.site)).await?;
         let head = format!(
@@ -78,13 +77,13 @@ impl Site {
         Ok(())
     }
 
-    /// The newsletter from the sign-up to the goodbye, by links that are tokens; gives these.
+    /// From sign-up to goodbye by the tokens of the links. Returns the tokens.
     pub(super) async fn join_and_leave_the_newsletter(&self) -> anyhow::Result<[String; 2]> {
         let (confirm, unsubscribe) = (token(Purpose::Confirm)?, token(Purpose::Unsubscribe)?);
         assert_eq!(self.sign_up(VISITOR).await?, StatusCode::OK);
         let confirmed = self.post("newsletter/confirm").json(&json!({ "token": confirm }));
         assert_eq!(confirmed.send().await?.status(), StatusCode::OK);
-        // As mail programs do it (RFC 8058): the token stands in the address.
+        // As mail programs do (RFC 8058): the token is in the URL.
         let one_click = format!(
             "{}/api/newsletter/unsubscribe?token={unsubscribe}",
             self.stack.site()
@@ -97,7 +96,6 @@ impl Site {
         Ok([confirm, unsubscribe])
     }
 
-    /// What is refused, in every way that repeats what was entered.
     pub(super) async fn be_refused(&self, known_key: Uuid) -> anyhow::Result<()> {
         let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
         assert_eq!(self.contact(MARK, Uuid::new_v4(), "hello").await?, unprocessable);
@@ -140,7 +138,6 @@ impl Site {
         Ok(())
     }
 
-    /// A form that the browser sends by itself: the page shows what was entered.
     async fn be_refused_without_a_script(&self) -> anyhow::Result<()> {
         let form = [
             ("name", format!("{MARK} Zoë")),
@@ -155,7 +152,6 @@ impl Site {
     }
 }
 
-/// Token of the link in a mail to the visitor.
 fn token(purpose: Purpose) -> anyhow::Result<String> {
     let person = PersonKey::new(PERSON_KEY)?.person(&EmailAddress::parse(VISITOR)?);
     let expires = time::OffsetDateTime::now_utc() + time::Duration::DAY;
