@@ -1,4 +1,4 @@
-//! An issue is handed out: whom it reaches, whoever is killed meanwhile, and what the operator says.
+//! Handing out an issue: recipients, limits, crashes, the operator's commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +28,6 @@ use crate::{ADDRESS, PERSON_KEY, Running, TOKEN_KEY, running, token};
 
 const NAME: &str = "smart-home";
 const SOON: Wait = Wait::from_secs(60);
-/// How many mails wait in the queue at most.
 const MAX_PENDING: u64 = 250;
 
 fn issue() -> IssueId {
@@ -47,7 +46,7 @@ fn requested(audience: Audience) -> NewsletterIssueRequested {
     }
 }
 
-/// The operator's tool, as far as it has to do with this service.
+/// Stands in for the operator's tool.
 struct Operator {
     context: jetstream::Context,
     issues: Issues,
@@ -62,7 +61,6 @@ impl Operator {
         })
     }
 
-    /// Sends to all, and says stop once it has begun.
     async fn send_and_pause(&self) -> anyhow::Result<()> {
         self.send(Audience::Subscribers).await?;
         eventually("it has begun", SOON, async || {
@@ -134,7 +132,7 @@ impl Operator {
     }
 }
 
-/// A notifier that takes each mail, and sends none.
+/// Notifier that acks every sending and mails nothing.
 struct Notifier(Arc<Mutex<Vec<Sending>>>);
 
 impl Notifier {
@@ -188,7 +186,7 @@ async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>
     seed_subscribers(nats, PERSON_KEY, readers(count)).await
 }
 
-/// The service in a process of its own, to be killed.
+/// Service in its own process, to be killed.
 fn process(nats: &Nats, logs: &std::path::Path, limit: Option<&str>) -> anyhow::Result<ChildProcess> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_newsletter"));
     let mut flags = vec![
@@ -376,7 +374,7 @@ async fn the_queue_is_kept_short_and_filled_again() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Its flag, how many mails it lets go, and in how many seconds.
+/// Flag, number of mails, and the window in seconds.
 const LIMITS: [(&str, usize, i64); 5] = [
     ("--newsletter-per-second=5", 5, 1),
     ("--newsletter-per-hour=12", 12, 60 * 60),
@@ -386,7 +384,6 @@ const LIMITS: [(&str, usize, i64); 5] = [
     ("--newsletter-domain-per-minute=4", 8, 60),
 ];
 
-/// How many windows of so many seconds two moments are in.
 fn windows(from: OffsetDateTime, to: OffsetDateTime, seconds: i64) -> usize {
     let window = |time: OffsetDateTime| time.unix_timestamp().div_euclid(seconds);
     usize::try_from(window(to) - window(from) + 1).unwrap_or_default()

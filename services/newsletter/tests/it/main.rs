@@ -41,7 +41,7 @@ const ADDRESS: &str = "zoe@example.org";
 
 struct Running {
     nats: Nats,
-    /// Logged in from the start: a record may not last as long as a login.
+    /// Connected early, because a record can expire during a login.
     operator: jetstream::Context,
     newsletter: NewsletterServiceClient<Channel>,
     _stop: DropGuard,
@@ -112,7 +112,6 @@ impl Running {
             .map(drop)
     }
 
-    /// What the bucket holds, whatever it is.
     async fn records(&self) -> anyhow::Result<u64> {
         let bucket = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let stream = self.operator.get_stream(bucket.stream_name).await?;
@@ -125,7 +124,6 @@ impl Running {
         Ok(record.map(|record| serde_json::from_slice(&record)).transpose()?)
     }
 
-    /// The notifier publishes that a mail to [`ADDRESS`] came back because the address does not exist.
     async fn bounce(&self) -> anyhow::Result<()> {
         self.bounce_as(BounceKind::Hard).await
     }
@@ -145,7 +143,7 @@ impl Running {
         Ok(())
     }
 
-    /// For how long the broker keeps the record of [`ADDRESS`] in this state; `None` is forever.
+    /// TTL of the record of [`ADDRESS`] in this state. `None` is forever.
     async fn ttl_as(&self, state: &str) -> anyhow::Result<Option<String>> {
         let bucket = self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
         let subject = format!("{}{}", bucket.prefix, person()?);
@@ -162,7 +160,6 @@ impl Running {
         .await
     }
 
-    /// How the consumer of bounces stands.
     async fn suppressing(&self) -> anyhow::Result<Info> {
         let consumer: PullConsumer = self
             .operator
@@ -171,7 +168,6 @@ impl Running {
         Ok(consumer.cached_info().clone())
     }
 
-    /// Waits until all bounces are heeded.
     async fn settled(&self) -> anyhow::Result<()> {
         testkit::eventually("all bounces are heeded", Wait::from_secs(20), async || {
             let suppressing = self.suppressing().await.ok()?;
@@ -195,7 +191,6 @@ fn person_of(email: &str) -> anyhow::Result<PersonId> {
     Ok(PersonKey::new(PERSON_KEY)?.person(&EmailAddress::parse(email)?))
 }
 
-/// A token as the notifier mails it.
 fn token(purpose: Purpose, good_for: Duration) -> anyhow::Result<String> {
     Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &person()?, OffsetDateTime::now_utc() + good_for))
 }
@@ -292,7 +287,7 @@ async fn somebody_who_never_signed_up_cannot_be_confirmed() -> anyhow::Result<()
         refused.map_err(|status| status.code()),
         Err(Code::InvalidArgument)
     );
-    // Whoever is not known gets no mail: there is nothing left to do.
+    // An unknown person gets no mail, so leaving succeeds.
     running
         .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
         .await?;
@@ -316,7 +311,7 @@ async fn what_is_no_address_is_refused() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What somebody else signed up with under a key, and what became of that, is nobody's to learn.
+/// A key must not reveal another person's sign-up or its outcome.
 #[tokio::test]
 async fn a_key_that_somebody_else_used_is_as_good_as_any() -> anyhow::Result<()> {
     let mut running = running().await?;
@@ -356,7 +351,7 @@ async fn the_same_key_asks_for_one_mail_however_late_it_comes_and_another_for_an
     Ok(())
 }
 
-/// A browser without scripts sends no key, and has the same one for an hour.
+/// The key of a browser without scripts stays the same for an hour.
 #[tokio::test]
 async fn whoever_left_and_signs_up_again_under_the_same_key_is_mailed_again() -> anyhow::Result<()> {
     let mut running = running().await?;
@@ -370,7 +365,7 @@ async fn whoever_left_and_signs_up_again_under_the_same_key_is_mailed_again() ->
     Ok(())
 }
 
-/// The broker stores as much for whoever is subscribed, and the answer takes as long.
+/// A subscriber's sign-up stores as much and takes as long as any other.
 #[tokio::test]
 async fn no_clock_tells_who_is_subscribed() -> anyhow::Result<()> {
     const TRIES: usize = 100;
@@ -417,8 +412,8 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     Ok(())
 }
 
-/// Found by the model of the path (`tools/reliability/tests/model`): whoever signed up within half a minute of somebody, whose
-/// service died before it had asked for the mail, was told to look for a mail that nobody would send.
+/// Found by `tools/reliability/tests/model`. A sign-up died before it requested the mail. Another within 30 s
+/// promised a mail that nobody sent.
 #[tokio::test]
 async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> anyhow::Result<()> {
     let mut running = running().await?;
@@ -433,7 +428,7 @@ async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> any
 
     running.sign_up().await?;
     assert_eq!(running.event_types().await?, [REQUESTED]);
-    // Should the other go on after all, there is still one mail.
+    // If the first sign-up continues after all, there is still one mail.
     let events = running.nats.events().await?;
     let id = Uuid::new_v5(&subscription, cut_off.as_bytes());
     assert_eq!(events[0]["id"], id.to_string());
@@ -478,7 +473,7 @@ async fn what_was_confirmed_in_time_stays() -> anyhow::Result<()> {
     let mut running = running_where(|settings| settings.confirm_within = Wait::from_secs(4)).await?;
     running.sign_up().await?;
     running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
-    // Made later, so whatever expires expires after the first would have.
+    // It is younger: the first would have expired before it.
     running.sign_up_as("asha@example.com").await?;
     testkit::eventually("the later one is forgotten", Wait::from_secs(45), async || {
         running
@@ -575,7 +570,6 @@ async fn requests_of_the_same_moment_all_get_an_answer_and_cause_one_event_each(
     Ok(())
 }
 
-/// One request of a visitor's.
 #[derive(Clone)]
 enum Step {
     SignUp,
@@ -718,7 +712,6 @@ async fn whoever_left_leaves_no_address_behind_and_may_come_back() -> anyhow::Re
     assert_eq!(record["state"], "unsubscribed");
     assert!(!record.to_string().contains(ADDRESS), "{record}");
 
-    // The link again.
     running.unsubscribe(out).await?;
     assert_eq!(running.event_types().await?, [REQUESTED, CONFIRMED, UNSUBSCRIBED]);
     running.sign_up().await?;
