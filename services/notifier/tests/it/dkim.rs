@@ -1,4 +1,4 @@
-//! Whether receivers find our signatures good: dkimpy verifies every mail.
+//! dkimpy verifies our signature on every mail, as a receiver would.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use notifier::samples;
@@ -12,7 +12,6 @@ use crate::{snapshots::context, wire::every_mail};
 const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
 const PUBLIC: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
-/// What signs, and what stands in the DNS so that others can verify it.
 struct Key {
     private: String,
     record: String,
@@ -26,7 +25,7 @@ impl Key {
         }
     }
 
-    /// Made by the command that `notifier --help` names.
+    /// Made by the command in `notifier --help`.
     async fn rsa() -> anyhow::Result<Self> {
         let mut make = Command::new("openssl");
         make.args(["genrsa", "-traditional", "2048"]);
@@ -39,7 +38,6 @@ impl Key {
         Ok(Self { private, record })
     }
 
-    /// What a notifier must be told to sign with it.
     fn flags(&self) -> [String; 3] {
         [
             "--dkim-selector=site".to_owned(),
@@ -48,7 +46,6 @@ impl Key {
         ]
     }
 
-    /// Every mail signed with it, by the name of its sample.
     async fn mails(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let flags = self.flags();
         let context = context(&flags.iter().map(String::as_str).collect::<Vec<_>>())?;

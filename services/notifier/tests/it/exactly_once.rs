@@ -1,5 +1,5 @@
-//! How many mails an event makes: one, whoever crashes, stalls or repeats itself. Only a
-//! crash between a mail and its record makes it two, and then both have the same id.
+//! An event makes one mail, despite crashes, stalls and repeats. Only a crash between a mail and its record
+//! makes two, with the same id.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::running::{
 };
 
 const VISITOR: &str = "zoe@example.org";
-/// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
+/// Short, so that deliveries of a dead notifier come back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
 
-    // Without the broker the record cannot be written: the crash comes in between for sure.
+    // Without the broker no record is written before the crash.
     nats.stop().await?;
     server.release_held();
     accepted(&server, VISITOR, 1).await?;
@@ -39,7 +39,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     notifier.kill().await?;
 
-    // Whoever comes after finds the record.
+    // The next notifier finds the record.
     let event = nats.events().await?[0]["id"].to_string();
     site.publish_again(&nats, event.trim_matches('"').parse()?)
         .await?;
@@ -73,7 +73,7 @@ async fn a_mail_that_cannot_be_noted_is_noted_once_it_can_be() -> anyhow::Result
     server.release_held();
     accepted(&server, VISITOR, 1).await?;
     let channel = Channel::ContactAcknowledgement;
-    // Longer than one write takes to fail.
+    // Longer than a write takes to fail.
     tokio::time::sleep(3 * ACK_WAIT).await;
     assert!(!site.came_again(channel).await?, "it was given back");
     nats.provision(&[]).await?;
@@ -152,7 +152,7 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_not_handed_to_the_other_n
 #[tokio::test]
 async fn mails_that_cannot_be_noted_for_longer_than_the_ack_wait_are_sent_by_no_other_notifier()
 -> anyhow::Result<()> {
-    // Several, since it is the broker's choice who gets what comes again.
+    // Several, because the broker chooses who gets a redelivery.
     let visitors: Vec<String> = (0..6).map(|n| format!("visitor-{n}@example.org")).collect();
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -190,7 +190,7 @@ async fn an_event_that_comes_again_while_its_mail_is_under_way_is_not_sent_besid
     let _notifier = Running::start(&nats, server.port, &[]).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
-    // Shorter than the notifier, which has taken the event, believes: so it tells of its progress too late.
+    // Shorter than the running notifier assumes, so its progress ack is late.
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let channel = Channel::ContactAcknowledgement;
     eventually("the event comes again", SOON, async || {
@@ -235,7 +235,7 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
 #[tokio::test]
 async fn of_each_mail_the_record_is_read_once() -> anyhow::Result<()> {
     const MAILS: u64 = 160;
-    // So few that none waits for others.
+    // Few enough that none waits.
     const AT_ONCE: u64 = 8;
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -252,7 +252,7 @@ async fn of_each_mail_the_record_is_read_once() -> anyhow::Result<()> {
             .await?;
         }
     }
-    // It also asks every second whether what it needs is there.
+    // The notifier also checks its dependencies every second.
     let requests = site.requests().await? - before;
     assert!((MAILS - AT_ONCE..MAILS * 2).contains(&requests), "{requests}");
     Ok(())
@@ -280,7 +280,7 @@ async fn an_event_that_nobody_takes_for_too_long_is_a_dead_letter() -> anyhow::R
     let site = Site::on(&nats).await?;
     let mut settings = settings(&nats, server.port, &[])?;
     assert_eq!(settings.retries.give_up_after, Duration::from_secs(25 * 60 * 60));
-    // Later than the first attempt, and no later than the second.
+    // The event is too old after its second attempt.
     settings.retries = RetryPolicy {
         initial_backoff: Duration::from_secs(6),
         give_up_after: Duration::from_secs(6),

@@ -1,4 +1,4 @@
-//! Issues of the newsletter on their way out: whom a mail reaches, within which limits, whoever is killed meanwhile.
+//! Mails of an issue: recipients, limits and crashes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,22 +30,20 @@ use crate::running::{Running, SALES, SOON, Site, TOKEN_KEY, person, process, set
 
 const NAME: &str = "smart-home";
 const ZOE: &str = "zoe@example.org";
-/// Shorter than the usual minute, so that what a dead notifier had taken comes back soon.
+/// Short, so that deliveries of a dead notifier come back soon.
 const ACK_WAIT: Duration = Duration::from_secs(2);
-/// How many connections issues have.
 const CONNECTIONS: usize = 2;
-/// How many mails the newsletter service puts into their stream together.
+/// Sendings that the newsletter service publishes together.
 const STEP: usize = 250;
-/// How often it looks whether there is room in the stream again.
+/// How often the newsletter service checks for room in the stream.
 const ROOM_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a mail takes at a mail server that takes its time.
 const MAIL_TIME: Duration = Duration::from_millis(5);
 
 fn issue() -> IssueId {
     IssueId::named(NAME)
 }
 
-/// The operator and the newsletter service, as far as the notifier has to do with them.
+/// Stands in for the operator and the newsletter service.
 pub struct Operator {
     context: jetstream::Context,
     issues: Issues,
@@ -63,7 +61,6 @@ impl Operator {
         })
     }
 
-    /// Asks for the issue, and hands it out to these.
     pub async fn send(&self, to: &[SeededSubscriber]) -> anyhow::Result<()> {
         self.ask(Audience::Subscribers).await?;
         let sendings = to.iter().map(|reader| Sending {
@@ -98,7 +95,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Where the stream is full it waits for room, as the newsletter service does: what is put twice is one mail by its id.
+    /// Waits while the stream is full, as the newsletter service does. A repeated sending keeps its id.
     async fn hand_out(&self, sendings: impl IntoIterator<Item = Sending>) -> anyhow::Result<()> {
         let sendings: Vec<Sending> = sendings.into_iter().collect();
         for step in sendings.chunks(STEP) {
@@ -135,7 +132,6 @@ impl Operator {
         Ok(())
     }
 
-    /// Somebody leaves.
     async fn unsubscribe(&self, reader: &SeededSubscriber) -> anyhow::Result<()> {
         let known = self.subscribers.read(&reader.person).await?;
         let record = known.subscriber.context("a record")?;
@@ -146,7 +142,6 @@ impl Operator {
         Ok(())
     }
 
-    /// How many mails wait or are in somebody's hands.
     async fn waiting(&self) -> anyhow::Result<u64> {
         let stream = self.context.get_stream(SENDINGS_STREAM).await?;
         Ok(stream.cached_info().state.messages)
@@ -184,7 +179,6 @@ async fn taking_slowly() -> anyhow::Result<MailServer> {
     MailServer::start(|_, _| ScriptedReply::TakeAfter(MAIL_TIME)).await
 }
 
-/// How often each was mailed, by the ids that those mails had.
 fn by_reader(server: &MailServer) -> BTreeMap<String, Vec<String>> {
     let mut mails: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for mail in server.accepted_mails() {
@@ -280,7 +274,7 @@ async fn a_pause_a_resumption_and_a_cancellation_take_effect() -> anyhow::Result
     Ok(())
 }
 
-/// How many mails were sent again, each known as the same one to mail programs, where each reader has one.
+/// Fails if a reader has no mail, or mails with different message ids.
 fn repeats(server: &MailServer, readers: &[SeededSubscriber]) -> usize {
     let mailed = by_reader(server);
     for reader in readers {
@@ -399,7 +393,6 @@ async fn a_mail_that_is_deferred_for_too_long_is_given_up_and_told_of() -> anyho
     Ok(())
 }
 
-/// Nine of ten subscribers are of a domain that takes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_domain_that_defers_mails_holds_up_no_other_and_is_not_looked_at_again_and_again()
 -> anyhow::Result<()> {
@@ -437,12 +430,12 @@ async fn a_large_domain_that_defers_mails_holds_up_no_other_and_is_not_looked_at
         .await?
         .delivered
         .consumer_sequence;
-    // Each of the others is looked at before it waits.
+    // Every deferred sending is read once before it waits.
     assert!(looks <= 2 * COUNT as u64, "{looks} looks");
     Ok(())
 }
 
-/// Their mails come first, and look as if the mail server took none.
+/// Their mails come first, so it looks as if the mail server accepts none.
 #[tokio::test]
 async fn several_slow_domains_at_the_head_of_an_issue_hold_up_no_other() -> anyhow::Result<()> {
     const OTHERS: usize = 20;
@@ -495,7 +488,7 @@ async fn an_address_that_does_not_exist_is_told_of_and_is_no_dead_letter() -> an
     Ok(())
 }
 
-/// Of the first it cannot be known yet; it is asked again, and not given up.
+/// The first refusal is ambiguous: its mail is retried, not given up.
 #[tokio::test]
 async fn an_issue_that_is_refused_domain_after_domain_is_held_and_goes_out_once_that_is_mended()
 -> anyhow::Result<()> {
@@ -519,7 +512,6 @@ async fn an_issue_that_is_refused_domain_after_domain_is_held_and_goes_out_once_
             .sum();
         assert!((1..READERS).contains(&tried), "{tried} attempts");
         server.fault(MailFault::None);
-        // It asks at once when it starts.
         drop(notifier);
         let _notifier = Running::start(&nats, server.port, &[]).await?;
         let figures = operator.until_done(3 * SOON).await?;
@@ -560,7 +552,7 @@ async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
         .iter()
         .filter(|mail| mail.recipient.starts_with("reader-"))
         .count();
-    // Those on a connection when the first lead came, and what slips in between two of them.
+    // Mails in flight at the first lead, and a few between leads.
     assert!(
         issues <= 12,
         "{issues} mails of the issue went before the last of 20 leads"
@@ -569,8 +561,7 @@ async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// At a mail server that takes its time all of its connections are in use: what a mail waits for before it is sent, others do not wait
-/// for.
+/// A mail that waits must not delay others.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_issue_keeps_the_connections_to_a_slow_mail_server_busy() -> anyhow::Result<()> {
     const COUNT: usize = 100;

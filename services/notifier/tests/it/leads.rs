@@ -1,4 +1,4 @@
-//! Leads in a CRM by a recipe: each is there once, and each person's in their order, whatever the CRM answers.
+//! Leads through a recipe: each once, a person's in order, whatever the CRM answers.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -21,25 +21,20 @@ use visitor::EmailAddress;
 use crate::running::{HURRY, Running, SOON, Site, settings};
 
 const ZOE: &str = "zoe@example.org";
-/// How many leads come while the CRM fails in turns.
 const LEADS: usize = 60;
-/// After so many requests the CRM fails for some.
+/// Successful requests before each series of failures.
 const WELL_FOR: usize = 20;
-/// How many requests in a row it fails.
 const FAILS_FOR: usize = 3;
 
-/// How a CRM fails.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// It has had enough for a second.
+    /// Retry after a second.
     TooMany,
-    /// It is broken.
     Broken,
-    /// It stores what it was told, and is broken then.
+    /// Fails after it has stored the request.
     BrokenAfterwards,
-    /// The line breaks.
     Lost,
-    /// It stores what it was told, and the line breaks.
+    /// Closes the connection after it has stored the request.
     LostAfterwards,
 }
 
@@ -65,17 +60,15 @@ impl Fault {
     }
 }
 
-/// What HubSpot would hold.
 #[derive(Default)]
 struct Contacts {
     requests: usize,
     ids: HashMap<String, String>,
-    /// Each note's contact and text, as they came.
+    /// Contact and text of each note, in order.
     notes: Vec<(String, String)>,
 }
 
 impl Contacts {
-    /// How it fails now, where it does.
     fn fault(&mut self) -> Option<Fault> {
         self.requests += 1;
         let (turn, within) = (
@@ -111,7 +104,6 @@ impl Contacts {
     }
 }
 
-/// A notifier, and a CRM that takes events by its recipe.
 struct Sales {
     nats: Nats,
     mail_server: MailServer,
@@ -122,7 +114,6 @@ struct Sales {
 }
 
 impl Sales {
-    /// With one endpoint, HubSpot's, which hears of these events.
     async fn with(hubspot: &HttpStandIn, events: &[&str]) -> anyhow::Result<Self> {
         let retries = RetryPolicy {
             initial_backoff: HURRY,
@@ -131,7 +122,6 @@ impl Sales {
         Self::retrying(hubspot, events, retries).await
     }
 
-    /// The same, with events that are tried again so.
     async fn retrying(hubspot: &HttpStandIn, events: &[&str], retries: RetryPolicy) -> anyhow::Result<Self> {
         let nats = Nats::start().await?;
         let mail_server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -143,7 +133,7 @@ impl Sales {
         }])
         .to_string();
         let site = Site::on(&nats).await?;
-        // The endpoint hears nothing of what came before it, nor is anything recorded of it.
+        // Events from before the endpoint are neither sent nor recorded.
         site.publish(ZOE, lead(ZOE, "before the endpoint")?).await?;
         nats.provision(&["--webhooks", &webhooks]).await?;
         let flags = vec![
@@ -163,7 +153,6 @@ impl Sales {
         })
     }
 
-    /// Another notifier beside the first.
     async fn another(&self) -> anyhow::Result<Running> {
         Running::start(&self.nats, self.mail_server.port, &self.flags).await
     }
@@ -182,7 +171,6 @@ fn lead(email: &str, message: &str) -> anyhow::Result<ContactReceived> {
     })
 }
 
-/// A HubSpot that fails in turns.
 async fn failing_hubspot(contacts: Arc<Mutex<Contacts>>) -> anyhow::Result<HttpStandIn> {
     HttpStandIn::start(move |asked| {
         let mut contacts = contacts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +199,7 @@ async fn each_lead_is_in_the_crm_once_and_each_persons_in_their_order_whatever_i
         let email = format!("person-{}@example.org", number % PEOPLE);
         sales.write(&email, &format!("lead {number:06}")).await?;
     }
-    // After three failures in a row the consumer pauses for up to fourteen seconds.
+    // After three failures in a row the consumer pauses for up to 14 s.
     let within = SOON + Duration::from_secs(2 * LEADS as u64);
     let notes = || {
         contacts
@@ -225,7 +213,7 @@ async fn each_lead_is_in_the_crm_once_and_each_persons_in_their_order_whatever_i
         (told.len() == LEADS).then_some(())
     })
     .await?;
-    // What would come twice would come by now.
+    // A duplicate would have come by now.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let mut of_each: HashMap<String, Vec<String>> = HashMap::new();
     for (contact, text) in notes() {
@@ -244,7 +232,7 @@ async fn each_lead_is_in_the_crm_once_and_each_persons_in_their_order_whatever_i
     Ok(())
 }
 
-/// A CRM that takes a request and never answers is left after our own timeout, whether it stored what it was told or not.
+/// Our timeout ends a request without an answer. The CRM may have stored it.
 #[tokio::test]
 async fn a_lead_is_in_the_crm_once_though_it_says_nothing_until_we_hang_up() -> anyhow::Result<()> {
     const LEADS: usize = 6;
@@ -254,7 +242,7 @@ async fn a_lead_is_in_the_crm_once_though_it_says_nothing_until_we_hang_up() -> 
         let mut contacts = stored.lock().unwrap_or_else(PoisonError::into_inner);
         contacts.requests += 1;
         match contacts.requests {
-            // The first it does not store, the second it does.
+            // The first unanswered request is not stored, the second is.
             2 => Reply::Silence,
             4 => {
                 contacts.store(asked);
@@ -292,7 +280,6 @@ async fn a_lead_is_in_the_crm_once_though_it_says_nothing_until_we_hang_up() -> 
     Ok(())
 }
 
-/// The lead that a note tells of.
 fn lead_of(text: &str) -> String {
     text.split("<br>").next().unwrap_or_default().to_owned()
 }
@@ -352,10 +339,10 @@ async fn a_persons_next_lead_waits_for_one_that_is_tried_again_and_not_for_one_t
     Ok(())
 }
 
-/// While it waits it is looked at twice a second, and each time counts as an attempt at the broker.
+/// A waiting lead is checked twice a second, and the broker counts each check as an attempt.
 #[tokio::test]
 async fn a_lead_that_waited_for_its_turn_is_tried_again_soon() -> anyhow::Result<()> {
-    /// So often the first is put off: for 8 s by the backoffs of a test in a hurry.
+    /// With these backoffs the first lead is deferred for 8 s.
     const FIRST_FAILS: usize = 4;
     let tried = Arc::new(Mutex::new((0, 0)));
     let tries = tried.clone();
@@ -398,7 +385,7 @@ async fn a_lead_that_waited_for_its_turn_is_tried_again_soon() -> anyhow::Result
     eventually("it is tried again", SOON, second_tries(2)).await
 }
 
-/// In a cluster any copy of the stream answers a direct read, and one that lags behind does not know the lead before.
+/// In a cluster every replica answers direct reads, and one that lags may lack the previous lead.
 #[tokio::test]
 async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow::Result<()> {
     const LEADS: usize = 4;
@@ -415,7 +402,7 @@ async fn the_order_of_a_persons_leads_is_read_at_the_streams_leader() -> anyhow:
     .await?;
     let sales = Sales::with(&crm, &["contact.received"]).await?;
     sales.site.forbid_reading_of_copies().await?;
-    // While it is under way, what came after it is looked for in the stream.
+    // While it is in flight, later leads are looked up in the stream.
     sales.write("asha@example.org", "slow").await?;
     for number in 0..LEADS {
         sales
@@ -464,7 +451,7 @@ async fn that_a_person_was_erased_reaches_the_crm_by_the_id_that_it_knows() -> a
         .map(|search| body_of(&search)["filterGroups"][0]["filters"][0]["value"].clone())
         .collect();
     assert_eq!(wanted, [known]);
-    // A lead that was begun before may have been on its way.
+    // The first attempt waited for leads that could be in flight.
     let endpoints = sales.site.bucket(ENDPOINTS_BUCKET).await?;
     eventually("the attempt at the erasure is noted", SOON, async || {
         let noted: Value = serde_json::from_slice(&endpoints.get("crm_attempts").await.ok()??).ok()?;

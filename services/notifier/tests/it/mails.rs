@@ -1,4 +1,4 @@
-//! Each event, and the mails that arrive because of it.
+//! Each event and its mails.
 
 use std::{
     sync::{
@@ -47,7 +47,6 @@ async fn scene(more: &[String]) -> anyhow::Result<Scene> {
 }
 
 impl Scene {
-    /// The one mail to this address.
     async fn mail(&self, address: &str) -> anyhow::Result<Value> {
         let mails = self.inbox.mails_to(address, 1, SOON).await?;
         let [mail] = &mails[..] else {
@@ -61,7 +60,6 @@ fn header<'a>(mail: &'a Value, name: &str) -> Option<&'a str> {
     mail["headers"][name].as_str()
 }
 
-/// The token of the first link that asks for it.
 fn token(text: &str) -> anyhow::Result<&str> {
     let (_, rest) = text.split_once("token=").context("no link with a token")?;
     let end = rest.find(|c: char| c.is_whitespace() || c == '>' || c == '"');
@@ -75,7 +73,6 @@ fn ensure_token_is_for(token: &str, purpose: Purpose) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What every mail carries so that it can be found again.
 fn ensure_it_tells_its_event(mail: &Value, event: Uuid, channel: Channel) {
     let id = format!("<{event}.{}@oculant.example>", channel.name());
     assert_eq!(header(mail, "message-id"), Some(id.as_str()));
@@ -175,7 +172,7 @@ async fn a_subscriber_is_welcomed_with_a_way_out_in_one_click() -> anyhow::Resul
 
     let mail = scene.mail(VISITOR).await?;
     ensure_it_tells_its_event(&mail, event, Channel::NewsletterWelcome);
-    // As it came over the wire: the inbox takes list headers apart.
+    // As sent, because the inbox splits list headers.
     let source = scene.inbox.source(&mail)?.replace("\r\n ", " ");
     let out = source
         .lines()
@@ -271,7 +268,6 @@ async fn an_applicant_hears_which_position_they_applied_for() -> anyhow::Result<
 
 const RESUME: &[u8] = b"%PDF-1.7 a life in one page";
 
-/// An application whose résumé lies in the store, under a name that its owner gave it.
 pub async fn applied_with_resume(s3: &S3, file_name: &str) -> anyhow::Result<CareersApplied> {
     application_with(s3, file_name, RESUME).await
 }
@@ -357,7 +353,7 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     for channel in [Channel::SalesLead, Channel::ContactAcknowledgement] {
         scene.site.until_acked(channel, SOON).await?;
     }
-    // Each notifier tells when it starts, and then every hour.
+    // Each notifier sends a digest when it starts, then hourly.
     for _ in 0..2 {
         scene.notifier.tell_to_stop();
         scene.notifier.stopped().await?;
@@ -382,7 +378,6 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     Ok(())
 }
 
-/// Makes one more dead letter; then there are so many.
 async fn give_up(nats: &Nats, site: &Site, count: usize) -> anyhow::Result<()> {
     let subject = format!("site.newsletter.confirmed.{}", person(VISITOR)?);
     let unreadable = format!("not an event {}", Uuid::new_v4());
@@ -419,7 +414,7 @@ async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_an
         (server.attempts(OPERATOR) >= 2).then_some(())
     })
     .await?;
-    // As the operator drops or replays it.
+    // As if the operator dropped or replayed it.
     let context = async_nats::jetstream::new(nats.client(User::Operator).await?);
     let dead_letters = context.get_stream(site_events::DEAD_LETTERS_STREAM).await?;
     dead_letters.delete_message(2).await?;
@@ -435,7 +430,7 @@ async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_an
     assert!(told.contains("<dead-letters.1-3@oculant.example>"), "{told}");
     assert!(told.contains("2 events could not be delivered"), "{told}");
 
-    // The next mail is of nothing that was told before.
+    // The next digest repeats nothing.
     give_up(&nats, &site, 3).await?;
     let told = mails(2).await?;
     assert_eq!(told.len(), 2);
@@ -449,7 +444,6 @@ async fn a_dead_letter_that_was_dropped_after_its_mail_failed_is_told_no_more_an
 
 const OPERATOR: &str = "admin@oculant.example";
 
-/// A notifier that tells the operator every second.
 async fn telling(nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
     let mut settings = settings(nats, server.port, &[])?;
     settings.digest_every = HURRY;
@@ -482,7 +476,7 @@ async fn a_broker_that_is_killed_before_it_gives_the_dead_letters_is_asked_again
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = telling(&nats, &server).await?;
     nats.servers[0].freeze().await?;
-    // It is asked meanwhile, and never answers.
+    // Meanwhile the broker gets a request and never answers it.
     tokio::time::sleep(3 * HURRY).await;
     nats.servers[0].kill().await?;
     nats.resume_from_disk().await?;
@@ -532,7 +526,7 @@ async fn an_event_that_comes_again_is_mailed_once() -> anyhow::Result<()> {
     for channel in channels {
         scene.site.until_acked(channel, SOON).await?;
     }
-    // The inbox lists a mail a moment after it took it, so what is sent later is waited for.
+    // The inbox lists a mail with a delay, so wait for a later one.
     scene.site.contact("later@example.org").await?;
     scene.inbox.mails_to("later@example.org", 1, SOON).await?;
     scene.inbox.mails_to(SALES, 2, SOON).await?;

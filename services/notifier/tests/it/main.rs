@@ -1,4 +1,4 @@
-//! The notifier as its neighbours meet it.
+//! The notifier with a real broker, and with mail servers and receivers that fail.
 
 mod dkim;
 mod exactly_once;

@@ -1,4 +1,4 @@
-//! How much the notifier holds while mails with résumés hang, and what goes on beside them.
+//! Memory while mails with résumés hang, and the progress of other mails.
 
 use std::time::Duration;
 
@@ -8,17 +8,15 @@ use testkit::{MailFault, MailServer, Nats, S3, ScriptedReply, eventually, measur
 use crate::running::{RECRUITERS, Running, SOON, Site, application, application_with, process};
 
 const VISITOR: &str = "zoe@example.org";
-/// As many as a channel has under way at once.
+/// As many as a channel has in flight.
 const APPLICATIONS: usize = 40;
-/// As many mails with an attachment as are in memory at once.
 const ATTACHMENTS: usize = 2;
 const MAX_BYTES: u64 = 96_000_000;
-/// How long mails hang: until no more are fetched.
+/// Long enough that no more résumés are fetched.
 const HANGING: Duration = Duration::from_secs(3);
 
-/// An application whose résumé of this size lies in the store.
 pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
-    // Not text, which would be put into the mail as it is: it must become base64, as what a PDF holds does.
+    // Binary, so that the mail has it in base64, like a PDF.
     let content: Vec<u8> = (0..=u8::MAX).rev().cycle().take(bytes).collect();
     application_with(s3, "cv.pdf", &content).await
 }

@@ -1,5 +1,4 @@
-//! What becomes of the mails while something that they need is away, the notifier
-//! itself included.
+//! Mails while a dependency or the notifier itself is unavailable.
 
 use std::{collections::HashMap, fs, time::Duration};
 
@@ -15,7 +14,7 @@ use tonic_health::pb::{
 use crate::running::{Running, SALES, SOON, Site, accepted, held, holding, process, taking_at};
 
 const VISITOR: &str = "zoe@example.org";
-/// How long after the stop a mail is answered; two ack waits.
+/// Delay of an answer after the stop: two ack waits.
 const LATE_ANSWER: Duration = Duration::from_secs(4);
 
 #[tokio::test]
@@ -24,7 +23,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let logs = tempfile::TempDir::new()?;
     let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
-    // So many that some are left, however late the kill comes after the first mails.
+    // Enough that some are left, however late the kill comes.
     let visitors: Vec<String> = (0..120).map(|n| format!("visitor-{n}@example.org")).collect();
     for visitor in &visitors {
         site.contact(visitor).await?;
@@ -32,7 +31,6 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 
     let notifier = process(&nats, inbox.port, &[], logs.path())?;
     inbox.mails_to(SALES, 3, SOON).await?;
-    // Whatever is under way now stays so until the kill.
     inbox.fault(MailFault::Each(ScriptedReply::Hang));
     notifier.kill().await?;
     inbox.fault(MailFault::None);
@@ -110,7 +108,7 @@ async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once
     site.contact(VISITOR).await?;
     held(&server).await?;
     stopping.signal(Signal::SIGTERM)?;
-    // The one that takes its place would get the event as soon as nobody holds it any more.
+    // The next notifier would get the event as soon as the first releases it.
     let _next = process(&nats, server.port, &[], logs.path())?;
     tokio::time::sleep(LATE_ANSWER).await;
     server.release_held();
@@ -215,7 +213,7 @@ async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()>
     let _notifier = Running::start(&nats, port, &[]).await?;
     site.contact(VISITOR).await?;
     site.request_newsletter("asha@example.org").await?;
-    // Each of the three mails finds nobody who would listen.
+    // Each of the three mails meets a connection that closes.
     for _ in 0..3 {
         drop(timeout(SOON, broken.accept()).await??);
     }

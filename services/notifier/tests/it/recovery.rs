@@ -1,5 +1,5 @@
-//! What waits for a receiver that is unavailable goes on soon after it is back, however long the backoff is; and meanwhile it is asked by
-//! one delivery at a time.
+//! Deliveries go out soon after their receiver recovers, however long the backoff. Until then it gets one
+//! probe at a time.
 
 use std::{
     slice,
@@ -26,21 +26,19 @@ use crate::{
     webhooks::Sending,
 };
 
-/// More than a channel has under way at once, so that some are left in the stream.
+/// More than a channel has in flight, so that some stay in the stream.
 const BACKLOG: usize = 50;
-/// How soon the first delivery succeeds after its receiver is back: the pause that runs takes at most twice as long as the outage did.
+/// The current pause lasts at most twice the outage.
 const FIRST_SUCCESS: Duration = Duration::from_secs(30);
-/// Within this all that waited has arrived, on a machine that does much else.
 const DRAINED: Duration = Duration::from_secs(45);
-/// Events that wait for a receiver, and that another notifier delivered meanwhile.
+/// Events that another notifier delivers while they wait.
 const WAITING: usize = 10;
-/// How long they may take to reach the place where they wait.
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
 
-/// As many webhooks as wait in a notifier's hands.
+/// Webhooks that a notifier has in flight at once.
 const IN_HAND: usize = 4;
 
-/// A port whose connections end at once: a mail server that is away, and says how often it was asked.
+/// Mail server whose port closes and counts every connection.
 struct Away {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -69,12 +67,10 @@ impl Away {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The mail server is back.
     async fn recover(self) -> anyhow::Result<MailServer> {
         self.recover_as(|| ScriptedReply::Take).await
     }
 
-    /// The mail server is back, and answers so.
     async fn recover_as(self, answer: fn() -> ScriptedReply) -> anyhow::Result<MailServer> {
         drop(self.accepting);
         eventually("the port is free again", SOON, async || {
@@ -107,7 +103,7 @@ fn arrived(server: &MailServer, visitors: &[String]) -> usize {
 
 #[tokio::test]
 async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow::Result<()> {
-    // Pauses of at least 1, 2 and 4 seconds, and the system may count each connection twice.
+    // Pauses of at least 1, 2 and 4 s. The system may count each connection twice.
     const MOST_ASKED: usize = 8;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
     let site = Site::on(&nats).await?;
@@ -271,7 +267,7 @@ async fn the_operator_is_told_of_dead_letters_once_the_mail_server_is_back() -> 
     })
     .await?;
     drop(notifier);
-    // It tells when it starts, and then every hour.
+    // A notifier sends a digest when it starts, then hourly.
     let asked = away.asked();
     let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
     eventually("it tries to tell", SOON, async || {
@@ -279,7 +275,6 @@ async fn the_operator_is_told_of_dead_letters_once_the_mail_server_is_back() -> 
     })
     .await?;
     let server = away.recover().await?;
-    // It tries again after a minute.
     eventually("the operator is told", 2 * DRAINED, async || {
         (!server.accepted(OPERATOR).is_empty()).then_some(())
     })
@@ -294,15 +289,15 @@ async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() ->
     let site = Site::on(&nats).await?;
     let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
     s3.stop().await?;
-    // Before it starts: from then on a mail waits for the store for some fifteen seconds.
+    // Published before the notifier starts: from then on each mail waits about 15 s for the store.
     for _ in 0..BACKLOG {
         site.publish("zoe@example.org", applied.clone()).await?;
     }
     let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &s3.flags()).await?;
-    // The applicants' own mails need no store, so the recruiters' were tried, too.
+    // The applicants' mails need no store, so the recruiters' were tried, too.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;
-    // The client tries three times by itself, within three seconds.
+    // The client retries three times within three seconds.
     tokio::time::sleep(Duration::from_secs(4)).await;
     s3.resume_from_disk().await?;
     eventually("the first mail", FIRST_SUCCESS, async || {
@@ -327,7 +322,6 @@ async fn contact(site: &Site, messages: usize) -> anyhow::Result<Vec<Uuid>> {
     Ok(events)
 }
 
-/// Erases all of the first so many events but the last.
 async fn erase_all_but_the_last(site: &Site, events: &[Uuid]) -> anyhow::Result<Uuid> {
     let (last, others) = events.split_last().context("an event")?;
     for number in 1..=others.len() {
@@ -336,7 +330,6 @@ async fn erase_all_but_the_last(site: &Site, events: &[Uuid]) -> anyhow::Result<
     Ok(*last)
 }
 
-/// A receiver that does not listen yet.
 struct AbsentReceiver {
     port: u16,
     endpoint: Value,
@@ -366,7 +359,7 @@ async fn webhooks_that_wait_for_a_receiver_go_out_once_it_listens() -> anyhow::R
     let sending = Sending::retrying_after(NEVER, slice::from_ref(&absent.endpoint)).await?;
     let site = &sending.site;
     contact(site, MESSAGES).await?;
-    // All mails went out, so the webhooks were tried, too.
+    // All mails are sent, so the webhooks were tried, too.
     site.until_acked(Channel::SalesLead, SOON).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;
 
@@ -418,7 +411,7 @@ async fn a_webhook_whose_person_is_erased_while_it_waits_for_a_receiver_is_not_s
         (!receiver.received().is_empty()).then_some(())
     })
     .await?;
-    // What waits comes again after the same pause.
+    // A waiting webhook would come again after the same pause.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let received: Vec<String> = receiver
         .received()
@@ -469,9 +462,9 @@ async fn a_mail_whose_person_is_erased_while_it_waits_for_the_mail_server_is_not
 async fn a_receiver_that_fails_is_asked_by_one_webhook_at_a_time_and_gets_all_once_it_recovers()
 -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
-    /// Long enough for pauses between probes to have grown.
+    /// Long enough for growing pauses between probes.
     const OUTAGE: Duration = Duration::from_secs(8);
-    /// As many as are under way at once, and probes after at least 1, 2 and 4 seconds.
+    /// Those in flight, then probes after at least 1, 2 and 4 s.
     const MOST_ASKED: usize = 4 + 3;
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::INTERNAL_SERVER_ERROR);
@@ -509,7 +502,7 @@ async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before
     })
     .await?;
     let refused = Instant::now();
-    // Until the notifier has its answer; several are under way at once.
+    // Time for the notifier to get its answers.
     tokio::time::sleep(HURRY).await;
     receiver.answer(StatusCode::NO_CONTENT);
     contact(site, MESSAGES).await?;
@@ -527,10 +520,8 @@ async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before
     Ok(())
 }
 
-/// As many webhooks as are under way at once.
 const POISONOUS: usize = 4;
 
-/// A receiver that cannot take some events, and takes all others.
 struct Picky {
     url: String,
     taken: Arc<AtomicUsize>,
@@ -542,7 +533,7 @@ impl Picky {
     async fn start() -> anyhow::Result<Self> {
         let (taken, refused) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let counts = (taken.clone(), refused.clone());
-        // Answered one after the other, they would look like a receiver that is away.
+        // One failure after another would look like an unavailable receiver.
         let all_came = Arc::new(Barrier::new(POISONOUS));
         let answer = move |body: Bytes| {
             let ((taken, refused), all_came) = (counts.clone(), all_came.clone());
@@ -599,7 +590,7 @@ async fn events_that_a_receiver_cannot_take_hold_up_no_others() -> anyhow::Resul
         (refused.load(Ordering::Relaxed) >= 2 * POISONOUS).then_some(())
     })
     .await?;
-    // Now each has a backoff of its own.
+    // Now each has its own backoff.
     let before = refused.load(Ordering::Relaxed);
     site.contact("last@example.org").await?;
     eventually("one more is not held up", FIRST_SUCCESS, async || {

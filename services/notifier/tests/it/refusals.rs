@@ -1,4 +1,4 @@
-//! Mail servers that refuse, hesitate, hang or hang up.
+//! Mail servers that refuse, defer, hang or disconnect.
 
 use std::{
     sync::{
@@ -25,7 +25,6 @@ use crate::running::{
 };
 
 const GOOD_PASSWORD: &str = "a good password";
-/// Long enough for several retries.
 const WELL_WITHIN_THE_HOUR: Duration = Duration::from_secs(5);
 
 #[tokio::test]
@@ -126,7 +125,6 @@ async fn what_a_server_could_not_take_at_first_is_delivered_once() -> anyhow::Re
 
 #[tokio::test]
 async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Result<()> {
-    // As many as a channel has under way at once.
     let stuck = ["one", "two", "three", "four"].map(|name| format!("{name}@stuck.example"));
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, attempt| {
@@ -138,7 +136,6 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
     })
     .await?;
     let site = Site::on(&nats).await?;
-    // Long enough for all that happens while the four hang.
     let patience = ["--smtp-answer-seconds=8".to_owned()];
     let _notifier = Running::start(&nats, server.port, &patience).await?;
     for visitor in &stuck {
@@ -158,8 +155,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
         "the others waited for the hanging ones"
     );
 
-    // The same channel goes on as soon as patience with the four is over, and they come
-    // back by themselves.
+    // After the timeout the four are retried.
     site.contact("zoe@example.org").await?;
     accepted(&server, "zoe@example.org", 1).await?;
     for visitor in &stuck {
@@ -177,7 +173,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
 async fn refused_hanging_and_cut_mails_hold_up_no_others_and_arrive_once_it_is_mended() -> anyhow::Result<()>
 {
     const FAULTY: [&str; 3] = ["refused@example.org", "stuck@example.org", "cut@example.org"];
-    /// Long enough that the others have arrived by then.
+    /// Long enough for the others to arrive.
     const PAUSE: Duration = Duration::from_secs(10);
     let mended = Arc::new(AtomicBool::new(false));
     let nats = Nats::start().await?;
@@ -235,7 +231,7 @@ async fn a_server_that_hangs_after_a_refusal_has_refused() -> anyhow::Result<()>
     let site = Site::on(&nats).await?;
     let _notifier = Running::start(&nats, server.port, &[]).await?;
     site.request_newsletter("gone@example.org").await?;
-    // A server that says nothing is given up after half a minute.
+    // A silent server times out after 30 s.
     let before_that = Duration::from_secs(25);
     site.until_acked(Channel::NewsletterConfirmation, before_that)
         .await?;
@@ -374,7 +370,7 @@ async fn a_refused_login_is_asked_once_an_hour_and_a_new_password_lets_all_mails
     })
     .await?;
     tokio::time::sleep(WELL_WITHIN_THE_HOUR).await;
-    // Both may have been on their way at once.
+    // Both may have been in flight at once.
     assert!(server.counts().logins <= 2, "{} logins", server.counts().logins);
     assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 2);
     assert!(nats.dead_letters().await?.is_empty());
@@ -458,7 +454,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
     assert_eq!(server.counts().begun, 1, "one probe an hour");
     assert_eq!(nats.dead_letters().await?.len(), 0);
     assert_eq!(nats.events().await?.len(), 1, "no bounce is told of");
-    // It gives back what it is at, which would come again after the ack wait alone.
+    // A stop naks its deliveries. Otherwise they would come back only after the ack wait.
     notifier.tell_to_stop();
     notifier.stopped().await?;
 
@@ -470,7 +466,7 @@ async fn a_refusal_of_our_own_address_is_for_us_to_mend_and_costs_no_subscriber(
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "a test is told in one piece")]
 async fn what_is_refused_for_a_reason_of_ours_is_held_and_arrives_after_a_restart() -> anyhow::Result<()> {
-    // Longer than any of them is held.
+    // Every mail is held for longer.
     const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -516,7 +512,7 @@ async fn what_is_refused_for_a_reason_of_ours_is_held_and_arrives_after_a_restar
             assert_eq!(site.open(channel).await?, 1, "{refusal:?}: {}", channel.name());
         }
         server.fault(MailFault::None);
-        // As after a changed setting; while it runs it asks once an hour.
+        // As after a changed setting; otherwise it probes once an hour.
         notifier.tell_to_stop();
         notifier.stopped().await?;
         notifier = start().await?;
@@ -529,7 +525,6 @@ async fn what_is_refused_for_a_reason_of_ours_is_held_and_arrives_after_a_restar
     Ok(())
 }
 
-/// Staff at the relay's own domain get theirs.
 #[tokio::test]
 async fn a_relay_that_takes_only_mails_to_its_own_domain_holds_up_none_of_them_and_no_other_is_given_up()
 -> anyhow::Result<()> {
@@ -577,7 +572,7 @@ async fn a_server_is_told_the_domain_of_the_sender_or_what_is_set() -> anyhow::R
 #[tokio::test]
 async fn an_application_whose_attachment_is_refused_arrives_with_the_link() -> anyhow::Result<()> {
     let (nats, s3) = tokio::try_join!(Nats::start(), S3::start())?;
-    // Of a mail with the attachment and of one without.
+    // Odd attempts have the attachment, even ones do not.
     let server = MailServer::start(|to, attempt| match (to, attempt) {
         (RECRUITERS, 1) => ScriptedReply::ToContent("552 5.3.4 Message size exceeds fixed limit"),
         (RECRUITERS, 3) => ScriptedReply::ToContent(

@@ -1,4 +1,4 @@
-//! A notifier on a real broker, and the events that the other services would publish.
+//! A notifier on a real broker, and events as other services publish them.
 
 use std::{path::Path, time::Duration};
 
@@ -25,21 +25,17 @@ pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 pub const SALES: &str = "sales@oculant.example";
 pub const RECRUITERS: &str = "recruiters@oculant.example";
 pub const REQUEST: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
-/// Longer than the first retry of an event takes, which is 5 to 6 s where a test is in no hurry.
+/// Longer than an event's first retry, which takes 5 to 6 s by default.
 pub const SOON: Duration = Duration::from_secs(45);
-/// Longer than any test takes.
 pub const NEVER: Duration = Duration::from_secs(60 * 60);
-/// The pause of most tests before an event is tried again.
 pub const HURRY: Duration = Duration::from_secs(1);
 
-/// What the notifier is told, in the form that its command line takes.
 pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
     let mut flags = settings_flags(smtp_port, more);
     flags.extend(nats.flags(User::Notifier));
     flags
 }
 
-/// The same without a broker.
 pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
     let default_flags = [
         "--listen=127.0.0.1:0".to_owned(),
@@ -50,9 +46,9 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         format!("--recruiters-to={RECRUITERS}"),
         "--mail-from=Oculant <hello@oculant.example>".to_owned(),
         format!("--smtp-port={smtp_port}"),
-        // Few visitors get all the mails of a test.
+        // One test sends many mails to few visitors.
         "--visitor-mails-per-day=1000".to_owned(),
-        // Given again by a test that follows a link.
+        // A test that follows a link overrides these.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ];
@@ -65,7 +61,6 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
     flags
 }
 
-/// What the flags come to.
 pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<Settings> {
     let program = std::iter::once("notifier".to_owned());
     Ok(Settings::try_parse_from(
@@ -73,7 +68,7 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
     )?)
 }
 
-/// A notifier in a process of its own, to be killed, or read the log of.
+/// In its own process, to be killed or to read its log.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
     ChildProcess::start("notifier", logs, command(nats, smtp_port, more))
 }
@@ -84,7 +79,6 @@ fn command(nats: &Nats, smtp_port: u16, more: &[String]) -> Command {
     command
 }
 
-/// A notifier in this process.
 pub struct Running {
     pub port: u16,
     stop: CancellationToken,
@@ -96,7 +90,6 @@ impl Running {
         Self::start_retrying_after(HURRY, nats, smtp_port, more).await
     }
 
-    /// The same with this pause before an event is tried again.
     pub async fn start_retrying_after(
         pause: Duration,
         nats: &Nats,
@@ -108,7 +101,7 @@ impl Running {
         Self::start_with(settings).await
     }
 
-    /// The same with settings that no flag makes.
+    /// With settings that no flag can set.
     pub async fn start_with(settings: Settings) -> anyhow::Result<Self> {
         let service = Service::build(settings).await?;
         let stop = CancellationToken::new();
@@ -119,12 +112,11 @@ impl Running {
         })
     }
 
-    /// Tells it to stop, without waiting for that.
+    /// Does not wait for the end.
     pub fn tell_to_stop(&self) {
         self.stop.cancel();
     }
 
-    /// Waits until it has stopped.
     pub async fn stopped(&mut self) -> anyhow::Result<()> {
         (&mut self.task).await?
     }
@@ -137,7 +129,6 @@ impl Drop for Running {
     }
 }
 
-/// The site's other services: they publish, and look at what became of it.
 pub struct Site {
     client: async_nats::Client,
     context: jetstream::Context,
@@ -150,13 +141,12 @@ impl Site {
         Ok(Self { client, context })
     }
 
-    /// Publishes an event as a service does; gives its id.
     pub async fn publish<D: EventData + Clone>(&self, email: &str, data: D) -> anyhow::Result<Uuid> {
         let id = D::TYPE.id_for(Uuid::new_v4());
         let publisher = Publisher::new(self.client.clone());
         let request = RequestId::accept(Some(REQUEST));
         let person = person(email)?;
-        // A busy broker acknowledges late; a visitor would press again.
+        // A busy broker acks late. A visitor would retry.
         eventually("the event is stored", SOON, async || {
             let stored = publisher.publish(&request, id, &person, data.clone()).await;
             stored.ok()
@@ -165,8 +155,7 @@ impl Site {
         Ok(id)
     }
 
-    /// Publishes the same event again, as a replay does: the broker, which would know it
-    /// by its message id, takes it for a new one.
+    /// Without its message id the event is new to the broker, as in a replay.
     pub async fn publish_again(&self, nats: &Nats, id: Uuid) -> anyhow::Result<()> {
         for event in nats.events().await? {
             if event["id"] != id.to_string() {
@@ -182,26 +171,23 @@ impl Site {
         anyhow::bail!("there is no event {id}")
     }
 
-    /// Publishes what no service of ours would.
     pub async fn publish_raw(&self, subject: &str, payload: String) -> anyhow::Result<()> {
         let subject = subject.to_owned();
         self.context.publish(subject, payload.into()).await?.await?;
         Ok(())
     }
 
-    /// A bucket of the broker.
     pub async fn bucket(&self, name: &str) -> anyhow::Result<kv::Store> {
         Ok(self.context.get_key_value(name).await?)
     }
 
-    /// Writes a key of a bucket.
     pub async fn note(&self, bucket: &str, key: &str, value: &str) -> anyhow::Result<()> {
         let bucket = self.bucket(bucket).await?;
         bucket.put(key, value.to_owned().into()).await?;
         Ok(())
     }
 
-    /// How many of these events have a delivery record that begins so; each must have one.
+    /// Each event must have a record.
     pub async fn recorded_as(&self, what: &str, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
         let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
         let mut recorded = 0;
@@ -214,7 +200,6 @@ impl Site {
         Ok(recorded)
     }
 
-    /// Erases an event by its number, as the operator does.
     pub async fn erase(&self, number: u64) -> anyhow::Result<()> {
         self.context
             .get_stream(SITE_STREAM)
@@ -224,7 +209,7 @@ impl Site {
         Ok(())
     }
 
-    /// Has the stream of events be read at its leader only: others may have a copy that lags behind.
+    /// Reads go to the stream's leader alone, because replicas may lag.
     pub async fn forbid_reading_of_copies(&self) -> anyhow::Result<()> {
         let stream = self.context.get_stream(SITE_STREAM).await?;
         let config = jetstream::stream::Config {
@@ -235,14 +220,12 @@ impl Site {
         Ok(())
     }
 
-    /// How many events of the channel wait for their outcome.
     pub async fn open(&self, channel: Channel) -> anyhow::Result<u64> {
         let mut consumer = self.consumer(channel).await?;
         let info = consumer.info().await?;
         Ok(info.num_pending + u64::try_from(info.num_ack_pending)?)
     }
 
-    /// Waits until no event of the channel waits for its outcome any more.
     pub async fn until_acked(&self, channel: Channel, within: Duration) -> anyhow::Result<()> {
         let what = format!("{} has acked its events", channel.name());
         eventually(&what, within, async || {
@@ -251,7 +234,6 @@ impl Site {
         .await
     }
 
-    /// When the delivery record of this event and channel was made.
     pub async fn delivered_at(&self, id: Uuid, channel: Channel) -> anyhow::Result<Option<OffsetDateTime>> {
         let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
         let record = deliveries.get(format!("{id}.{}", channel.name())).await?;
@@ -262,18 +244,16 @@ impl Site {
             .transpose()?)
     }
 
-    /// Makes the delivery record that a notifier makes which sent the mail.
     pub async fn note_delivered(&self, id: Uuid, channel: Channel) -> anyhow::Result<()> {
         let key = format!("{id}.{}", channel.name());
         self.note(DELIVERIES_BUCKET, &key, "2026-11-20T12:00:00Z").await
     }
 
-    /// Has the bucket of delivery records refuse every write; it can still be read.
+    /// Writes fail; the records can still be read.
     pub async fn refuse_delivery_records(&self) -> anyhow::Result<()> {
         self.limit_delivery_records(1).await
     }
 
-    /// Has the bucket take writes again.
     pub async fn take_delivery_records(&self) -> anyhow::Result<()> {
         self.limit_delivery_records(-1).await
     }
@@ -288,30 +268,28 @@ impl Site {
         Ok(())
     }
 
-    /// Takes the bucket of delivery records away.
     pub async fn lose_the_deliveries(&self) -> anyhow::Result<()> {
         self.context.delete_key_value(DELIVERIES_BUCKET).await?;
         Ok(())
     }
 
-    /// How many requests of the broker's JetStream API there were, by whomever: what is published and acknowledged is none.
+    /// JetStream API requests of all users, without publishes and acks.
     pub async fn requests(&self) -> anyhow::Result<u64> {
         Ok(self.context.query_account().await?.requests.total)
     }
 
-    /// Whether an event of the channel was handed out more than once and is still open.
+    /// Whether an open event of the channel was redelivered.
     pub async fn came_again(&self, channel: Channel) -> anyhow::Result<bool> {
         let mut consumer = self.consumer(channel).await?;
         Ok(consumer.info().await?.num_redelivered > 0)
     }
 
-    /// Whether the broker hands out nothing for this consumer.
     pub async fn is_paused(&self, consumer: &str) -> anyhow::Result<bool> {
         let stream = self.context.get_stream(SITE_STREAM).await?;
         Ok(stream.consumer_info(consumer).await?.paused)
     }
 
-    /// Has the broker hand out a consumer's events again, as `sitectl webhooks resume` does.
+    /// As `sitectl webhooks resume` does.
     pub async fn resume(&self, consumer: &str) -> anyhow::Result<()> {
         let stream = self.context.get_stream(SITE_STREAM).await?;
         stream.resume_consumer(consumer).await?;
@@ -326,18 +304,16 @@ impl Site {
         consumer.map_err(|error| anyhow::anyhow!("{}: {error}", channel.name()))
     }
 
-    /// A visitor writes to us.
     pub async fn contact(&self, email: &str) -> anyhow::Result<Uuid> {
         self.publish(email, message(email)?).await
     }
 
-    /// A visitor asks for the newsletter.
     pub async fn request_newsletter(&self, email: &str) -> anyhow::Result<Uuid> {
         self.publish(email, request(email)?).await
     }
 }
 
-/// A mail server that holds the mail to this address at the first attempt, and takes all others.
+/// Holds the first mail to this address and accepts all others.
 pub async fn holding(held: &'static str) -> anyhow::Result<MailServer> {
     MailServer::start(move |to, attempt| match (to == held, attempt) {
         (true, 1) => ScriptedReply::Hold,
@@ -346,7 +322,6 @@ pub async fn holding(held: &'static str) -> anyhow::Result<MailServer> {
     .await
 }
 
-/// Waits until it holds a mail.
 pub async fn held(server: &MailServer) -> anyhow::Result<()> {
     eventually("the mail is under way", SOON, async || {
         (server.counts().held == 1).then_some(())
@@ -354,7 +329,6 @@ pub async fn held(server: &MailServer) -> anyhow::Result<()> {
     .await
 }
 
-/// Waits until it has accepted so many mails to this address.
 pub async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
     eventually(&format!("{count} mails to {to}"), SOON, async || {
         (server.accepted(to).len() >= count).then_some(())
@@ -362,7 +336,7 @@ pub async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Re
     .await
 }
 
-/// A mail server at a port that another one had, which takes all mails.
+/// Accepts all mails on the port of a former server.
 pub async fn taking_at(port: u16) -> anyhow::Result<MailServer> {
     eventually("the port is free again", SOON, async || {
         MailServer::start_with(Behaviour::default(), port, |_, _| ScriptedReply::Take)
@@ -372,7 +346,6 @@ pub async fn taking_at(port: u16) -> anyhow::Result<MailServer> {
     .await
 }
 
-/// Waits until every event has its outcome.
 pub async fn until_all_is_done(nats: &Nats) -> anyhow::Result<()> {
     eventually("every event has its outcome", SOON, async || {
         (nats.backlog().await.ok()? == 0).then_some(())
@@ -380,13 +353,11 @@ pub async fn until_all_is_done(nats: &Nats) -> anyhow::Result<()> {
     .await
 }
 
-/// The `Message-ID` of a mail as it came over the wire.
 pub fn message_id(mail: &str) -> anyhow::Result<&str> {
     let line = mail.lines().find_map(|line| line.strip_prefix("Message-ID: "));
     line.context("a mail without an id")
 }
 
-/// A header of a dead letter, empty where there is none.
 pub fn header<'a>(letter: &'a StreamMessage, name: &str) -> &'a str {
     let header = letter.headers.get(name);
     header.map(|value| value.as_str()).unwrap_or_default()
@@ -427,7 +398,6 @@ pub fn application(email: &str) -> anyhow::Result<CareersApplied> {
     })
 }
 
-/// The same with a résumé that holds this and lies in the store, under a name that its owner gave it.
 pub async fn application_with(s3: &S3, file_name: &str, resume: &[u8]) -> anyhow::Result<CareersApplied> {
     const APPLICANT: &str = "zoe@example.org";
     let key = ResumeKey::new(&person(APPLICANT)?, Uuid::now_v7());

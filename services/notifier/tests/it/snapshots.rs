@@ -1,11 +1,10 @@
-//! Each mail as it leaves: headers, text and HTML, with fixed ids and a fixed time.
+//! Each mail as sent: headers, text and HTML, with fixed ids and a fixed time.
 
 use std::{collections::BTreeMap, fmt::Write};
 
 use clap::Parser;
 use notifier::{MailContext, Settings, samples};
 
-/// The context that the samples are written at.
 pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
     let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
     let flags = [
@@ -21,7 +20,7 @@ pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
     MailContext::new(&Settings::try_parse_from(flags.iter().chain(more))?)
 }
 
-/// The signature of a link holds the time at which it was made.
+/// A link's signature contains its time.
 fn without_signatures(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -58,7 +57,7 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
         let mails = samples::mails(&context).await?;
         mails
             .into_iter()
-            // Those with a link that is signed anew.
+            // Its link is signed anew each time.
             .filter(|(name, _)| *name != "recruiter-application")
             .map(|(_, mail)| Ok(mail.into_message(&context, samples::TIME)?.formatted()))
             .collect()
@@ -73,7 +72,7 @@ async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Resul
     for (name, mail) in samples::mails(&context).await? {
         let message = mail.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
-        // RFC 5322, 2.1.1
+        // RFC 5322, section 2.1.1
         let longest = message.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
         assert!(longest <= Some(999), "{name}: {longest:?}");
     }

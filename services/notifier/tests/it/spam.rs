@@ -1,4 +1,4 @@
-//! Whether a receiver takes our mails for spam: SpamAssassin judges each by its local rules.
+//! SpamAssassin judges each mail by its local rules.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,11 @@ use crate::{
     wire::{KINDS, every_mail},
 };
 
-/// A receiver calls spam what scores 5.
+/// Receivers treat a score of 5 as spam.
 const LIMIT: f64 = 1.0;
 
-/// What the receiver's own mail server writes above a mail that it takes. Without it rules
-/// fire that ask where a mail came from. The address is one that could be ours: those that are
-/// reserved for examples are found forged. Nothing is looked up at it.
+/// Headers of the receiving server; without them, rules about origin fire. The address is not reserved,
+/// because rules call reserved ones forged. Nothing looks it up.
 fn taken(number: usize, at: OffsetDateTime) -> anyhow::Result<String> {
     let at = at.format(&Rfc2822)?;
     Ok(format!(
@@ -29,17 +28,15 @@ fn taken(number: usize, at: OffsetDateTime) -> anyhow::Result<String> {
     ))
 }
 
-/// What the ids of that server begin with.
 const MAIL: &str = "4ZtY6h1Jk7z9";
 
 struct Judgement {
     score: f64,
-    /// The rules that fired, with the points of each.
     reasons: Vec<String>,
 }
 
 impl Judgement {
-    /// The header `X-Spam-Judgement` that [`judge`] asks for: `0.1 RULE=0.1,OTHER=0`.
+    /// Reads the header that [`judge`] adds: `0.1 RULE=0.1,OTHER=0`.
     fn read(header: &str) -> anyhow::Result<Self> {
         let (score, reasons) = header.split_once(' ').context("no reasons")?;
         Ok(Self {
@@ -52,9 +49,8 @@ impl Judgement {
     }
 }
 
-/// Judges these mails, in one run, by the rules of the distribution alone: no network, nothing
-/// learnt, nothing of a user's. A mail that was long under way would be suspicious, so each comes with the time at
-/// which it was taken.
+/// One run by the distribution's rules alone: no network, no learned data, no preferences. A delayed mail is
+/// suspicious, so each has its time of receipt.
 async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgement>> {
     let mut spamassassin = Command::new("spamassassin");
     spamassassin
@@ -69,7 +65,7 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
     }
     let judged = external_program::run(spamassassin, mailbox.as_bytes()).await?;
     let mut judgements = BTreeMap::new();
-    // They come back in any order, each with what stands above it.
+    // They come back in any order, each below its judgement.
     for mail in judged.split("\nX-Spam-Judgement: ").skip(1) {
         let (judgement, below) = mail.split_once('\n').context("no mail below a judgement")?;
         let (_, id) = below.split_once(MAIL).context("no id")?;
@@ -80,11 +76,11 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
     Ok(judgements.into_values().collect())
 }
 
-/// GTUBE: what every SpamAssassin must call spam.
+/// GTUBE, which every SpamAssassin must call spam.
 const SPAM: &str = "From: hello@oculant.example\r\nSubject: Hello\r\n\r\n\
     XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X\r\n";
 
-/// All in one run: reading its rules takes SpamAssassin longer than the mails do.
+/// Reading the rules takes longer than judging the mails.
 #[tokio::test]
 async fn no_mail_looks_like_spam_as_it_is_written_nor_as_a_server_gets_it() -> anyhow::Result<()> {
     let context = context(&[])?;

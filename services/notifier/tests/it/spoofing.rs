@@ -1,6 +1,6 @@
-//! Visitors who write what mail programs would show as something else: what people see is what was written.
+//! Input that mail programs could show as something else is shown as typed.
 //!
-//! The events are as a service of before may have stored them: nothing was left out of them at the edge.
+//! The events are unfiltered, as an older service may have stored them.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ use crate::{
 };
 
 const VISITOR: &str = "zoe@example.org";
-/// A name that reads `CEO` where it is decoded.
+/// Decodes to `CEO`.
 const SPOOF: &str = "=?utf-8?B?Q0VP?=";
-/// What may be typed into the field of a name, each with a word that stands nowhere else.
+/// Inputs that are no names, each with a unique word.
 const NO_NAMES: [&str; 14] = [
     "quokka.example",
     "quokka\u{2024}example",
@@ -36,10 +36,10 @@ const NO_NAMES: [&str; 14] = [
     "quokka the quokka that is too long to be one",
     "<b>quokka</b>",
 ];
-/// It turns round what follows.
+/// Reverses the text after it.
 const OVERRIDE: char = '\u{202e}';
 
-/// What Python's own library shows of the only mail to this address; what the inbox shows is beside it.
+/// The only mail to this address as Python's library shows it, and as the inbox does.
 async fn shown(inbox: &MailServer, address: &str) -> anyhow::Result<(Value, Value)> {
     let mail = inbox.mails_to(address, 1, SOON).await?.remove(0);
     let source = STANDARD.encode(inbox.source(&mail)?);
@@ -49,7 +49,6 @@ async fn shown(inbox: &MailServer, address: &str) -> anyhow::Result<(Value, Valu
     Ok((shown[0].clone(), mail))
 }
 
-/// How many lines begin with these words.
 fn lines_with(text: &Value, words: &str) -> usize {
     let lines = text.as_str().unwrap_or_default().lines();
     lines.filter(|line| line.starts_with(words)).count()
@@ -89,7 +88,7 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
         assert!(!part.contains(is_invisible), "{part:?}");
     }
 
-    // The visitor's own mail does not repeat what may be no name.
+    // The visitor's own mail leaves out a doubtful name.
     let (acknowledgement, _) = shown(&inbox, VISITOR).await?;
     assert_eq!(acknowledgement["to"], json!([""]));
     assert!(!acknowledgement.to_string().contains("board"));

@@ -1,4 +1,4 @@
-//! What is wrong with a setting is said at the start, in a sentence that names it.
+//! A faulty setting ends the start with a sentence that names it.
 
 use std::process::Output;
 
@@ -8,7 +8,7 @@ use tokio::{process::Command, time::timeout};
 
 use crate::running::{SOON, settings_flags};
 
-/// The program's end where it is told this besides what it needs. Nobody would answer as its broker.
+/// Runs the program to its end, with these flags and no broker.
 async fn start(more: &[String]) -> anyhow::Result<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
     command.env_clear().kill_on_drop(true);
@@ -16,7 +16,6 @@ async fn start(more: &[String]) -> anyhow::Result<Output> {
     Ok(timeout(SOON, command.output()).await??)
 }
 
-/// The one line that it ended with.
 async fn refusal(more: &[String]) -> anyhow::Result<String> {
     let output = start(more).await?;
     assert!(!output.status.success(), "{more:?} was taken");

@@ -1,4 +1,4 @@
-//! Mail servers and endpoints that are spoken to in secret, or not at all.
+//! Mail servers, endpoints and stores over TLS.
 
 use std::{fs, path::Path};
 
@@ -25,7 +25,6 @@ fn login(mechanism: &'static str) -> Option<Login> {
     })
 }
 
-/// The settings that go with such a server.
 fn flags(tls: &str, trusted: &CertificateAuthority) -> Vec<String> {
     vec![
         format!("--smtp-tls={tls}"),
@@ -62,7 +61,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A server that cannot show who it is gets nothing; the mail waits until it can.
+/// Without proof of the server's identity, the mail waits.
 async fn ensure_it_waits_for(unproven: Encryption, tls: &str, because: &str) -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let site = Site::on(&nats).await?;
@@ -141,7 +140,7 @@ async fn a_server_that_has_no_certificate_of_its_host_gets_nothing() -> anyhow::
     Ok(())
 }
 
-/// Waits for a line in the notifier's log, which a thread of its own writes a moment after it is logged.
+/// A separate thread writes lines a moment after they are logged.
 async fn until_logged(logs: &tempfile::TempDir, is_it: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     eventually("the line in the log", SOON, async || {
         let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;
@@ -150,7 +149,6 @@ async fn until_logged(logs: &tempfile::TempDir, is_it: impl Fn(&str) -> bool) ->
     .await
 }
 
-/// The log of a notifier whose endpoint shows this certificate, once it says `said`; and what the endpoint got.
 async fn webhooks_to(
     certified: TlsAcceptor,
     trusted: &CertificateAuthority,
@@ -198,7 +196,7 @@ async fn an_endpoint_gets_webhooks_where_its_authority_is_trusted_and_its_certif
     Ok(())
 }
 
-/// The store behind TLS, as a client asks for it that trusts the file's authorities besides the system's.
+/// The client trusts the file's authorities and the system's.
 async fn checked(
     s3: &S3,
     certified: TlsAcceptor,

@@ -1,4 +1,4 @@
-//! How many mails one visitor gets within a day, whatever is typed into our forms.
+//! Limit of mails to one visitor per day, whatever is typed into the forms.
 
 use std::sync::{
     Arc,
@@ -19,7 +19,7 @@ fn at_most(mails: u32) -> [String; 1] {
     [format!("--visitor-mails-per-day={mails}")]
 }
 
-/// How many events of a channel have a record that their mail was withheld; each has one.
+/// Each event must have a record.
 async fn withheld(site: &Site, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
     site.recorded_as("withheld 2", channel, events).await
 }
@@ -48,7 +48,7 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
     assert_eq!(nats.events().await?.len(), 5, "each event is stored");
     assert!(nats.dead_letters().await?.is_empty());
 
-    // What was withheld stays so, also for a notifier that would have let it out.
+    // A withheld mail stays so, even with a notifier that would send it.
     drop(notifier);
     let _other = Running::start(&nats, server.port, &[]).await?;
     for event in &events {
@@ -139,7 +139,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
         (server.attempts(VISITOR) >= 4).then_some(())
     })
     .await?;
-    // As after a crash, another process goes on with them.
+    // As after a crash, another process continues.
     notifier.tell_to_stop();
     notifier.stopped().await?;
     refusing.store(false, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What endpoints of webhooks get, and what becomes of one that does not want it.
+//! What webhook endpoints receive, and endpoints that refuse.
 
 use std::{
     sync::{
@@ -27,7 +27,6 @@ use crate::running::{HURRY, NEVER, Running, SOON, Site, message};
 
 const VISITOR: &str = "zoe@example.org";
 
-/// A notifier with endpoints, and all that it needs.
 pub struct Sending {
     pub nats: Nats,
     _mail_server: MailServer,
@@ -108,7 +107,7 @@ async fn a_receiver_that_says_when_to_come_back_is_not_asked_before() -> anyhow:
         receiver.received().into_iter().nth(1)
     })
     .await?;
-    // What was seen a moment after it came is measured as shorter.
+    // The clock starts a moment after the request, so it measures less.
     assert!(refused.elapsed() > ASKED / 2, "{:?}", refused.elapsed());
     Ok(())
 }
@@ -129,8 +128,7 @@ async fn while_a_secret_rotates_both_sign() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the specification's own Python library says of a webhook that came, to a receiver with
-/// this secret, and what the CloudEvents one reads in it.
+/// Verdict of the Python libraries of Standard Webhooks and CloudEvents.
 async fn judged(webhook: &Received, secret: &str) -> anyhow::Result<Value> {
     let mut headers = serde_json::Map::new();
     for (name, value) in &webhook.headers {
@@ -322,7 +320,7 @@ async fn one_that_is_gone_is_switched_off_and_its_events_wait_among_the_dead_let
     assert_eq!(reasons[1], "the endpoint is switched off: it answered 410 Gone");
     assert_eq!(receiver.received().len(), 1);
 
-    // A notifier that starts tells the operator what became a dead letter meanwhile.
+    // A notifier that starts tells the operator about new dead letters.
     let inbox = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _another = Running::start(&sending.nats, inbox.port, &sending.flags).await?;
     let mail = inbox.mail("admin@oculant.example", "2 events", SOON).await?;
@@ -399,7 +397,7 @@ async fn of_an_endpoint_whose_record_was_removed_nothing_is_known_and_what_it_do
         endpoints.put(name, off.clone().into()).await?;
     }
     endpoints.delete("deleted").await?;
-    // As an installation may have it from before its buckets refused the rest of a purge.
+    // As an older installation may have it, whose buckets accepted purges.
     let purged = PublishMessage::build().header("KV-Operation", "PURGE");
     let context = async_nats::jetstream::new(sending.nats.client(User::Operator).await?);
     let purged = context.send_publish(format!("{}purged", endpoints.prefix), purged);
@@ -422,8 +420,7 @@ async fn of_an_endpoint_whose_record_was_removed_nothing_is_known_and_what_it_do
     Ok(())
 }
 
-/// An endpoint that answers nobody before as many webhooks wait as all notifiers send at once; then 410 to one, and 500
-/// to all others.
+/// Answers once it has all requests that the notifiers send at once: 410 to one, 500 to the others.
 #[derive(Clone)]
 struct AllAtOnce {
     waiting: Arc<tokio::sync::Barrier>,
@@ -488,7 +485,7 @@ async fn what_many_notifiers_learn_of_an_endpoint_at_once_is_all_noted() -> anyh
             .await?;
     }
     for name in names {
-        // The one that was answered 410, and all that come again after their 500 and are not sent any more.
+        // Events answered 500 become dead letters, too, and are not sent again.
         eventually(&format!("endpoint {name} is off"), SOON, async || {
             let letters = sending.dead_letters(&format!("webhook-{name}")).await.ok()?;
             (letters.len() == AllAtOnce::WEBHOOKS).then_some(())

@@ -1,4 +1,4 @@
-//! Mails as a mail server gets them from a running notifier.
+//! Mails as a mail server receives them.
 
 use site_events::{
     Channel,
@@ -13,10 +13,9 @@ use crate::{
 };
 
 const VISITOR: &str = "zoe@example.org";
-/// One of each channel, and an issue of the newsletter.
+/// One per channel, and an issue.
 pub const KINDS: usize = Channel::ALL.len() + 1;
 
-/// One mail of every kind, from a notifier that is told this too.
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     let nats = Nats::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
