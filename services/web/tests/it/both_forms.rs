@@ -1,4 +1,4 @@
-//! The gateway with the whole site, and a server for each front end behind a router: the same answers.
+//! The gateway, and one server per front end behind a router, answer alike.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,9 +13,9 @@ fn cluster() -> Shape {
     }
 }
 
-/// What is another one with each answer, or with each copy of a file.
+/// Headers that differ by answer or file.
 const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
-/// What a browser may say of itself that changes what it gets.
+/// Request headers that change the answer.
 const ASKED: [&[(&str, &str)]; 6] = [
     &[],
     &[("accept-encoding", "gzip, deflate, br, zstd")],
@@ -24,7 +24,7 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("range", "bytes=0-9")],
     &[("origin", "https://other.example")],
 ];
-/// Addresses that any build answers in some way of its own.
+/// Addresses for each kind of answer, in any build.
 const ADDRESSES: [&str; 49] = [
     "/",
     "/?variant=impact",
@@ -88,7 +88,6 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// The addresses of a folder's files.
 fn files_below(folder: &str) -> anyhow::Result<Vec<String>> {
     let site = root().join("frontends/dist");
     let entries = fs::read_dir(site.join(folder)).context("the site is not built; run: npm run build")?;
@@ -177,7 +176,6 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     many.stop().await
 }
 
-/// A form as a browser sends it by itself.
 fn sent(client: &Client, site: &str, form: &str, fields: &[(&str, &str)]) -> RequestBuilder {
     client
         .post(format!("{site}/api/{form}"))
@@ -249,7 +247,7 @@ async fn behind_the_router_nobody_can_choose_an_address() -> anyhow::Result<()> 
     };
     assert_eq!(status_for("10.0.0.1").await?, 422);
     assert_eq!(status_for("10.0.0.2").await?, 422);
-    // What a visitor writes before the address that the proxy saw proves nothing.
+    // An entry that the visitor adds before the proxy's address is ignored.
     assert_eq!(status_for("192.0.2.7, 10.0.0.1").await?, 429);
     stack.stop().await
 }

@@ -1,4 +1,4 @@
-//! A front end's server as a browser meets it.
+//! A front end's server as a browser uses it.
 
 mod both_forms;
 mod one_front_end;

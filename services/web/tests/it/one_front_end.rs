@@ -1,4 +1,4 @@
-//! One front end's folder, served by one server.
+//! A server of one front end's folder.
 
 use std::{fs, path::Path};
 
@@ -58,7 +58,7 @@ impl Web {
         })
     }
 
-    /// A remote's folder, as the split writes it.
+    /// A remote's folder, as the build splits it off.
     async fn of_a_remote() -> anyhow::Result<Self> {
         Self::start(&[
             ("_routes.json", NO_PAGES),
@@ -192,7 +192,7 @@ async fn whatever_is_asked_for_names_one_host() -> anyhow::Result<()> {
     let web = Web::of_a_remote().await?;
     for path in ["/remotes/blog/remoteEntry.js", "/nothing"] {
         for (hosts, is_taken) in [
-            // What is read for it is kept for a moment.
+            // This answer is cached. The next requests must be refused all the same.
             ("Host: site\r\n", true),
             ("Host: site\r\nHost: site\r\n", false),
             ("Host: site\r\nHost: other\r\n", false),
