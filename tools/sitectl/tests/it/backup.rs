@@ -44,15 +44,14 @@ const SALES: &str = "sales@oculant.example";
 const RECRUITERS: &str = "recruiters@oculant.example";
 /// Their mail was delivered before the backup.
 pub const SERVED: &str = "served@example.org";
-/// Their mail server wants to be asked again later.
+/// Their mail server defers the mail.
 const LATER: &str = "later@example.org";
-/// They wrote when no notifier ran.
+/// They wrote while no notifier ran.
 const WAITING: &str = "waiting@example.org";
 /// Their address does not exist.
 const GONE: &str = "gone@example.org";
 const RESUME: &[u8] = b"%PDF-1.7 this is what Asha can do";
 
-/// Where a site is stored.
 pub struct Parts {
     pub nats: Nats,
     pub s3: S3,
@@ -61,12 +60,11 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// With streams, consumers and buckets.
     pub async fn set_up() -> anyhow::Result<Self> {
         Ok(Self::of(Nats::start().await?, S3::start().await?, None))
     }
 
-    /// As they are before `sitectl setup`.
+    /// As before `sitectl setup`.
     pub async fn fresh() -> anyhow::Result<Self> {
         let disk = TempDir::new()?;
         let nats = Nats::start_as(Broker::One, None, Ports::free()?.nats, disk.path()).await?;
@@ -92,14 +90,13 @@ impl Parts {
         Ok(context.stream_names().try_collect().await?)
     }
 
-    /// How far every stream and every consumer is.
     pub async fn positions(&self) -> anyhow::Result<BTreeMap<String, Value>> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let mut positions = BTreeMap::new();
         for name in self.streams().await? {
             let stream = context.get_stream(&name).await?;
             let state = &stream.cached_info().state;
-            // Where there is nothing, the broker says 0 or 1 of the first.
+            // An empty stream's first sequence is 0 or 1.
             let first = (state.messages > 0).then_some(state.first_sequence);
             let numbers = json!([state.messages, first, state.last_sequence]);
             positions.insert(name.clone(), numbers);
@@ -116,7 +113,6 @@ impl Parts {
         Ok(positions)
     }
 
-    /// An applicant's résumé, and the event that tells of it.
     pub async fn apply(&self) -> anyhow::Result<ResumeKey> {
         let folder = TempDir::new()?;
         let file = folder.path().join("cv.pdf");
@@ -146,8 +142,7 @@ impl Parts {
         Ok(key)
     }
 
-    /// Waits until the notifier has done all that it will do. It does nothing with a bounce, nor with a dead letter
-    /// before the next hour.
+    /// The notifier leaves bounces alone, and dead letters until the next hour.
     async fn until_acked(&self, within: Duration) -> anyhow::Result<()> {
         eventually("all that waited is delivered", within, async || {
             let positions = self.positions().await.ok()?;
@@ -174,7 +169,6 @@ impl Parts {
     }
 }
 
-/// A service, stopped in such a way that it has finished what it was at.
 struct Running {
     stop: DropGuard,
     task: JoinHandle<anyhow::Result<()>>,
@@ -187,7 +181,7 @@ impl Running {
     }
 }
 
-/// Everything that can become of an event and of a subscriber, and a broker and a bucket that nobody uses any more.
+/// Has every outcome of events and subscribers. Its services are stopped.
 pub async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     let parts = Parts::set_up().await?;
     let server = MailServer::start(|to, _| match to {
@@ -232,22 +226,18 @@ pub async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     Ok((parts, resume))
 }
 
-/// Whoever can read the backups in folders.
 static IDENTITY: LazyLock<Identity> = LazyLock::new(Identity::generate);
 
-/// Flags that make a backup, in a folder.
 pub fn backup_flags(of: &[String]) -> Vec<String> {
     let recipient = format!("--backup-recipients={}", IDENTITY.to_public());
     of.iter().cloned().chain([recipient]).collect()
 }
 
-/// Flags that restore it.
 pub fn restore_flags(of: &[String]) -> Vec<String> {
     let identity = format!("--backup-identity={}", IDENTITY.to_string().expose_secret());
     of.iter().cloned().chain([identity]).collect()
 }
 
-/// Folder of the one backup that this folder holds.
 fn only_backup(folder: &str) -> anyhow::Result<PathBuf> {
     let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
     let entries = entries.collect::<anyhow::Result<Vec<PathBuf>>>()?;
@@ -300,7 +290,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
         &site.nats.flags(User::Operator),
     )?;
     assert_eq!(replayed, json!({ "replayed": [1], "notReplayed": [] }));
-    // What had no outcome when it was backed up is handed out once more when its time to be answered is over.
+    // The broker redelivers unacked events after the ack wait.
     site.nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     site.until_acked(SOON).await?;
     let times = |to: &str| server.accepted(to).len();
@@ -330,7 +320,7 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     assert_eq!(server.accepted(SERVED).len(), 1);
     told(&["backup", &path(&late)], &backup_flags(&former.flags))?;
 
-    // One backup of both: its events are from before the delivery, all else is from afterwards.
+    // One backup made of two: its events are from before the delivery, all else from after it.
     let [early, late_backup] = [only_backup(&path(&early))?, only_backup(&path(&late))?];
     let read = |backup: &Path| -> anyhow::Result<Value> {
         Ok(serde_json::from_slice(&fs::read(backup.join("manifest.json"))?)?)
@@ -360,13 +350,11 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     Ok(())
 }
 
-/// File of the one object in a folder of backups.
 fn the_object(folder: &str) -> anyhow::Result<PathBuf> {
     let mut entries = fs::read_dir(Path::new(folder).join("objects"))?;
     Ok(entries.next().context("an object")??.path())
 }
 
-/// A small site, backed up.
 async fn a_backup() -> anyhow::Result<(Parts, TempDir)> {
     let parts = Parts::set_up().await?;
     publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
@@ -434,7 +422,6 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     assert!(said.contains("holds objects"), "{said}");
     assert!(site.streams().await?.is_empty());
 
-    // Where only the broker was lost, the bucket stays as it is.
     let kept = former.s3.objects()?;
     assert!(!kept.is_empty());
     told(
@@ -444,7 +431,6 @@ async fn nothing_is_written_over() -> anyhow::Result<()> {
     assert_eq!(site.streams().await?.len(), 9);
     assert_eq!(former.s3.objects()?, kept);
 
-    // A bucket that is not there is made.
     let site = Parts::fresh().await?;
     let mut flags = site.flags.clone();
     flags.retain(|flag| !flag.starts_with("--s3-bucket"));
@@ -459,7 +445,7 @@ async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
     let (_former, folder) = a_backup().await?;
     let from = path(&folder);
     let site = Parts::fresh().await?;
-    // A broker of one server makes no three copies, which it says when the objects are there already.
+    // A single server cannot hold three replicas. The error comes after the objects are restored.
     let said = refused(
         &["restore", &from, "--yes", "--replicas=3"],
         &restore_flags(&site.flags),
@@ -500,7 +486,7 @@ async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fills the stream of events with what does not get smaller by compression.
+/// Fills the stream of events with incompressible data.
 pub async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..megabytes * 2 {
@@ -511,14 +497,14 @@ pub async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A line to the broker that is cut once the broker has sent this many bytes. Gives its port.
+/// Proxy that closes after this many bytes from the broker. Returns its port.
 pub async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let port = listener.local_addr()?.port();
     let broker = nats.url().trim_start_matches("nats://").to_owned();
     tokio::spawn(async move {
         let (client, _) = listener.accept().await?;
-        // Nobody gets through a second time.
+        // No second connection gets through.
         drop(listener);
         let (mut from_client, mut to_client) = client.into_split();
         let (mut from_broker, mut to_broker) = TcpStream::connect(broker).await?.into_split();
@@ -530,7 +516,7 @@ pub async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
             to_client.write_all(&buffer[..length]).await?;
             sent += length;
         }
-        // A socket that is dropped with acknowledgements unread takes what the client has not read yet with it.
+        // A socket dropped with unread acks would be reset, and the client would lose data.
         to_client.shutdown().await?;
         there.await?
     });
@@ -567,7 +553,7 @@ async fn a_full_disk_leaves_no_backup() -> anyhow::Result<()> {
     fill(&parts.nats, 2).await?;
     let folder = TempDir::new()?;
     let to = path(&folder);
-    // The limit of a file's size does what a full disk does: a write fails. It is 1,024 blocks of 512 bytes.
+    // A limit of the file size acts like a full disk: 1,024 blocks of 512 bytes.
     let mut limited = Command::new("sh");
     limited
         .args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"])

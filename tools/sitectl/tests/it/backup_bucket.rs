@@ -15,17 +15,15 @@ use crate::{
     tool::{command, message, publish, refused, sitectl, told, told_json},
 };
 
-/// A place for backups, and who can read them.
 struct Backups {
     identity: Identity,
-    /// What makes a backup of these parts.
     backup: Vec<String>,
-    /// What reads the backups, without an identity.
+    /// Flags that read the backups, without an identity.
     bucket: Vec<String>,
 }
 
 impl Backups {
-    /// Of these parts, made by users who may do nothing else, in the bucket beside theirs.
+    /// Backups in a second bucket, by users that may do nothing else.
     fn of(parts: &Parts) -> anyhow::Result<Self> {
         let identity = Identity::generate();
         let mut resumes = parts.s3.flags();
@@ -50,7 +48,6 @@ impl Backups {
         told_json(&["backup"], &self.backup)
     }
 
-    /// What restores one into these parts.
     fn restore_into(&self, parts: &Parts) -> Vec<String> {
         self.restore_with(&self.identity, parts)
     }
@@ -64,12 +61,10 @@ impl Backups {
     }
 }
 
-/// File of a backup's object.
 fn backup_file(parts: &Parts, key: &str) -> PathBuf {
     parts.s3.folder.join("backups").join(key)
 }
 
-/// The keys of the bucket of backups.
 fn keys(parts: &Parts) -> anyhow::Result<BTreeSet<String>> {
     let files = parts.s3.objects_of("backups")?.into_iter();
     Ok(files.map(|(key, _)| key).collect())
@@ -81,7 +76,7 @@ fn name_of(backup: &Value) -> anyhow::Result<String> {
     Ok(name.context("its name")?.to_owned())
 }
 
-/// A name is of one second.
+/// Backup names have a resolution of one second.
 async fn next_second() {
     tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
 }
@@ -296,7 +291,7 @@ async fn a_backup_that_lost_a_file_or_got_another_is_not_restored() -> anyhow::R
     Ok(())
 }
 
-/// Backups of other times, made of one by moving its files and what its manifest says.
+/// Moves the backup's files and changes its manifest.
 fn age_by_days(parts: &Parts, name: &str, days: i64) -> anyhow::Result<String> {
     use time::{Duration, OffsetDateTime};
     let earlier = OffsetDateTime::now_utc() - Duration::days(days);
@@ -309,7 +304,6 @@ fn age_by_days(parts: &Parts, name: &str, days: i64) -> anyhow::Result<String> {
     Ok(earlier)
 }
 
-/// Lets what lies in the bucket look as if it had lain there for days.
 fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()> {
     let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 24 * 60 * 60);
     for key in keys(parts)?.iter().filter(|key| key.starts_with(below)) {
@@ -321,7 +315,7 @@ fn age_files_by_days(parts: &Parts, below: &str, days: u64) -> anyhow::Result<()
     Ok(())
 }
 
-/// What a backup left that was killed, and what is not ours, of long ago.
+/// Both are old: a part of a killed backup, and a foreign file.
 fn leave_what_is_no_backup(parts: &Parts) -> anyhow::Result<()> {
     let left = backup_file(parts, "20200101T000000Z/streams/SITE.snapshot.age");
     std::fs::create_dir_all(left.parent().context("its folder")?)?;
@@ -352,7 +346,6 @@ async fn what_is_too_old_goes_with_the_objects_that_nothing_else_names_and_the_l
         ];
         backups.backup.iter().cloned().chain(flags).collect::<Vec<_>>()
     };
-    // A backup that fails removes nothing.
     let mut failing = keep(1, 1);
     failing.retain(|flag| !flag.starts_with("--nats-url"));
     failing.push("--nats-url=nats://127.0.0.1:1".to_owned());
@@ -394,7 +387,7 @@ async fn a_large_backup_is_sent_in_parts_to_a_slow_bucket_and_comes_back_whole()
     let parts = Parts::set_up().await?;
     fill(&parts.nats, 20).await?;
     let backups = Backups::of(&parts)?;
-    // A part takes longer than the broker waits for an acknowledgement, and than a visitor would for a résumé.
+    // A part takes longer than the broker waits for an ack, and a visitor for a résumé.
     parts.s3.fault(S3Fault::Slow(700 * 1024));
     let made = backups.make()?;
     parts.s3.fault(S3Fault::None);
@@ -445,7 +438,6 @@ async fn a_backup_to_the_bucket_that_nobody_could_read_or_place_is_not_begun() -
     Ok(())
 }
 
-/// By hand into a folder, or onto a volume each night.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_holds_backups_as_a_bucket_does() -> anyhow::Result<()> {
     let parts = Parts::set_up().await?;

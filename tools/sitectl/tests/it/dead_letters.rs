@@ -28,8 +28,7 @@ const SALES: &str = "sales@oculant.example";
 const CHANNEL: Channel = Channel::ContactAcknowledgement;
 const SOON: Duration = Duration::from_secs(45);
 
-/// A broker, a notifier, and a mail server that refuses the visitor until it is told to
-/// relent.
+/// The mail server refuses the visitor until `relents` is set.
 struct Site {
     nats: Nats,
     flags: Vec<String>,
@@ -60,7 +59,7 @@ impl Site {
         })
     }
 
-    /// A visitor writes to us, and no acknowledgement reaches them.
+    /// The mail server refuses the visitor's acknowledgement.
     async fn fail_once(&self) -> anyhow::Result<Uuid> {
         let id = publish(&self.nats, VISITOR, message("Zoë Müller", VISITOR)?).await?;
         self.dead_lettered(1).await?;
@@ -82,7 +81,6 @@ impl Site {
         .await
     }
 
-    /// Waits until no channel has anything before it.
     async fn until_acked(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let stream = context.get_stream(SITE_STREAM).await?;
@@ -103,7 +101,6 @@ impl Site {
     }
 }
 
-/// A notifier on this broker and mail server.
 pub async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> {
     let nobody = [
         "--s3-access-key-id=nobody".to_owned(),
@@ -115,7 +112,7 @@ pub async fn notifier(nats: &Nats, smtp_port: u16) -> anyhow::Result<DropGuard> 
     Ok(stop.drop_guard())
 }
 
-/// The same, not yet running, with these flags too: at least who it is at the bucket.
+/// `more` has at least the credentials for the bucket.
 pub async fn notifier_with(
     nats: &Nats,
     smtp_port: u16,
@@ -335,7 +332,6 @@ async fn a_password_may_stand_in_a_file() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A broker with this many dead letters, without anybody who would take a replay.
 async fn with_letters(count: usize) -> anyhow::Result<(Nats, Vec<String>)> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
@@ -346,7 +342,6 @@ async fn with_letters(count: usize) -> anyhow::Result<(Nats, Vec<String>)> {
     Ok((nats, flags))
 }
 
-/// Adds a dead letter of this channel.
 async fn dead_letter(context: &jetstream::Context, channel: &str) -> anyhow::Result<()> {
     let event = json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1" });
     let subject = subjects::dead_letter(channel, person(VISITOR)?.as_str());
@@ -371,7 +366,7 @@ async fn a_list_is_printed_while_it_is_read_and_never_held() -> anyhow::Result<(
     let mut tool = pass_flags(&mut tool, &flags).stdout(Stdio::piped()).spawn()?;
     let mut lines = BufReader::new(tool.stdout.take().context("its output")?).lines();
     assert!(lines.next().is_some(), "the headings");
-    // What a pipe holds is less than a batch: it waits until the next is asked for.
+    // A pipe holds less than a batch: the tool waits before it requests more.
     let asked = nats.received().await? - before;
     assert!(asked < 6, "{asked} requests for the first rows");
     assert_eq!(lines.count(), LETTERS);

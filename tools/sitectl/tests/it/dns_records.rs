@@ -1,4 +1,4 @@
-//! `sitectl dns-records`: what it prints is a zone by which receivers verify what the notifier signs.
+//! Receivers verify the notifier's signatures by the zone that `sitectl dns-records` prints.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clap::Parser;
@@ -18,7 +18,6 @@ async fn rsa(bits: &str) -> anyhow::Result<String> {
     external_program::run(make, b"").await
 }
 
-/// What notifier and tool are both told.
 fn settings(key: &str) -> Vec<String> {
     [
         "--mail-from=Oculant <hello@oculant.example>",
@@ -30,7 +29,6 @@ fn settings(key: &str) -> Vec<String> {
     .into()
 }
 
-/// Mails as a notifier with these settings sends them, in base64.
 async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
     let needed = [
         "notifier".to_owned(),
@@ -49,7 +47,7 @@ async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(encoded)
 }
 
-/// What a receiver reads of the zone, and finds of the mails.
+/// What a receiver reads in the zone and verifies in the mails.
 async fn received(zone: &str, mails: &[String]) -> anyhow::Result<Value> {
     let asked = json!({ "domain": "oculant.example", "zone": zone, "mails": mails });
     let script = external_program::python("tools/sitectl/tests/foreign/verify_by_zone.py");

@@ -44,14 +44,14 @@ impl Site {
     }
 }
 
-/// The same flags with this one in place of the one of its name.
+/// Replaces the flag of the same name.
 fn with(flags: &[String], flag: &str) -> Vec<String> {
     let name = |flag: &str| flag.split('=').next().unwrap_or_default().to_owned();
     let others = flags.iter().filter(|other| name(other) != name(flag)).cloned();
     others.chain([flag.to_owned()]).collect()
 }
 
-/// What it finds where something is wrong: what, verdict, what it says and what to do.
+/// Findings that are not ok: subject, verdict, text and remedy.
 fn ill(flags: &[String]) -> anyhow::Result<Vec<[String; 4]>> {
     let output = sitectl(&command(&["doctor", "--json"], flags))?;
     ensure!(
@@ -275,7 +275,7 @@ async fn a_bucket_that_anybody_may_read_is_wrong() -> anyhow::Result<()> {
     )
 }
 
-/// A store that shows its bucket to whoever asks.
+/// A store that lists its bucket to everybody.
 async fn show_all(listener: tokio::net::TcpListener) -> anyhow::Result<()> {
     const LISTING: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>resumes</Name></ListBucketResult>";
     loop {

@@ -1,4 +1,4 @@
-//! Documents that are made of what the programs take and answer.
+//! Generated documents are current.
 
 use testkit::generated;
 

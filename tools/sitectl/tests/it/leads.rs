@@ -50,13 +50,11 @@ fn application(position: &str, resume: Option<StoredResume>) -> anyhow::Result<C
     })
 }
 
-/// The rows of a table, each by its columns.
 fn rows(table: &str) -> anyhow::Result<Vec<std::collections::HashMap<String, String>>> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
-/// A lead whose mail was delivered, whose acknowledgement was withheld, and that the endpoint did not take.
 async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
@@ -76,7 +74,6 @@ async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A résumé that lies in the store.
 async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
     let key = ResumeKey::new(&person(ZOE)?, Uuid::new_v4());
     let folder = tempfile::tempdir()?;
@@ -108,7 +105,7 @@ async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula
     )
     .await?;
     let second = publish(&nats, ZOE, lead("Asha", "four", None)?).await?;
-    // Of a check, which is nobody's lead.
+    // A synthetic form is no lead.
     let nobody = visitor::PersonId::try_from("0".repeat(32)).map_err(|_| anyhow::anyhow!("an id"))?;
     publish_of(&nats, &nobody, lead("Check", "five", None)?).await?;
     publish(&nats, ZOE, application("AI Intern", None)?).await?;
@@ -143,7 +140,7 @@ async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula
     Ok(())
 }
 
-/// Whoever set an endpoint up yesterday, or looks at a lead of last year, is not told that it waits.
+/// A lead can be older than its endpoint, or than its delivery records.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<()> {
     let nats = Nats::start().await?;

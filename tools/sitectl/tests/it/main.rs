@@ -1,4 +1,4 @@
-//! The operator's tool as an operator runs it.
+//! The operator's tool, run as a program.
 
 mod backup;
 mod backup_bucket;

@@ -8,7 +8,6 @@ use tempfile::TempDir;
 
 use crate::{settings_table::leaves, tool::told};
 
-/// What bash offers for the last of these words.
 fn offered(script: &str, words: &[&str]) -> anyhow::Result<Vec<String>> {
     let ask = r#"eval "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sitectl "$1" "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[@]}""#;
     let output = Command::new("bash")

@@ -1,4 +1,4 @@
-//! `sitectl newsletter`: an issue from a file to its readers' inboxes, by the services themselves.
+//! `sitectl newsletter`: an issue from a file to its readers' inboxes, through the real services.
 
 use std::{fs, path::PathBuf, time::Duration};
 
@@ -16,7 +16,6 @@ use crate::{
 };
 
 const SOON: Duration = Duration::from_secs(45);
-/// Where the notifier of these tests has the site.
 const SITE_URL: &str = "--site-url=http://localhost:8080";
 const POST: &str = "---
 id: smart-home
@@ -36,7 +35,6 @@ struct Site {
 }
 
 impl Site {
-    /// Three people who confirmed; nobody sends yet.
     async fn start() -> anyhow::Result<Self> {
         let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
         let readers = (0..3).map(|number| format!("reader-{number}@example.org"));
@@ -78,12 +76,11 @@ impl Site {
     }
 }
 
-/// The lines of a mail that are the same for everybody.
 fn lines_of(mail: &str) -> Vec<String> {
     let lines = mail.lines().map(str::trim_end);
     lines
         .filter(|line| !line.is_empty() && !line.contains("newsletter=unsubscribe"))
-        // The inbox closes what need not be closed.
+        // The inbox closes void elements.
         .map(|line| line.replace("\"/>", "\">"))
         .collect()
 }
@@ -127,7 +124,7 @@ async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
             .as_str()
             .is_some_and(|html| html.contains("Hello <em>reader</em>"))
     );
-    // What was previewed is what is mailed, but for the words about a test and the links of each subscriber.
+    // Preview and mail differ only in the test notice and each subscriber's links.
     for (part, previewed) in ["html", "text"].into_iter().zip(previewed) {
         let mailed = test[part].as_str().unwrap_or_default();
         assert_eq!(lines_of(mailed), lines_of(&previewed), "{part}");
@@ -135,7 +132,6 @@ async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An issue with a fault of every kind.
 const WRONG: &str = "# Hello
 
 Dear {{ name }}, ![a house](/house.png)
@@ -143,7 +139,6 @@ Dear {{ name }}, ![a house](/house.png)
 
 See[^1].
 ";
-/// What is said of them.
 const NAMED: [&str; 7] = [
     "line 3: nobody fills in the placeholder {{ name }}",
     "line 3: the picture",
@@ -188,7 +183,7 @@ async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Resul
     }
     told(&["newsletter", "status", "wrong"], &site.flags)?;
 
-    // A place that says neither is no fault.
+    // A link that cannot be checked is no fault.
     let right = "# Hello\n\n[Here](/contact), [there](/away), [all](https://oculant.example/).\n";
     let right = site.file("right.md", right)?;
     let preview = told(&["newsletter", "preview", &right], &previewing)?;
@@ -199,7 +194,6 @@ async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Resul
     Ok(())
 }
 
-/// Nothing that is told of an issue that everybody has changes it.
 async fn assert_stays_done(site: &Site) -> anyhow::Result<()> {
     for (verb, yes) in [
         ("pause", None),
@@ -224,7 +218,7 @@ async fn an_issue_is_sent_once_it_is_known_to_whom() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     let post = site.file("smart-home.md", POST)?;
     site.start_the_notifier().await?;
-    // Nobody is there to be asked.
+    // Without a terminal, the tool cannot prompt.
     let said = told(&["newsletter", "send", &post], &site.of_links())?;
     assert!(
         said.contains("Subscribers that it goes to: 3.") && said.contains("Nothing was sent"),

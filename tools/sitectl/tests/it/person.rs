@@ -32,10 +32,9 @@ use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use crate::tool::{PERSON_KEY, message, person, publish, refused, told, told_json};
 
-/// The key of inboxes.
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 
-/// A person of the test: the name, the address as they write it, and another way to write it.
+/// Name, address, and another spelling of the address.
 struct Somebody {
     name: &'static str,
     email: &'static str,
@@ -53,7 +52,7 @@ const ZOE: Somebody = Somebody {
     otherwise: "Zoe@Example.org",
 };
 
-/// What [`Site::remember`] leaves of each person.
+/// Records that [`Site::remember`] leaves per person.
 const HELD: [(&str, u64); 8] = [
     ("events", 4),
     ("deadLetters", 1),
@@ -72,7 +71,7 @@ struct Site {
 }
 
 impl Site {
-    /// Both people have done everything that one can do.
+    /// Both people have data in every store.
     async fn start() -> anyhow::Result<Self> {
         let (nats, s3) = (Nats::start().await?, S3::start().await?);
         let key = std::iter::once(format!("--person-key={PERSON_KEY}"));
@@ -95,7 +94,7 @@ impl Site {
         let replay = subjects::replay(Channel::SalesLead.name(), id.as_str());
         context.publish(replay, event.to_string().into()).await?.await?;
 
-        // Its event is older than the oldest that the stream still holds.
+        // The event of this dead letter has expired from the stream.
         let forgotten = Uuid::new_v4();
         let event = json!({ "id": forgotten, "data": { "name": somebody.name, "email": email } });
         let mut headers = HeaderMap::new();
@@ -136,7 +135,7 @@ impl Site {
         Ok(())
     }
 
-    /// Stores two, one of them without an event. Gives the key of the other.
+    /// One of the two has no event. Returns the other's key.
     async fn store_resumes(&self, somebody: &Somebody) -> anyhow::Result<ResumeKey> {
         let store = ResumeStore::new(&self.s3.settings()?);
         let context = jetstream::new(self.nats.client(User::Operator).await?);
@@ -153,7 +152,6 @@ impl Site {
         Ok(key)
     }
 
-    /// Others did much, too.
     async fn remember_others(&self, count: usize) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let mut acks = Vec::new();
@@ -187,7 +185,6 @@ impl Site {
         Ok(())
     }
 
-    /// How much an export asks of the broker.
     async fn asked_by_an_export(&self) -> anyhow::Result<u64> {
         let folder = tempfile::tempdir()?;
         let to = folder.path().display().to_string();
@@ -197,7 +194,6 @@ impl Site {
         Ok(self.nats.received().await? - before)
     }
 
-    /// Everything that is stored anywhere, as the bytes of names and contents.
     async fn everything(&self) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
         let mut everything = Vec::new();
         for message in self.messages().await? {
@@ -215,13 +211,12 @@ impl Site {
         Ok(everything)
     }
 
-    /// Every message of every stream, those behind the buckets included.
     async fn messages(&self) -> anyhow::Result<Vec<StreamMessage>> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let mut messages = Vec::new();
         let mut names: Vec<String> = context.stream_names().try_collect().await?;
         names.sort();
-        // How endpoints fare is nobody's data.
+        // The state of endpoints is no personal data.
         names.retain(|name| name != "KV_endpoints");
         assert_eq!(
             names,
@@ -305,7 +300,6 @@ fn read(path: PathBuf) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
-/// The files below a folder that hold these words, whatever their case.
 fn files_with(folder: &Path, words: &str) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -413,11 +407,11 @@ async fn nothing_is_left_of_an_erased_person_and_all_of_the_other() -> anyhow::R
     let id = person(ASHA.email)?;
     for known in [ASHA.email, ASHA.name, id.as_str()] {
         let mut files = files_with(&site.nats.servers[0].disk(), known)?;
-        // The broker lets nobody overwrite a bucket's records; it frees them.
+        // The broker does not overwrite a bucket's records. It frees their space.
         let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
         files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
         if known == id.as_str() {
-            // The event that says so names the id alone.
+            // The event of the erasure contains the id alone.
             files.retain(|file| !file.contains("/SITE/"));
         }
         assert_eq!(files, [""; 0], "{known}");
@@ -434,7 +428,7 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let done = told(&["person", "erase", "nobody@example.net", "--yes"], &site.flags)?;
     assert!(done.contains("events: 0 (stream SITE)"), "{done}");
-    // That they were erased is told all the same: others may hold what is gone here.
+    // The erasure is published all the same: receivers may hold data.
     assert_eq!(site.everything().await?.len(), 31);
 
     let folder = tempfile::tempdir()?;
@@ -443,7 +437,7 @@ async fn a_person_of_whom_nothing_is_held_is_no_error() -> anyhow::Result<()> {
     told(&["person", "export", "nobody@example.net", &to], &site.flags)?;
     assert!(!folder.path().join("subscriber.json").exists());
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
-    // What was open to all is not any more.
+    // The export closes a folder that was open to all.
     for (path, mode) in [(".", 0o700), ("events.json", 0o600)] {
         let found = fs::metadata(folder.path().join(path))?.permissions().mode();
         assert_eq!(found & 0o777, mode, "{path}");
@@ -535,7 +529,6 @@ async fn that_a_person_was_erased_is_told_without_a_word_of_them_and_outlives_al
     Ok(())
 }
 
-/// Endpoints of webhooks: what each hears of beside what all do.
 const ENDPOINTS: &str = r#"[
     {"name": "crm", "url": "https://crm.example", "events": ["contact.received", "person.erased"], "format": "slack"},
     {"name": "chat", "url": "https://chat.example", "events": ["contact.received"], "format": "slack"},
@@ -543,7 +536,6 @@ const ENDPOINTS: &str = r#"[
     {"name": "ats", "url": "https://ats.example", "events": ["careers.applied"], "format": "slack"}
 ]"#;
 
-/// A broker with these endpoints, a store of résumés, and what the commands need to know of them.
 async fn with_endpoints(endpoints: &str) -> anyhow::Result<(Nats, S3, Vec<String>)> {
     let (nats, s3) = (Nats::start().await?, S3::start().await?);
     nats.provision(&["--webhooks", endpoints]).await?;
@@ -552,8 +544,8 @@ async fn with_endpoints(endpoints: &str) -> anyhow::Result<(Nats, S3, Vec<String
     Ok((nats, s3, flags))
 }
 
-/// Three messages of a person: the first was sent to all endpoints that hear of such, and to one that is not in the settings any more;
-/// the second to nobody yet, but for one that failed, and one that has not answered; of the third no record is left, whoever was sent it.
+/// The first of three messages went to every endpoint, one of them since removed. The second failed at one
+/// and is unanswered at another. The third has no records.
 async fn send_to_endpoints(nats: &Nats, somebody: &Somebody) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let (email, id) = (somebody.email, person(somebody.email)?);
@@ -583,7 +575,7 @@ async fn send_to_endpoints(nats: &Nats, somebody: &Somebody) -> anyhow::Result<(
 async fn an_erasure_lists_who_else_holds_the_data() -> anyhow::Result<()> {
     let (nats, _s3, flags) = with_endpoints(ENDPOINTS).await?;
     send_to_endpoints(&nats, &ASHA).await?;
-    // Others hold what is of others.
+    // Data of others is not listed.
     publish(&nats, ZOE.email, message(ZOE.name, ZOE.email)?).await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
     let endpoints = context.get_key_value("endpoints").await?;

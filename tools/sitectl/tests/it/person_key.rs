@@ -1,4 +1,4 @@
-//! The key of person ids is set once: with another one nobody is found, so nothing is done with it.
+//! Nobody is found with another key of person ids, so commands refuse it.
 
 use std::{fs, path::Path};
 
@@ -16,7 +16,6 @@ const ASHA: &str = "asha@example.org";
 const RIGHT: &str = "--person-key=a person key of thirty-two bytes or more";
 const ANOTHER: &str = "--person-key=another person key of thirty-two bytes";
 
-/// The flags of an operator, with this key.
 fn with_key(flags: &[String], key: &str) -> Vec<String> {
     [flags, &[key.to_owned()]].concat()
 }

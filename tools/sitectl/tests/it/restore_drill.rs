@@ -1,4 +1,4 @@
-//! What the restore drill of `k8s/overlays/drill` restores into.
+//! The broker into which the drill of `k8s/overlays/drill` restores.
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -18,11 +18,10 @@ use crate::{
 
 const SOON: Duration = Duration::from_secs(45);
 const DRILL: &str = "k8s/overlays/drill";
-/// Of which a server without a limit of its own gives its streams what they reserve in production.
+/// A broker without a limit uses part of the disk: here, what production reserves.
 const FORMER_DISK_MB: usize = 24_000;
 const MEGABYTE: usize = 1_000_000;
 
-/// The pod of the drill, as its manifest has it.
 fn pod() -> anyhow::Result<Value> {
     let manifest = fs::read_to_string(root().join(DRILL).join("restore-drill.yaml"))?;
     let objects: Vec<Value> = serde_saphyr::from_multiple(&manifest)?;
@@ -31,14 +30,12 @@ fn pod() -> anyhow::Result<Value> {
     Ok(cron_job["spec"]["jobTemplate"]["spec"]["template"]["spec"].take())
 }
 
-/// What stands in a list under this name.
 fn named<'a>(list: &'a Value, name: &str) -> anyhow::Result<&'a Value> {
     let mut items = list.as_array().into_iter().flatten();
     let item = items.find(|item| item["name"] == name);
     item.with_context(|| format!("there is no {name}"))
 }
 
-/// An empty disk of the size that the broker's volume claims.
 fn disk_of(pod: &Value) -> anyhow::Result<SmallDisk> {
     let claim = &named(&pod["volumes"], "broker")?["ephemeral"]["volumeClaimTemplate"]["spec"];
     let size = claim["resources"]["requests"]["storage"].as_str();
@@ -47,7 +44,7 @@ fn disk_of(pod: &Value) -> anyhow::Result<SmallDisk> {
     SmallDisk::mount(gibibytes * 1024 * 1024 * 1024 / MEGABYTE)
 }
 
-/// The drill's broker by its own command and configuration, on this disk.
+/// With the manifest's command and configuration, on this disk.
 fn broker(
     pod: &Value,
     folder: &TempDir,
@@ -72,7 +69,6 @@ fn broker(
     Ok(command.kill_on_drop(true).spawn()?)
 }
 
-/// How much production's streams and buckets reserve.
 fn storage_of_production() -> anyhow::Result<String> {
     let settings = fs::read_to_string(root().join("k8s/base/setup/kustomization.yaml"))?;
     let mut lines = settings.lines().map(str::trim);

@@ -1,4 +1,4 @@
-//! Changing a password at the broker, as docs/operations.md says it is done.
+//! Changing a password at the broker, as docs/operations.md describes.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn while_a_password_changes_nothing_that_was_accepted_is_lost() -> anyhow:
         refused.map_err(|status| status.code()).err(),
         Some(Code::Unavailable)
     );
-    // What those accept who keep their password waits for the notifier.
+    // Services that keep their password accept events, which wait for the notifier.
     publish(&nats, MEANWHILE, message("Asha Rao", MEANWHILE)?).await?;
     assert_eq!(nats.events().await?.len(), 2, "the refused one was not stored");
     assert!(server.accepted(MEANWHILE).is_empty());

@@ -1,4 +1,4 @@
-//! No secret of any program is given as an argument, offered as one by its help, or shown by `Debug`.
+//! No program takes a secret as an argument, offers one in its help, or shows one by `Debug`.
 
 use std::{collections::HashMap, ffi::OsString, fmt::Debug, fs};
 
@@ -10,13 +10,12 @@ use uuid::Uuid;
 
 use crate::settings_table;
 
-/// Stands in every secret that is given, and nowhere else.
+/// In every secret, and nowhere else.
 const MARK: &str = "marked";
-/// What names of secrets are made of.
 const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS"];
-/// A public key that age's documentation has.
+/// Public key from age's documentation.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
-/// Of these names, those of no secret.
+/// Names with these words that are no secrets.
 const NO_SECRETS: [&str; 7] = [
     "BACKUP_S3_ACCESS_KEY_ID",
     "GRPC_KEY_FILE",
@@ -27,7 +26,7 @@ const NO_SECRETS: [&str; 7] = [
     "WEBHOOKS_SECRETS_DIR",
 ];
 
-/// What a program says of these arguments: the settings as `Debug` shows them, or its last words.
+/// Returns the settings as `Debug` shows them, or the error.
 type Read = fn(Vec<OsString>, &HashMap<String, String>) -> Result<String, String>;
 
 fn read<S: Parser + Debug>(args: Vec<OsString>, files: &HashMap<String, String>) -> Result<String, String> {
@@ -49,7 +48,6 @@ fn reads() -> [Read; 7] {
     ]
 }
 
-/// Calls this for every command of every program.
 fn for_each_command(mut look: impl FnMut(&str, &Command, Read)) {
     for (program, read) in settings_table::programs().iter().zip(reads()) {
         for (name, command) in settings_table::leaves(program, program.get_name()) {
@@ -113,7 +111,6 @@ fn what_is_called_as_secrets_are_is_one() {
     });
 }
 
-/// A value that the setting takes, with the mark in it.
 fn marked(variable: &str) -> String {
     match variable {
         "DKIM_KEY" => "bWFya2VkbWFya2VkbWFya2VkbWFya2VkbWFya2VkbWE=".to_owned(),
@@ -125,7 +122,7 @@ fn marked(variable: &str) -> String {
     }
 }
 
-/// What a command wants besides its secrets, so that it takes all of them.
+/// Flags without which a command does not accept its secrets.
 fn needed(command: &Command) -> Vec<String> {
     let brand = root().join("brand.json").to_string_lossy().into_owned();
     let values = [

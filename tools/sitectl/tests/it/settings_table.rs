@@ -1,4 +1,4 @@
-//! The table of every setting that can be given as a variable, made of what the programs take.
+//! Table of all settings that can be a variable, made from the programs' arguments.
 
 use std::{collections::BTreeMap, iter};
 
@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 const HEAD: &str = "| setting | flag | without it | what it says | who takes it |\n|---|---|---|---|---|\n";
 const TOOL: &str = "sitectl";
 
-/// What a line says of a setting. Programs that say the same of it share the line.
+/// A line of the table. Programs that describe a setting alike share it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Setting {
     variable: String,
@@ -34,7 +34,6 @@ pub fn table() -> String {
     iter::once(HEAD.to_owned()).chain(lines).collect()
 }
 
-/// The programs that take settings.
 pub fn programs() -> [Command; 7] {
     [
         gateway::Settings::command(),
@@ -47,7 +46,6 @@ pub fn programs() -> [Command; 7] {
     ]
 }
 
-/// The commands of a program that do something, by their full names.
 pub fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)> {
     if !command.has_subcommands() {
         return vec![(name.to_owned(), command)];
@@ -58,7 +56,7 @@ pub fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)
         .collect()
 }
 
-/// The tool by its name alone where all of its commands take the setting.
+/// Lists only the tool's name if all its commands take the setting.
 fn in_short(takers: &[String], commands_of_tool: usize) -> String {
     let is_tool = |taker: &&String| taker.starts_with(TOOL);
     let mut names: Vec<&str> = takers
@@ -104,7 +102,7 @@ impl Setting {
     }
 }
 
-/// The flag that people may give; a secret has none.
+/// A secret has no flag.
 fn flag(arg: &Arg) -> Option<String> {
     let flag = arg.get_long()?;
     Some(if arg.is_hide_env_values_set() {
@@ -114,7 +112,6 @@ fn flag(arg: &Arg) -> Option<String> {
     })
 }
 
-/// What holds where nobody says otherwise.
 fn without(arg: &Arg) -> String {
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return "no".to_owned();

@@ -226,7 +226,7 @@ async fn what_waits_for_a_former_endpoint_is_given_up_only_with_yes() -> anyhow:
         "it ends as if somebody read"
     );
 
-    // What is handed out and has no outcome yet waits as well.
+    // Unacked deliveries wait as well.
     let crm: PullConsumer = context
         .get_consumer_from_stream("webhook-crm", SITE_STREAM)
         .await?;
@@ -285,7 +285,7 @@ async fn what_was_taken_before_an_interrupted_setup_is_repeated_is_told_of() -> 
     consumers.sort_by_key(|consumer| consumer.created);
     let flags = flags_of(&nats, &s3);
     let webhooks = format!("--webhooks={CRM}");
-    // It came no further than to the streams and buckets, or to so many consumers.
+    // As if setup had stopped after the streams, the buckets and this many consumers.
     for made in 0..consumers.len() {
         for consumer in &consumers[made..] {
             site.delete_consumer(&consumer.name).await?;

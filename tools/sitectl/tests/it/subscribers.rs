@@ -1,4 +1,4 @@
-//! `sitectl subscribers`, and what becomes of an address that does not exist.
+//! `sitectl subscribers`, and the suppression of addresses that do not exist.
 
 use std::{
     fs,
@@ -34,7 +34,7 @@ const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 const SOON: Duration = Duration::from_secs(45);
 const ZOE: &str = "zoe@example.org";
 
-/// A broker, the newsletter service, a notifier, and a mail server that refuses with these words until it relents.
+/// The mail server refuses with these words until `relents` is set.
 struct Site {
     nats: Nats,
     flags: Vec<String>,
@@ -108,7 +108,6 @@ impl Site {
         .await
     }
 
-    /// Waits until nobody has any event before them.
     async fn until_acked(&self) -> anyhow::Result<()> {
         let context = jetstream::new(self.nats.client(User::Operator).await?);
         let stream = context.get_stream(SITE_STREAM).await?;
@@ -126,7 +125,6 @@ impl Site {
         Ok(())
     }
 
-    /// Lifts somebody who never confirmed, without `--yes`.
     async fn is_forgotten_by_no_dry_run(&self, email: &str) -> anyhow::Result<()> {
         let would = told_json(&["subscribers", "lift", email], &self.flags)?;
         assert_eq!(would, json!({ "lifted": false, "wouldForget": true }));
@@ -142,7 +140,6 @@ impl Site {
     }
 }
 
-/// A newsletter service on this broker.
 pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
     let default_flags = [
         "newsletter".to_owned(),
@@ -261,7 +258,6 @@ async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A broker whose subscribers are in every state.
 async fn all_states() -> anyhow::Result<(Nats, Vec<String>)> {
     let nats = Nats::start().await?;
     let context = jetstream::new(nats.client(User::Operator).await?);
@@ -300,7 +296,7 @@ async fn all_states() -> anyhow::Result<(Nats, Vec<String>)> {
             .put(person(email)?.as_str(), record.to_string().into())
             .await?;
     }
-    // An operator's own hand leaves a marker, which is no subscriber.
+    // A manual deletion leaves a marker, which is no subscriber.
     bucket
         .put(person("erased@example.org")?.as_str(), "{}".into())
         .await?;
@@ -393,7 +389,6 @@ async fn a_token_key_without_the_address_of_the_site_is_refused() -> anyhow::Res
     Ok(())
 }
 
-/// Imports this table; gives what was told.
 fn import(table: &str, more: &str, flags: &[String]) -> anyhow::Result<Value> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("table.csv");
@@ -440,7 +435,7 @@ async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
     let after = told_json(&["subscribers", "export"], &export_flags)?;
     let after = after["subscribers"].as_array().cloned().unwrap_or_default();
     assert_eq!(after.len(), 4);
-    // The addresses of those who left by this are gone; the one of who had left before waits for the sweep.
+    // This import removes the addresses of people who leave. Addresses of earlier leavers wait for the sweep.
     let of = |state: &str, confirmed: Value| {
         let has =
             |row: &&Value| row["state"] == state && row["email"].is_null() && row["confirmed"] == confirmed;
@@ -455,7 +450,7 @@ async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
     assert_eq!(lifted["state"], "unsubscribed");
     assert!(nats.events().await?.is_empty());
     assert_eq!(import(LEFT, "--yes", &flags)?["unsubscribed"], json!([]));
-    // What the export says of them now is no mistake to the import.
+    // The import accepts what the export now says of them.
     let exported = told(&["subscribers", "export"], &export_flags)?;
     assert_eq!(import(&exported, "--yes", &flags)?["unsubscribed"], json!([]));
     Ok(())

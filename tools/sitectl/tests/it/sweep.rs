@@ -39,7 +39,6 @@ impl Site {
         [self.nats.flags(User::Operator), self.s3.flags()].concat()
     }
 
-    /// A résumé that was stored this long ago.
     async fn store(&self, age: Duration) -> anyhow::Result<ResumeKey> {
         let key = key_of(age)?;
         let folder = tempfile::tempdir()?;
@@ -76,7 +75,6 @@ impl Site {
         Ok(self.s3.objects()?.into_iter().map(|(key, _)| key).collect())
     }
 
-    /// How many upload records are left, markers aside.
     async fn records_left(&self) -> anyhow::Result<usize> {
         let messages = self.nats.messages("KV_uploads").await?;
         Ok(messages
@@ -91,7 +89,6 @@ impl Site {
     }
 }
 
-/// The key of an upload that began this long ago.
 fn key_of(age: Duration) -> anyhow::Result<ResumeKey> {
     let uploaded = u64::try_from((OffsetDateTime::now_utc() - age).unix_timestamp())?;
     let attempt = Uuid::new_v7(Timestamp::from_unix(NoContext, uploaded, 0));
@@ -231,7 +228,7 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
     Ok(())
 }
 
-/// One that is full is refused what would empty it, by a cluster more strictly than by one server.
+/// A full bucket can refuse the messages that would empty it, above all in a cluster.
 #[tokio::test(flavor = "multi_thread")]
 async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow::Result<()> {
     let nats = Nats::start_cluster().await?;

@@ -1,4 +1,4 @@
-//! Running the tool, and the events that there is work with.
+//! Runs the tool and publishes events for it.
 
 use std::{
     io,
@@ -16,13 +16,12 @@ use visitor::{EmailAddress, PersonId, PersonKey};
 
 pub use testkit::PERSON_KEY;
 
-/// Runs it to its end.
 pub fn sitectl(flags: &[String]) -> anyhow::Result<Output> {
     let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
     Ok(pass_flags(&mut tool, flags).output()?)
 }
 
-/// Runs it with a reader of its stdout who is gone, as `head` is after its lines.
+/// Runs it with its stdout closed, as after `head`.
 pub fn unread(words: &[&str], flags: &[String]) -> anyhow::Result<Output> {
     let (_, stdout) = io::pipe()?;
     let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
@@ -30,13 +29,11 @@ pub fn unread(words: &[&str], flags: &[String]) -> anyhow::Result<Output> {
     Ok(tool.output()?)
 }
 
-/// The command's words and the flags that lead to the parts.
 pub fn command(words: &[&str], flags: &[String]) -> Vec<String> {
     let words = words.iter().map(|&word| word.to_owned());
     words.chain(flags.iter().cloned()).collect()
 }
 
-/// The text that a command answers where it succeeds.
 pub fn told(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     let output = sitectl(&command(words, flags))?;
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +41,7 @@ pub fn told(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The rows of the table that a command answers, below its headings: what stands in the cells.
+/// Without the headings.
 pub fn told_rows(words: &[&str], flags: &[String]) -> anyhow::Result<Vec<Vec<String>>> {
     let table = told(words, flags)?;
     let cells = |line: &str| -> Vec<String> {
@@ -54,14 +51,12 @@ pub fn told_rows(words: &[&str], flags: &[String]) -> anyhow::Result<Vec<Vec<Str
     Ok(table.lines().skip(1).map(cells).collect())
 }
 
-/// The JSON document that a command answers where it succeeds.
 pub fn told_json(words: &[&str], flags: &[String]) -> anyhow::Result<Value> {
     let mut flags = flags.to_vec();
     flags.push("--json".to_owned());
     Ok(serde_json::from_str(&told(words, &flags)?)?)
 }
 
-/// The one sentence that a command fails with.
 pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     let output = sitectl(&command(words, flags))?;
     let said = String::from_utf8(output.stderr)?;
@@ -75,7 +70,7 @@ pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// What a command answers that did only a part of what was asked, and the one sentence that it ends with.
+/// Output, and the sentence that the command ends with.
 pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String, String)> {
     let output = sitectl(&command(words, flags))?;
     let said = String::from_utf8(output.stderr)?;
@@ -88,12 +83,10 @@ pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String,
     Ok((String::from_utf8(output.stdout)?, said))
 }
 
-/// Publishes an event as a service does; gives its id.
 pub async fn publish<D: EventData>(nats: &Nats, email: &str, data: D) -> anyhow::Result<Uuid> {
     publish_of(nats, &person(email)?, data).await
 }
 
-/// The same of this person.
 pub async fn publish_of<D: EventData>(nats: &Nats, person: &PersonId, data: D) -> anyhow::Result<Uuid> {
     let id = D::TYPE.id_for(Uuid::new_v4());
     let publisher = Publisher::new(nats.client(User::Operator).await?);

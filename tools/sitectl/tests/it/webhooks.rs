@@ -140,7 +140,6 @@ async fn the_last_attempts_are_listed_the_newest_first_and_are_no_endpoint() -> 
     Ok(())
 }
 
-/// The flags of an endpoint `crm` by the recipe for HubSpot at this address.
 fn hubspot(url: &str, secrets: &std::path::Path) -> Vec<String> {
     let endpoint = json!([{
         "name": "crm", "url": url, "events": ["contact.received", "person.erased"], "format": "template",
@@ -162,7 +161,7 @@ async fn a_sample_is_shown_without_a_secret_and_sent_only_where_that_is_asked_fo
     .await?;
     let secrets = tempfile::tempdir()?;
     let flags = hubspot(&vendor.url, secrets.path());
-    // There is no secret yet: a preview needs none.
+    // A preview needs no secret.
     let shown = told(&["webhooks", "preview", "crm"], &flags)?;
     assert!(shown.contains("POST http://127.0.0.1:"), "{shown}");
     assert!(shown.contains("# contact") && shown.contains("# note"), "{shown}");
