@@ -1,4 +1,4 @@
-//! Consuming a channel from a real broker: what becomes of an event by the outcome of its delivery.
+//! What each outcome of a delivery does to its event, on a real broker.
 
 use std::{
     collections::BTreeSet,
@@ -26,7 +26,6 @@ use crate::readers::{REQUEST, person, publish_data};
 
 const SOON: Duration = Duration::from_secs(45);
 const CHANNEL: Channel = Channel::SalesLead;
-/// The most events that a consumer of these tests has under way.
 const IN_FLIGHT: usize = 4;
 
 async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
@@ -39,7 +38,6 @@ async fn published(nats: &Nats) -> anyhow::Result<Uuid> {
     publish_data(nats, message).await
 }
 
-/// How many events of the channel are not acked.
 async fn open(nats: &Nats) -> anyhow::Result<u64> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let info = context
@@ -57,7 +55,7 @@ async fn until_acked(nats: &Nats) -> anyhow::Result<()> {
     .await
 }
 
-/// A consumer at work, and what it was handed.
+/// Running consumer and the deliveries it received.
 struct Consumer {
     taken: Arc<Mutex<Vec<Delivery>>>,
     stop: CancellationToken,
@@ -65,7 +63,7 @@ struct Consumer {
 }
 
 impl Consumer {
-    /// Answers each delivery, by its number from 1 on.
+    /// `outcome` gets the delivery's number, from 1.
     async fn start(
         nats: &Nats,
         retries: RetryPolicy,
@@ -79,7 +77,7 @@ impl Consumer {
         ))
     }
 
-    /// The same over this connection, but the event with this number in the stream, if any, is under way for ever.
+    /// The delivery with the stream sequence `hanging` never ends.
     fn start_over(
         client: Client,
         hanging: Option<u64>,
@@ -122,7 +120,6 @@ impl Consumer {
         taken.iter().map(|delivery| delivery.sequence).collect()
     }
 
-    /// Stops it once it has nothing under way.
     async fn stop(self) -> anyhow::Result<()> {
         self.stop.cancel();
         Ok(self.task.await?)
@@ -169,7 +166,7 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
     .await?;
     until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1, 2, 3]);
-    // 300 ms, and then as long as the event is old.
+    // The first pause is 300 ms, the second as long as the event is old.
     assert!(
         started.elapsed() >= Duration::from_millis(600),
         "{:?}",
@@ -179,7 +176,6 @@ async fn what_could_not_be_delivered_comes_again_after_a_pause() -> anyhow::Resu
     consumer.stop().await
 }
 
-/// How many events wait in the tests of a receiver that is unavailable: more than are under way at once.
 const BACKLOG: u64 = 3 * IN_FLIGHT as u64;
 
 #[tokio::test]
@@ -191,7 +187,7 @@ async fn while_the_receiver_is_unavailable_the_consumer_pauses_and_then_delivers
     }
     let is_back = Arc::new(AtomicBool::new(false));
     let answers = is_back.clone();
-    // An event would be given up long before the receiver is back.
+    // Far shorter than the outage, yet no event may be given up.
     let retries = in_a_hurry(Duration::from_secs(1));
     let consumer = Consumer::start(&nats, retries, move |_| match answers.load(Ordering::Relaxed) {
         true => Outcome::Delivered,
@@ -199,11 +195,11 @@ async fn while_the_receiver_is_unavailable_the_consumer_pauses_and_then_delivers
     })
     .await?;
     tokio::time::sleep(OUTAGE).await;
-    // Those that were under way at first, and probes after pauses of 1 to 2, 2 to 4, and 4 to 8 seconds.
+    // Those in flight at first, then probes after 1–2, 2–4 and 4–8 s.
     let asked = consumer.attempts().len();
     assert!((2..=IN_FLIGHT + 4).contains(&asked), "asked {asked} times");
     is_back.store(true, Ordering::Relaxed);
-    // The pause that runs takes at most twice as long as the outage did.
+    // The current pause lasts at most twice the outage.
     until_acked(&nats).await?;
     let delivered: BTreeSet<u64> = consumer.sequences().into_iter().collect();
     assert_eq!(delivered.len() as u64, BACKLOG);
@@ -244,7 +240,7 @@ async fn events_that_the_receiver_never_takes_hold_up_no_others_and_are_given_up
         (taken.len() as u64 == BACKLOG - POISON).then_some(())
     })
     .await?;
-    // Each fails again while others are taken: so it is the event that fails.
+    // Others succeed meanwhile, so these events are at fault.
     eventually("the first are given up", 2 * SOON, async || {
         published(&nats).await.ok()?;
         (nats.dead_letters().await.ok()?.len() as u64 == POISON).then_some(())
@@ -286,12 +282,11 @@ async fn what_is_too_old_before_its_first_attempt_is_tried_as_often_as_any() -> 
     let nats = Nats::start().await?;
     published(&nats).await?;
     let give_up_after = Duration::from_secs(1);
-    // No consumer runs until it is older than it may become.
+    // No consumer runs until the event is too old.
     tokio::time::sleep(give_up_after + Duration::from_millis(200)).await;
     let retries = in_a_hurry(give_up_after);
     let late = Consumer::start(&nats, retries, |_| Failure::retry("away").into()).await?;
     until_acked(&nats).await?;
-    // So often an event is tried within a second, with the longest pauses.
     assert_eq!(late.attempts(), [1, 2, 3]);
     assert_eq!(nats.dead_letters().await?.len(), 1);
     late.stop().await?;
@@ -357,7 +352,6 @@ async fn a_pull_that_the_broker_ends_is_begun_anew_while_a_delivery_hangs() -> a
     Ok(())
 }
 
-/// The server of a cluster that hands out the channel's events.
 async fn leader(nats: &Nats) -> anyhow::Result<usize> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let site = context.get_stream(SITE_STREAM).await?;

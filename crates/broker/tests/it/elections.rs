@@ -1,4 +1,4 @@
-//! A stream that nobody leads for a moment, as while its servers elect another leader.
+//! Publishing while a stream has no leader, as during an election.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use tokio::{join, time::sleep};
 
 use crate::reconnecting::publish;
 
-/// As long as an orderly change takes on a busy machine.
+/// Duration of an orderly leader change on a busy machine.
 const WITHOUT_LEADER: Duration = Duration::from_millis(300);
 
-/// Takes a stream away, so that nobody takes what is sent to it, and puts it back.
+/// Deletes and recreates the stream. In between nothing acks a publish.
 async fn without_leader(nats: &Nats, stream: &str) -> anyhow::Result<()> {
     let operator = jetstream::new(nats.client(User::Operator).await?);
     operator.delete_stream(stream).await?;

@@ -1,4 +1,4 @@
-//! A full stream: what it refuses, and what goes on beside it.
+//! A full stream refuses events; other streams keep their room.
 
 use async_nats::jetstream;
 use site_broker::{DELIVERIES_BUCKET, PublishError, Publisher, SUBSCRIBERS_BUCKET};
@@ -11,7 +11,7 @@ use visitor::EmailAddress;
 
 use crate::readers::person;
 
-/// What ten times the share of the smallest storage holds.
+/// Ten times what the share of the smallest storage holds.
 const FLOOD: usize = 10_000;
 
 async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
@@ -34,7 +34,6 @@ async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
     Ok(Ok(()))
 }
 
-/// How much of its share a stream takes, in one of ten thousand.
 async fn filled(nats: &Nats, stream: &str) -> anyhow::Result<u64> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let info = context.get_stream(stream).await?.cached_info().clone();

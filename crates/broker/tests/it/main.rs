@@ -1,4 +1,4 @@
-//! The events as other people's programs meet them.
+//! Publishing, consuming and permissions on real NATS servers.
 
 mod consuming;
 mod elections;

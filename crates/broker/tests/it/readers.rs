@@ -1,4 +1,4 @@
-//! Whoever reads events for other purposes: what they get, and what they may not do.
+//! A reader of events may read, and do nothing else.
 
 use std::time::Duration;
 
@@ -24,12 +24,11 @@ use tokio::time::timeout;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-/// On a machine that does other things, too.
 const SOON: Duration = Duration::from_secs(45);
-/// Longer than the broker needs for an answer that it ought not to give.
+/// Longer than an answer takes.
 const NO_ANSWER: Duration = Duration::from_secs(3);
 
-/// What the operator does for a reader, as docs/events.md says.
+/// Creates the reader's consumer as docs/events.md says.
 pub async fn create_the_consumer(nats: &Nats) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let config = pull::Config {
@@ -111,16 +110,13 @@ async fn publish(nats: &Nats, event_type: EventType) -> anyhow::Result<Uuid> {
     }
 }
 
-/// The request that caused all events here.
 pub const REQUEST: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
 
-/// Whom all events here are about.
 pub fn person() -> anyhow::Result<PersonId> {
     let key = PersonKey::new("a person key of thirty-two bytes or more")?;
     Ok(key.person(&EmailAddress::parse("zoe@example.org")?))
 }
 
-/// Publishes an event of Zoë's; gives its id.
 pub async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<Uuid> {
     let publisher = Publisher::new(nats.client(User::Operator).await?);
     let person = person()?;
@@ -130,7 +126,6 @@ pub async fn publish_data<D: EventData>(nats: &Nats, data: D) -> anyhow::Result<
     Ok(id)
 }
 
-/// What the example prints of all that it has not yet read.
 async fn what_the_example_reads(nats: &Nats) -> anyhow::Result<Vec<String>> {
     let mut example = external_program::python("docs/examples/read_events.py");
     example
@@ -171,7 +166,7 @@ async fn the_example_prints_every_event_once_and_goes_on_where_it_ended() -> any
     Ok(())
 }
 
-/// Whether the broker lets this user ask this; what it does not let through is not answered, and not waited for long.
+/// Whether the broker answers. It ignores denied requests, so their timeout is short.
 pub async fn is_answered(
     nats: &Nats,
     user: User,
@@ -179,7 +174,7 @@ pub async fn is_answered(
     is_allowed: bool,
 ) -> anyhow::Result<bool> {
     let client = nats.client(user).await?;
-    // Not `request`: it takes an event, which comes under its own subject, for no answer.
+    // `request` would miss an event that comes under its own subject.
     let inbox = client.new_inbox();
     let mut answers = client.subscribe(inbox.clone()).await?;
     let body = body.to_string().into();

@@ -1,4 +1,4 @@
-//! An event that comes while the connection is made anew, as where a server is stopped and sends its clients to another one.
+//! Publishing during a reconnect, as when a server sends its clients to another.
 
 use std::{fs, time::Duration};
 
@@ -17,12 +17,11 @@ use visitor::EmailAddress;
 
 use crate::readers::person;
 
-/// A second and a reconnection, with room for a busy machine.
+/// A publish timeout and a reconnect, on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-/// The same and an election.
+/// The same with an election.
 const STORED: Duration = Duration::from_secs(60);
 
-/// Publishes a contact message of Zoë's.
 pub async fn publish(publisher: &Publisher) -> anyhow::Result<Result<Stored, PublishError>> {
     let received = ContactReceived {
         name: "Zoë Müller".to_owned(),
@@ -87,7 +86,6 @@ async fn a_password_in_a_file_changes_while_one_server_after_the_other_takes_it_
         nats.servers[server].stop().await?;
         nats.start_server(server).await?;
         nats.wait_until_healthy(server, "/healthz").await?;
-        // A machine that is busy may take longer over an election than an event waits.
         eventually("an event is stored", STORED, async || {
             publish(&publisher).await.ok()?.ok()
         })

@@ -1,4 +1,4 @@
-//! A submission that is sent again after its person has sent another one.
+//! A repeat of a submission after another one of the same person.
 
 use async_nats::jetstream;
 use site_broker::{PublishError, Publisher, Stored};

@@ -1,4 +1,4 @@
-//! What a user of the broker can cause: by the subject that it has an answer sent to, and by what it asks.
+//! What a broker user can cause by its requests and their reply subjects.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -21,12 +21,10 @@ const SOON: Duration = Duration::from_secs(30);
 const CHANNEL: &str = "contact-received-sales";
 const WEBHOOK: &str =
     r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
-/// Where the broker tells of the way that a message took.
+/// Header that names the subject for a message's trace.
 const TRACE_DESTINATION: &str = "Nats-Trace-Dest";
-/// An event that the contact service may publish.
 const OWN_EVENT: &str = "site.contact.received.0123456789abcdef0123456789abcdef";
 
-/// What each may ask, and is answered.
 fn permitted() -> Vec<(User, String, Value)> {
     let info = |user| (user, "$JS.API.STREAM.INFO.SITE".to_owned(), json!({}));
     let next = |user, consumer: &str| {
@@ -63,7 +61,7 @@ fn permitted() -> Vec<(User, String, Value)> {
     ]
 }
 
-/// Where an answer would be stored, taken for somebody else's, or obeyed. None of those who ask may publish to any.
+/// Reply subjects that would store, forge or command something. No asking user may publish there.
 fn destinations(asking: User) -> impl Iterator<Item = String> {
     let stored = [
         "site.other.event.x",
@@ -74,7 +72,7 @@ fn destinations(asking: User) -> impl Iterator<Item = String> {
         "$JS.API.STREAM.PURGE.SITE",
         "$JS.API.STREAM.DELETE.KV_endpoints",
     ];
-    // The notifier may publish any.
+    // The notifier may publish any dead letter.
     let dead_letter = (asking != User::Notifier).then_some("dead.contact-received-sales.x");
     let others = User::all().filter(move |user| *user != asking);
     let stored = stored.into_iter().chain(dead_letter).map(str::to_owned);
@@ -85,7 +83,7 @@ fn stolen_inbox(user: User) -> String {
     format!("_INBOX_{}.stolen", user.name())
 }
 
-/// How many messages each stream holds of each subject, without those that the contact service may publish.
+/// Messages per stream and subject, without the contact service's own.
 pub async fn stored(nats: &Nats) -> anyhow::Result<BTreeMap<String, usize>> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let mut stored = BTreeMap::new();
@@ -111,7 +109,6 @@ async fn publish_an_event(nats: &Nats) -> anyhow::Result<()> {
     publish_data(nats, event).await.map(drop)
 }
 
-/// Asks with each destination: for the answer, and for the trace of the question.
 async fn ask_with_each_destination(
     client: &Client,
     user: User,
@@ -154,7 +151,7 @@ async fn an_answer_reaches_nothing_but_whoever_asked_whatever_subject_it_is_aske
     for (user, subject, body) in permitted() {
         let client = nats.client(user).await?;
         ask_with_each_destination(&client, user, &subject, &body).await?;
-        // One after another: once this is answered, so are those before it.
+        // The server answers in order, so earlier requests are done.
         client.request("$JS.API.STREAM.INFO.SITE", "".into()).await?;
         for (owner, watching, inbox) in inboxes.iter_mut().filter(|(owner, ..)| *owner != user) {
             watching.flush().await?;
@@ -181,7 +178,6 @@ async fn nobody_has_another_service_s_delivery_acknowledged_by_an_answer() -> an
 
     let contact = nats.client(User::Contact).await?;
     let context = jetstream::new(contact.clone());
-    // What the broker answers with is what was stored.
     context.publish(OWN_EVENT, "+TERM".into()).await?.await?;
     let last = format!("$JS.API.DIRECT.GET.SITE.{OWN_EVENT}");
     contact
@@ -193,7 +189,7 @@ async fn nobody_has_another_service_s_delivery_acknowledged_by_an_answer() -> an
     Ok(())
 }
 
-/// Takes a delivery; gives the subject that it is acknowledged under.
+/// Leaves a delivery unacked and returns its ack subject.
 async fn take_and_leave_unacknowledged(consumer: &PullConsumer) -> anyhow::Result<Subject> {
     let delivered = consumer.fetch().max_messages(1).messages().await?.next().await;
     let delivered = delivered.context("a delivery")?.map_err(anyhow::Error::msg)?;
@@ -231,7 +227,6 @@ async fn the_notifier_takes_and_acknowledges_nothing_of_another_s_consumer() -> 
     Ok(())
 }
 
-/// The streams that each may look at.
 fn streams_of(user: User) -> Vec<String> {
     let own: &[&str] = match user {
         User::Contact | User::Reader | User::Backup => &["SITE"],
@@ -246,7 +241,7 @@ fn streams_of(user: User) -> Vec<String> {
 #[tokio::test]
 async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    // May see that it is there.
+    // The notifier may see that the bucket exists.
     let context = jetstream::new(nats.client(User::Notifier).await?);
     let opened = open_bucket(&context, UPLOADS_BUCKET).await;
     let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();
@@ -320,8 +315,8 @@ async fn whoever_makes_backups_takes_snapshots_and_asks_for_nothing_else() -> an
     Ok(())
 }
 
-/// What its right is besides, as long as the broker sends a snapshot wherever its request says: the day on which this fails,
-/// docs/decisions/0035-a-snapshot-is-more-than-reading.md can be forgotten.
+/// The broker sends a snapshot to any subject its request names. If this test fails,
+/// docs/decisions/0035-a-snapshot-is-more-than-reading.md is obsolete.
 #[tokio::test]
 async fn a_snapshot_can_be_sent_where_it_is_stored_or_obeyed() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
@@ -353,7 +348,6 @@ async fn a_snapshot_can_be_sent_where_it_is_stored_or_obeyed() -> anyhow::Result
     Ok(())
 }
 
-/// A service gets nothing of what is in a snapshot that somebody else takes, wherever it listens.
 #[tokio::test]
 async fn nobody_else_hears_a_snapshot() -> anyhow::Result<()> {
     let nats = Nats::start().await?;

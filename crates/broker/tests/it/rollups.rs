@@ -1,4 +1,4 @@
-//! What a message can do to others where it is stored: nothing, whatever its headers ask for.
+//! No header of a message can remove other messages.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,11 @@ use testkit::{Nats, User};
 use crate::rights::stored;
 
 const USERS: &str = include_str!("../../nats/users.conf");
-/// What the subjects of all streams begin with.
 const STORED: [&str; 4] = ["site.", "dead.", "sending.", "$KV."];
-/// Asks the broker to remove what came before: under the same subject (`sub`), or everything (`all`).
+/// Removes earlier messages: of its subject (`sub`), or all (`all`).
 const ROLLUP: &str = "Nats-Rollup";
 
-/// What each user may write, by `users.conf`: a subject for each of its imports.
+/// Writable subjects, from the imports in `users.conf`.
 fn writable() -> Vec<(User, String)> {
     let mut writer = None;
     let mut writable = Vec::new();
@@ -34,7 +33,7 @@ fn between<'a>(line: &'a str, before: &str, after: &str) -> Option<&'a str> {
     Some(found)
 }
 
-/// A subject of this stream that nobody else writes in this test.
+/// Subject that nothing else in this test writes.
 fn kept_subject(stream: &str, key: &str) -> String {
     match stream.strip_prefix("KV_") {
         Some(bucket) => format!("$KV.{bucket}.{key}"),

@@ -1,4 +1,4 @@
-//! Who may take whole streams out of the broker, and bring them in.
+//! Who may take snapshots of streams and restore them.
 
 use futures_util::future::try_join_all;
 use serde_json::json;

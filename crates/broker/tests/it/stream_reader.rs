@@ -108,7 +108,7 @@ async fn a_message_is_read_with_the_headers_that_it_was_stored_with() -> anyhow:
     let letters = Letters::start().await?;
     let mut headers = HeaderMap::new();
     headers.insert("Dead-Letter-Error", "550 no such user");
-    // As somebody stores it who takes the headers of what was read over.
+    // As after copying all headers of another message.
     headers.insert(NATS_SUBJECT, "dead.another");
     headers.insert("Nats-Last-Sequence", "7");
     for _ in 0..2 {
