@@ -1,4 +1,4 @@
-//! Clients that speak over a bare connection.
+//! Clients on a bare TCP connection.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -13,10 +13,9 @@ use tokio::{
 
 use crate::http_server::SOON;
 
-/// A small buffer, so that a client that reads nothing is noticed.
+/// Small, so that the server notices a client that reads nothing.
 const RECEIVE_BUFFER_BYTES: u32 = 16 * 1024;
 
-/// Connects from this address of ours.
 pub async fn connect_from(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
@@ -24,18 +23,16 @@ pub async fn connect_from(from: Ipv4Addr, to: SocketAddr) -> anyhow::Result<TcpS
     Ok(socket.connect(to).await?)
 }
 
-/// Connects and says this.
 pub async fn say(words: &[u8], to: SocketAddr) -> anyhow::Result<TcpStream> {
     let mut stream = connect_from(Ipv4Addr::LOCALHOST, to).await?;
     stream.write_all(words).await?;
     Ok(stream)
 }
 
-/// Reads until the server ends the connection: all that came, and how long it took.
 pub async fn read_to_end(stream: &mut TcpStream) -> anyhow::Result<(Vec<u8>, Duration)> {
     let started = Instant::now();
     let mut read = Vec::new();
-    // A reset ends it as well.
+    // A reset counts as an end.
     let _ended = timeout(SOON, stream.read_to_end(&mut read)).await?;
     Ok((read, started.elapsed()))
 }

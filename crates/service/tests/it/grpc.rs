@@ -1,4 +1,4 @@
-//! gRPC: what every service answers beside its own calls.
+//! gRPC calls that every service has: health and reflection.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -20,7 +20,6 @@ use tonic_reflection::pb::v1;
 
 use crate::http_server::{SILENCE, SOON};
 
-/// Takes every message.
 struct Taking;
 
 #[tonic::async_trait]
@@ -66,7 +65,7 @@ async fn a_service_is_well_by_its_own_name_too() -> anyhow::Result<()> {
     };
     for name in ["", "live", SERVICE_NAME] {
         let well = async {
-            // It is looked for what it needs first.
+            // The service first checks its dependencies.
             while status_of(name).await?.get_ref().status() != ServingStatus::Serving {
                 sleep(SILENCE / 10).await;
             }

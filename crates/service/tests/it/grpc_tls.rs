@@ -1,4 +1,4 @@
-//! gRPC by mutual TLS: who is refused, on either side, and what of a service is in clear.
+//! gRPC over mutual TLS, and probes in clear text.
 
 use std::{
     iter::once,
@@ -24,7 +24,7 @@ use tonic_reflection::pb::v1::{ServerReflectionRequest, server_reflection_client
 
 use crate::http_server::SOON;
 
-/// What the service is called.
+/// In the service's certificate.
 const NAME: &str = "contact-pods";
 
 #[derive(Parser)]
@@ -33,7 +33,6 @@ struct Flags {
     grpc: GrpcServerSettings,
 }
 
-/// The settings of a service or a client with this certificate.
 fn settings(mounted: &MountedCertificate) -> anyhow::Result<GrpcServerSettings> {
     let flags = once("service".to_owned()).chain(mounted.grpc_flags());
     Ok(Flags::try_parse_from(flags)?.grpc)
@@ -64,19 +63,17 @@ impl Server {
         })
     }
 
-    /// A channel to it, called by this name, of a client that is configured so.
     fn channel(&self, name: &str, tls: ClientTlsConfig) -> anyhow::Result<Channel> {
         let address = format!("https://127.0.0.1:{}", self.port).parse()?;
         Ok(tls::endpoint(&address, Some(tls.domain_name(name)))?.connect_lazy())
     }
 }
 
-/// The side of a client with this certificate.
 fn client(mounted: &MountedCertificate) -> anyhow::Result<ClientTlsConfig> {
     settings(mounted)?.tls.client().context("it has a certificate")
 }
 
-/// Two authorities, and the certificates that one of them gave to a service and to its client.
+/// `ours` issued both certificates.
 struct Certificates {
     ours: CertificateAuthority,
     theirs: CertificateAuthority,
@@ -98,7 +95,6 @@ impl Certificates {
     }
 }
 
-/// Asks for the service's health; why there is no answer, if there is none.
 async fn checked(channel: Channel) -> Result<(), String> {
     let answer = HealthClient::new(channel)
         .check(HealthCheckRequest::default())
@@ -126,7 +122,7 @@ async fn a_client_without_a_certificate_or_with_one_of_another_authority_or_for_
     let foreign = MountedCertificate::new(foreign, &certificates.ours)?;
     for (mounted, alert) in [
         (&foreign, "UnknownCA"),
-        // A service that was broken into calls no other as the gateway would.
+        // A compromised service cannot call others as the gateway does.
         (&certificates.service, "UnsupportedCertificate"),
     ] {
         let told = checked(server.channel(NAME, client(mounted)?)?)

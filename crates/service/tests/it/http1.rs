@@ -1,4 +1,4 @@
-//! HTTP/1.1: connections that are silent, and a stop.
+//! HTTP/1.1: silent connections, oversized heads and the drain.
 
 use std::net::Ipv4Addr;
 
@@ -15,7 +15,7 @@ use crate::{
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: site\r\n\r\n";
 
-/// The first answer of a connection that stays open.
+/// Reads the answer and leaves the connection open.
 async fn answer(stream: &mut TcpStream) -> anyhow::Result<String> {
     let mut answer = String::new();
     let mut buffer = [0; 1024];
@@ -30,7 +30,7 @@ async fn answer(stream: &mut TcpStream) -> anyhow::Result<String> {
 #[tokio::test]
 async fn a_connection_that_says_nothing_is_closed() -> anyhow::Result<()> {
     let server = Server::start().await?;
-    // Of the second it could still become HTTP/2.
+    // The second could still become the HTTP/2 preface.
     for words in [&b""[..], b"PRI * HT"] {
         let (read, took) = read_to_end(&mut say(words, server.address).await?).await?;
         assert!(read.is_empty());
@@ -77,7 +77,7 @@ async fn a_head_that_is_too_large_is_refused() -> anyhow::Result<()> {
         "x".repeat(100_000)
     );
     let mut stream = connect_from(Ipv4Addr::LOCALHOST, server.address).await?;
-    // It may be refused before it is sent.
+    // The server may refuse before all is sent.
     let _sent = stream.write_all(large.as_bytes()).await;
     let (read, _) = read_to_end(&mut stream).await?;
     assert!(

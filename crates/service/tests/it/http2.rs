@@ -1,4 +1,4 @@
-//! HTTP/2: silent connections, floods of resets, headers without end.
+//! HTTP/2: silent connections, floods of resets, endless headers.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Types of frames (RFC 9113, 6).
+/// Frame types (RFC 9113, section 6).
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
@@ -58,7 +58,6 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The payloads of this type in what a server sent.
 fn payloads(mut sent: &[u8], wanted: u8) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while let Some((head, rest)) = sent.split_at_checked(9) {
@@ -135,7 +134,7 @@ async fn a_flood_of_resets_ends_its_connection_and_disturbs_no_other() -> anyhow
     }
     let mut flooding = say(&[], server.address).await?;
     let flooded = async {
-        // It may be ended before all is sent.
+        // The server may close before all is sent.
         let _sent = flooding.write_all(&flood).await;
         read_to_end(&mut flooding).await
     };

@@ -1,4 +1,4 @@
-//! An HTTP server whose connections may stand still for a moment only.
+//! HTTP server with a short idle timeout.
 
 use std::{
     iter::repeat_n,
@@ -15,11 +15,11 @@ use site_service::{
 };
 use tokio_util::sync::DropGuard;
 
-/// How long a connection may be silent.
+/// Idle timeout.
 pub const SILENCE: Duration = Duration::from_millis(500);
-/// Longer than anything may take here on a busy machine.
+/// Longer than anything here takes on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
-/// The size of the answer at `/large`: more than all buffers hold.
+/// Size of the answer at `/large`: more than all buffers hold.
 pub const LARGE_BYTES: usize = CHUNK_BYTES * 128;
 const CHUNK_BYTES: usize = 64 * 1024;
 

@@ -1,4 +1,4 @@
-//! What every server does, as its clients meet it.
+//! Every service's servers and broker connections, through real clients.
 
 mod clients;
 mod grpc;

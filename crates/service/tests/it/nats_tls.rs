@@ -1,4 +1,4 @@
-//! TLS to the broker: whom a service trusts, who is refused there, and certificates that are renewed.
+//! TLS to the broker: trusted authorities, refused clients, renewed certificates.
 
 use std::{fs, time::Duration};
 
@@ -21,14 +21,12 @@ struct Flags {
     nats: NatsSettings,
 }
 
-/// What a service is told that trusts the authorities of this certificate's folder.
 fn settings(nats: &Nats, trusting: &MountedCertificate) -> anyhow::Result<NatsSettings> {
     let trusting = format!("--nats-ca-file={}", trusting.file("ca.crt").display());
     let flags = nats.flags(User::Operator).into_iter().chain([trusting]);
     Ok(Flags::try_parse_from(std::iter::once("service".to_owned()).chain(flags))?.nats)
 }
 
-/// Why nobody could log in.
 async fn refusal(nats: &Nats, trusting: &MountedCertificate) -> anyhow::Result<String> {
     let connected = connect_within(Duration::ZERO, &settings(nats, trusting)?, "operator").await;
     Ok(connected.err().map(|error| error.to_string()).unwrap_or_default())
@@ -65,7 +63,7 @@ async fn a_client_in_clear_is_refused() -> anyhow::Result<()> {
         .write_all(b"CONNECT {\"verbose\":false}\r\nPING\r\n")
         .await?;
     let mut answer = Vec::new();
-    // It may end the connection with what was sent unread.
+    // The broker may reset a connection with unread data.
     drop(timeout(SOON, connection.read_to_end(&mut answer)).await?);
     let answer = String::from_utf8_lossy(&answer);
     assert!(
@@ -93,7 +91,7 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
         mounted.renew(issuer.issue_to_server(&[HOST])?, trusted)?;
         nats.reload()?;
         let before = client.server_info().client_id;
-        // The connection that stands is not touched by it; while accounts are read again, the broker may know no stream for a moment.
+        // A reload keeps the connection, but may hide streams for a moment.
         eventually("the stream is there", SOON, async || {
             context.get_stream("SITE").await.ok()
         })
@@ -111,7 +109,7 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
         .await?;
         context.get_stream("SITE").await?;
     }
-    // What it shows is of the new authority alone, or this one would not be connected.
+    // The broker's certificate is now of the new authority alone.
     let told = refusal(
         &nats,
         &MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?,
