@@ -1,4 +1,4 @@
-//! The subscribers' bucket in a real broker.
+//! The subscribers' bucket on a real broker.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
     let bucket = opened(&nats).await?;
     let (person, _) = signed_up()?;
     nats.stop().await?;
-    // What was asked before the client noticed waits for its answer until it times out.
+    // A request from before the client noticed waits for its timeout.
     eventually("it is told without waiting", TIMEOUT, async || {
         let refused = bucket.read(&person).await.err()?.to_string();
         (refused == "the bucket is unavailable: not connected").then_some(())
