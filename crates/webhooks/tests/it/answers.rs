@@ -1,4 +1,4 @@
-//! What becomes of an event by a vendor's real answers.
+//! What vendors' answers mean for an event.
 
 use std::{
     sync::{
@@ -34,7 +34,7 @@ fn lead() -> Outgoing {
     sample(EventType::ContactReceived, OffsetDateTime::now_utc())
 }
 
-/// HubSpot's answers (https://developers.hubspot.com/docs/api-reference/error-handling), where it is well.
+/// HubSpot's successful answers (https://developers.hubspot.com/docs/api-reference/error-handling).
 fn hubspot(asked: &Request) -> Reply {
     match asked.url.path() {
         "/crm/v3/objects/contacts/batch/upsert" => Reply::Answer(
@@ -120,7 +120,7 @@ async fn an_erased_person_is_erased_by_the_id_that_the_crm_knows_and_one_it_does
     Ok(())
 }
 
-/// How a CRM finds the record of a person, and what it is asked of a bounce and of an erasure then.
+/// How a CRM finds a person, and its requests on a bounce and an erasure.
 struct Found {
     recipe: &'static str,
     search: &'static str,
@@ -162,13 +162,12 @@ fn crms() -> [Found; 4] {
     ]
 }
 
-/// What a CRM that knows the person, or does not, is asked of an event.
 async fn asked_of(found: &Found, is_known: bool, event: &Outgoing) -> anyhow::Result<Vec<Request>> {
     let (search, record) = (found.search, found.record.clone());
     let vendor = HttpStandIn::start(move |asked| match asked.url.path() {
         "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
         path if path == search && is_known => Reply::Answer(200, record.clone()),
-        // So Zoho says that there is nothing.
+        // Zoho's answer to a search without a result.
         path if path == search => Reply::Answer(204, Value::Null),
         "/crm/v8/Leads" => Reply::Answer(200, json!({ "data": [{ "code": "SUCCESS" }] })),
         _ => Reply::Answer(200, json!([{ "success": true }])),
@@ -209,7 +208,7 @@ async fn a_bounce_and_an_erasure_reach_the_record_by_which_a_crm_knows_the_perso
     Ok(())
 }
 
-/// It answers 200, and says in the body that it did nothing.
+/// Salesforce answers 200, with the failure in the body.
 #[tokio::test]
 async fn what_salesforce_refuses_to_change_or_delete_is_not_done() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|asked| match asked.url.path() {
@@ -274,7 +273,7 @@ async fn what_a_crm_hears_of_a_bounce_is_of_each_record_and_a_soft_one_is_none()
     Ok(())
 }
 
-/// A recipe, an answer that its vendor documents, what that means, and what is said of it.
+/// Recipe, answer, its meaning, and the error's text.
 type Documented = (&'static str, Reply, &'static str, &'static str);
 
 /// https://developers.hubspot.com/docs/api-reference/error-handling
@@ -335,7 +334,8 @@ fn answers_of_salesforce() -> Vec<Documented> {
     answers
 }
 
-/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md, and for 202 and 429 v8.0/notes.json and Zoho's post on its limits.
+/// zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md; for 202 and 429 v8.0/notes.json and Zoho's post
+/// on its limits.
 fn answers_of_zoho() -> Vec<Documented> {
     let of_a_record = [
         (200, "SUCCESS", "done"),
@@ -370,8 +370,8 @@ fn answers_of_zoho() -> Vec<Documented> {
     answers.collect()
 }
 
-/// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, https://google.aip.dev/193 and the documents that the
-/// recipe of Teams names.
+/// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, https://google.aip.dev/193 and
+/// the documents in the recipe of Teams.
 fn answers_of_chats() -> Vec<Documented> {
     let text = |status, text: &str| Reply::Text(status, text.to_owned());
     let slack = [
@@ -411,7 +411,7 @@ fn answers_of_chats() -> Vec<Documented> {
         .collect()
 }
 
-/// https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting and the documents that the recipes name.
+/// https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting and the documents in the recipes.
 fn answers_of_others() -> Vec<Documented> {
     let pipedrive = [
         (
@@ -517,7 +517,7 @@ async fn a_vendor_that_says_when_to_come_back_is_left_alone_so_long() -> anyhow:
 async fn an_answer_that_never_ends_is_none() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|_| Reply::Answer(201, "x".repeat(1_000_000).into())).await?;
     let setting = Setting::of_repository("hubspot.yaml", &vendor.url, &json!({}))?;
-    // What it would keep of the answer is not there: nothing is made of half of one.
+    // The answer is cut off at the size limit, so a value that the recipe keeps is missing.
     let refused = send(&setting, &lead()).await?.err();
     assert!(matches!(refused, Some(SendingError::Recipe(_))), "{refused:?}");
     Ok(())

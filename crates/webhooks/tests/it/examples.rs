@@ -1,4 +1,4 @@
-//! The examples of docs/webhooks.md, each put to webhooks that are ours and to some that are not.
+//! The examples of docs/webhooks.md accept our webhooks and no others.
 
 use std::{
     io::{self, Write as _},
@@ -14,7 +14,6 @@ use crate::verify_webhook;
 const ID: &str = "0199d4c0-0000-7000-8000-000000000000";
 const BODY: &[u8] = "{\"message\": \"Zoë, two cameras\"}\n".as_bytes();
 
-/// A webhook as it comes.
 #[derive(Clone)]
 struct Came {
     secret: String,
@@ -35,7 +34,6 @@ impl Came {
     }
 }
 
-/// Webhooks, and whether each is ours.
 fn webhooks() -> anyhow::Result<Vec<(&'static str, Came, bool)>> {
     let (ours, other) = (secret(), secret());
     let good = Came::signed(&ours, 0)?;
@@ -71,7 +69,7 @@ fn webhooks() -> anyhow::Result<Vec<(&'static str, Came, bool)>> {
     ])
 }
 
-/// The programs that run an example each; Go's where there is one, and without one a line that says so.
+/// Command and file of each example. Without Go, a line says that its example is skipped.
 fn examples() -> anyhow::Result<Vec<(&'static [&'static str], &'static str)>> {
     let mut examples: Vec<(&[&str], &str)> = vec![
         (&["python3"], "verify_webhook.py"),
@@ -80,13 +78,12 @@ fn examples() -> anyhow::Result<Vec<(&'static [&'static str], &'static str)>> {
     ];
     match Command::new("go").arg("version").output() {
         Ok(_) => examples.push((&["go", "run"], "verify_webhook.go")),
-        // Not with `eprintln!`, which nobody hears of a test that passes.
+        // `eprintln!` is captured when the test passes.
         Err(error) => writeln!(io::stderr(), "SKIPPED: verify_webhook.go is not run: go: {error}")?,
     }
     Ok(examples)
 }
 
-/// What a program says of a webhook.
 fn asked(program: &[&str], example: &str, came: &Came) -> anyhow::Result<bool> {
     let mut child = Command::new(program[0])
         .args(&program[1..])
@@ -98,7 +95,7 @@ fn asked(program: &[&str], example: &str, came: &Came) -> anyhow::Result<bool> {
         .stdin(Stdio::piped())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that has decided already reads no more.
+        // A program may decide before it has read everything.
         drop(stdin.write_all(&came.body));
     }
     let status = child.wait()?;

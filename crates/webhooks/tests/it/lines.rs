@@ -1,4 +1,4 @@
-//! What is said of a recipe that is wrong: its file and its line.
+//! A faulty recipe's error names file and line.
 
 use crate::setting::Setting;
 
@@ -16,7 +16,7 @@ steps:
       }
 ";
 
-/// What stands in the recipe, what is put in its place, the line that is named then, and what is said of it.
+/// Text in the recipe, its replacement, the error's line and text.
 const WRONG: [(&str, &str, usize, &str); 21] = [
     ("data.name", "data.nmae", 9, "undefined"),
     ("values.who", "values.owner", 10, "undefined"),
@@ -71,7 +71,6 @@ const WRONG: [(&str, &str, usize, &str); 21] = [
     ),
 ];
 
-/// The line and the reason that a recipe is refused with.
 fn refusal(recipe: &str, events: &[&str]) -> anyhow::Result<(usize, String)> {
     let (setting, _folder) = Setting::of(recipe, "https://crm.example", events)?;
     let refused = setting.sender().err();

@@ -1,4 +1,4 @@
-//! Recipes, as vendors and whoever writes one meet them.
+//! Recipes against vendors' documents, and the examples that verify signatures.
 
 mod answers;
 mod examples;

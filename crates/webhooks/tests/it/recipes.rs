@@ -1,4 +1,4 @@
-//! What the recipes of the repository send, held against what vendors publish.
+//! The repository's recipes send what vendors' schemas allow.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use webhooks::{Outgoing, sample};
 
 use crate::setting::{Setting, changed, least};
 
-/// Every recipe, the address that its endpoint would have, and its values.
+/// Every recipe, its endpoint's address and its values.
 fn recipes() -> [(&'static str, &'static str, Value); 12] {
     let none = || json!({});
     let pipedrive = json!({ "person_field": "b35ab7a5a1d6e0a9d7f7f0e2f4d8a1c3e5f70912" });
@@ -64,7 +64,7 @@ fn recipes() -> [(&'static str, &'static str, Value); 12] {
     ]
 }
 
-/// The schema of each step's body, by the step's name.
+/// Schemas of the steps' bodies, by step name.
 fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
     let file = root()
         .join("recipes/schemas")
@@ -75,14 +75,13 @@ fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
     }
 }
 
-/// What a visitor would write who wants to break out of what is written about them, and what takes most room as HTML and as UTF-8.
+/// Input that tries to break out of its value, and input that grows most as HTML and UTF-8.
 const WORDS: [&str; 3] = [
     "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ",
     "\"",
     "𝄞",
 ];
 
-/// As many characters as the forms take of each field.
 const LIMITS: [(&str, usize); 5] = [
     ("name", 200),
     ("message", 10_000),
@@ -91,7 +90,6 @@ const LIMITS: [(&str, usize); 5] = [
     ("phone", 40),
 ];
 
-/// An event whose every field is as long as it may be.
 fn longest(event: EventType, words: &str) -> anyhow::Result<Outgoing> {
     changed(event, |content| {
         let Some(data) = content["data"].as_object_mut() else {

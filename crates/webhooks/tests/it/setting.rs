@@ -1,4 +1,4 @@
-//! A recipe of the repository or of a test, and an endpoint that takes it.
+//! A recipe and an endpoint that uses it.
 
 use std::{fs, path::Path};
 
@@ -12,7 +12,6 @@ use time::OffsetDateTime;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use webhooks::{Outgoing, PrivateAddresses, Secrets, WebhookClient, WebhookSender, sample};
 
-/// What any recipe of the repository may name.
 const SECRETS: [&str; 9] = [
     "hubspot-token",
     "salesforce-client-id",
@@ -25,7 +24,6 @@ const SECRETS: [&str; 9] = [
     "lever-key",
 ];
 
-/// An endpoint's recipe and secrets.
 pub struct Setting {
     pub secrets: TempDir,
     endpoints: Endpoints,
@@ -33,7 +31,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A recipe of the repository, for all events that it has steps for, at this address.
+    /// For every event that the recipe has steps for.
     pub fn of_repository(recipe: &str, url: &str, values: &Value) -> anyhow::Result<Self> {
         let path = root().join("recipes").join(recipe);
         let text = fs::read_to_string(&path)?;
@@ -42,12 +40,10 @@ impl Setting {
         Self::at(&path, url, &events, values)
     }
 
-    /// The same for these events alone.
     pub fn of_events(recipe: &str, url: &str, events: &[&str], values: &Value) -> anyhow::Result<Self> {
         Self::at(&root().join("recipes").join(recipe), url, events, values)
     }
 
-    /// A recipe of a test.
     pub fn of(text: &str, url: &str, events: &[&str]) -> anyhow::Result<(Self, TempDir)> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("recipe.yaml");
@@ -78,14 +74,13 @@ impl Setting {
         })
     }
 
-    /// The sender, or what is wrong with the recipe.
+    /// Fails if the recipe is wrong.
     pub fn sender(&self) -> anyhow::Result<WebhookSender> {
         let endpoint = self.endpoints.iter().next().context("one")?;
         let secrets = Secrets::in_folder(Some(self.secrets.path().to_owned()));
         Ok(WebhookSender::new(endpoint, &self.client, &secrets)?)
     }
 
-    /// The events of the endpoint.
     pub fn events(&self) -> Vec<EventType> {
         self.endpoints
             .iter()
@@ -94,13 +89,11 @@ impl Setting {
     }
 }
 
-/// Whether a line of a recipe that names events names this one.
 fn names(recipe: &str, event: &str) -> bool {
     let mut lines = recipe.lines().map(str::trim);
     lines.any(|line| line.starts_with("events:") && line.contains(event))
 }
 
-/// A sample, with what it holds changed.
 pub fn changed(event: EventType, change: impl FnOnce(&mut Value)) -> anyhow::Result<Outgoing> {
     let sample = sample(event, OffsetDateTime::now_utc());
     let mut content: Value = serde_json::from_slice(&sample.payload)?;
@@ -111,7 +104,7 @@ pub fn changed(event: EventType, change: impl FnOnce(&mut Value)) -> anyhow::Res
     })
 }
 
-/// The same with nothing that a visitor may leave out.
+/// Without the fields that a visitor may leave out.
 pub fn least(event: EventType) -> anyhow::Result<Outgoing> {
     changed(event, |content| {
         if let Some(data) = content["data"].as_object_mut() {

@@ -1,4 +1,4 @@
-//! Access tokens (OAuth 2.0): how often they are asked for, and what happens without.
+//! OAuth 2.0 access tokens: how often they are requested, and failures.
 
 use std::sync::{
     Arc,
@@ -49,7 +49,7 @@ async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() 
                 json!({ "access_token": format!("t{number}"), "expires_in": 3600 }),
             );
         }
-        // The first one is revoked after two uses.
+        // The first token is revoked after two uses.
         match header_of(asked, "authorization") {
             "Zoho-oauthtoken t2" => taken(),
             _ if asked.url.path().ends_with("Notes") => {
@@ -106,7 +106,7 @@ async fn events_that_come_together_ask_for_one_token() -> anyhow::Result<()> {
 #[tokio::test]
 async fn without_a_token_nothing_is_sent_and_the_event_waits() -> anyhow::Result<()> {
     for (answer, said) in [
-        // Zoho says so with a success.
+        // Zoho reports this error with status 200.
         (
             Reply::Answer(200, json!({ "error": "invalid_code" })),
             "200 (invalid_code)",

@@ -1,4 +1,5 @@
-// Verifies a webhook (Standard Webhooks 1.0) with the crates base64, hmac and sha2. `now` is the time in seconds since 1970.
+// Verifies a webhook (Standard Webhooks 1.0) with the crates base64, hmac and sha2. `now` is in seconds since
+// 1970.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -17,7 +18,7 @@ pub fn verify(secret: &str, id: &str, timestamp: &str, signatures: &str, body: &
     };
     mac.update(format!("{id}.{timestamp}.").as_bytes());
     mac.update(body);
-    // While a secret rotates there are two signatures; one of them is enough.
+    // A rotation sends two signatures; one valid signature is enough.
     let told = signatures
         .split(' ')
         .filter_map(|signature| signature.strip_prefix("v1,"));
