@@ -7,13 +7,11 @@ use std::{
 };
 
 use async_nats::jetstream::{AckKind, Context, Message, consumer::PullConsumer};
-use backon::{ConstantBuilder, Retryable};
 use futures_util::StreamExt;
 use serde::{Deserialize, Deserializer};
 use site_events::{EventType, stream_of, subjects};
 use site_service::{RequestId, drain::CancellationToken, trace};
 use time::OffsetDateTime;
-use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use tracing::{Instrument, Span, error_span, field::Empty};
 use uuid::Uuid;
 use visitor::PersonId;
@@ -29,8 +27,6 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// The pause before the broker is told an outcome again.
-const REPEAT_PAUSE: Duration = Duration::from_secs(1);
 /// When an event whose probe failed may be the probe again, where there are others.
 const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How often within the ack wait the broker is told that a delivery is still under way (`+WPI`): after it, it would hand
@@ -143,7 +139,6 @@ pub async fn deliver_one<F, Fut>(
         message: message.clone(),
         ack_wait: ACK_WAIT,
         permit: None,
-        is_probe: false,
     };
     processor.process(pulled).await;
 }
@@ -166,11 +161,16 @@ where
 {
     /// One attempt: the delivery, and its ack, nak or dead letter.
     async fn process(&self, pulled: Pulled) {
-        if let Some(pause) = self.pause_of(&pulled) {
-            self.acknowledge(pulled, pause, 0, Duration::ZERO).await;
+        let Pulled {
+            message,
+            ack_wait,
+            permit: _permit,
+        } = pulled;
+        let message = &message;
+        if let Some(not_yet) = self.not_yet(message) {
+            self.acknowledge(message, not_yet, 0, Duration::ZERO).await;
             return;
         }
-        let message = &pulled.message;
         let (attempt, age) = attempt_and_age(message);
         let started = Instant::now();
         let backoff = self.retries.backoff_at(age);
@@ -184,7 +184,7 @@ where
             Ok(envelope) => {
                 let delivery = self.start_delivery((attempt, is_last), envelope, message);
                 let work = (self.deliver)(delivery).instrument(span.clone());
-                with_progress(work, pulled.ack_wait, || report_progress(message)).await
+                with_progress(work, ack_wait, || report_progress(message)).await
             }
             // The reader's own words may repeat what a visitor wrote.
             Err(error) => Outcome::Failed(Failure::permanent(format!(
@@ -193,7 +193,7 @@ where
                 error.column()
             ))),
         };
-        let outcome = self.judge(outcome, &pulled, is_last);
+        let outcome = self.judge(outcome, attempt, is_last);
         if matches!(outcome, Outcome::Failed(_) | Outcome::NotBegun) {
             trace::fail(&span);
         }
@@ -208,33 +208,30 @@ where
         if !is_synthetic {
             self.metrics.record_attempt(&outcome, started.elapsed(), age);
         }
-        self.acknowledge(pulled, outcome, attempt, backoff)
+        self.acknowledge(message, outcome, attempt, backoff)
             .instrument(span)
             .await;
     }
 
-    /// What becomes of an event that was pulled while the consumer pauses: it came for an earlier request, or as a probe that failed before
-    /// while others were not tried yet, which would always come first.
-    fn pause_of(&self, pulled: &Pulled) -> Option<Outcome> {
-        let pause = self.pause.remaining()?;
-        let reason = "the receiver is unavailable".to_owned();
-        if !pulled.is_probe {
-            return Some(Outcome::NotYet { reason, pause });
-        }
-        let info = pulled.message.info().ok()?;
-        if info.delivered == 1 || info.pending == 0 {
+    /// What becomes of an event that is not tried while the consumer pauses: it came for an earlier request, or failed before while others
+    /// were not tried yet. As a probe it would always come first.
+    fn not_yet(&self, message: &Message) -> Option<Outcome> {
+        let remaining = self.pause.remaining()?;
+        let info = message.info().ok()?;
+        let pause = if !remaining.is_zero() {
+            remaining
+        } else if info.delivered > 1 && info.pending > 0 {
+            PROBED_AGAIN_AFTER
+        } else {
             return None;
-        }
-        let pause = PROBED_AGAIN_AFTER;
-        Some(
-            self.pause
-                .learn(Outcome::NotYet { reason, pause }, info.stream_sequence, true),
-        )
+        };
+        let reason = "the receiver is unavailable".to_owned();
+        Some(Outcome::NotYet { reason, pause })
     }
 
     /// The outcome, by what is known of the receiver, and by whether this was the last attempt. A process that stops leaves an event for
     /// another at once: that it was not sent says nothing of the receiver.
-    fn judge(&self, outcome: Outcome, pulled: &Pulled, is_last: bool) -> Outcome {
+    fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
                 remedy: Remedy::RetryLater { .. },
@@ -243,8 +240,7 @@ where
         {
             return Outcome::NotBegun;
         }
-        let sequence = sequence(&pulled.message);
-        let mut outcome = self.pause.learn(outcome, sequence, pulled.is_probe);
+        let mut outcome = self.pause.learn(outcome, attempt);
         if let Outcome::Failed(failure) = &mut outcome
             && matches!(failure.remedy, Remedy::Retry { .. })
             && is_last
@@ -301,51 +297,30 @@ where
         }
     }
 
-    /// Tells the broker the outcome. That an event is done is told again while the broker is away: it would come again, after
-    /// the ack wait.
-    async fn acknowledge(&self, pulled: Pulled, outcome: Outcome, attempt: u32, backoff: Duration) {
-        let Pulled {
-            message,
-            ack_wait,
-            mut permit,
-            ..
-        } = pulled;
+    /// Tells the broker the outcome. An event whose outcome it does not hear comes again after the ack wait.
+    async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
         let told = match outcome {
-            Outcome::Delivered => {
-                self.until_told(ack_wait, &mut permit, || message.double_ack())
-                    .await
-            }
+            Outcome::Delivered => message.double_ack().await,
             Outcome::NotYet { reason, pause } => {
                 tracing::debug!(%reason, "not begun; will be looked at again");
                 message.ack_with(nak(pause)).await
-            }
-            Outcome::Failed(Failure {
-                reason,
-                remedy: Remedy::Retry { at_least },
-            }) => {
-                let pause = backoff.max(at_least.min(MAX_ASKED_PAUSE));
-                tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
-                // Told once: a late one would call the event back from who has it by then.
-                message.ack_with(nak(pause)).await
-            }
-            Outcome::Failed(Failure {
-                reason,
-                remedy: Remedy::RetryLater { at_least },
-            }) => {
-                tracing::info!(%reason, retry.seconds = at_least.as_secs(), "the receiver is unavailable; will try again");
-                message.ack_with(nak(at_least)).await
             }
             Outcome::NotBegun => {
                 tracing::info!("given back; the process stops before it was begun");
                 message.ack_with(nak(Duration::ZERO)).await
             }
-            Outcome::Failed(Failure {
-                reason,
-                remedy: Remedy::DeadLetter,
-            }) => {
-                self.dead_letter(&message, &reason, attempt, ack_wait, &mut permit)
-                    .await
-            }
+            Outcome::Failed(Failure { reason, remedy }) => match remedy {
+                Remedy::Retry { at_least } => {
+                    let pause = backoff.max(at_least.min(MAX_ASKED_PAUSE));
+                    tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+                    message.ack_with(nak(pause)).await
+                }
+                Remedy::RetryLater { at_least } => {
+                    tracing::info!(%reason, retry.seconds = at_least.as_secs(), "the receiver is unavailable; will try again");
+                    message.ack_with(nak(at_least)).await
+                }
+                Remedy::DeadLetter => self.dead_letter(message, &reason, attempt).await,
+            },
         };
         if let Err(error) = told {
             tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
@@ -357,33 +332,11 @@ where
         message: &Message,
         reason: &str,
         attempt: u32,
-        ack_wait: Duration,
-        permit: &mut Option<OwnedSemaphorePermit>,
     ) -> Result<(), async_nats::Error> {
         tracing::error!(%reason, "given up; moved to the dead letters");
-        let publish = || dead_letters::publish(self.context, self.consumer, message, reason, attempt);
-        self.until_told(ack_wait, permit, publish).await?;
+        dead_letters::publish(self.context, self.consumer, message, reason, attempt).await?;
         self.metrics.record_dead_letter();
-        self.until_told(ack_wait, permit, || message.double_ack()).await
-    }
-
-    /// Tells the broker something again and again, until it has heard it, or hands the event out again anyway, or the process
-    /// stops. Other deliveries go on meanwhile: a broker that forgot the event never answers.
-    async fn until_told<T: Future<Output = Result<(), async_nats::Error>>>(
-        &self,
-        ack_wait: Duration,
-        permit: &mut Option<OwnedSemaphorePermit>,
-        mut tell: impl FnMut() -> T,
-    ) -> Result<(), async_nats::Error> {
-        if let Ok(()) = tell().await {
-            return Ok(());
-        }
-        *permit = None;
-        let again = ConstantBuilder::new()
-            .with_delay(REPEAT_PAUSE)
-            .without_max_times();
-        let telling = tell.retry(again).when(|_| !self.stop.is_cancelled());
-        timeout(ack_wait, telling).await?
+        message.double_ack().await
     }
 }
 

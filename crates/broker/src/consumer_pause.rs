@@ -2,7 +2,6 @@
 //! receiver takes it, all go on; if not, the next pause is longer.
 
 use std::{
-    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -10,10 +9,7 @@ use std::{
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use opentelemetry::{KeyValue, metrics::UpDownCounter};
 use site_service::metrics;
-use tokio::{
-    sync::Notify,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
 use crate::{
     delivery::Outcome,
@@ -27,22 +23,12 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_secs(30))
     .with_jitter()
     .without_max_times();
-/// The most events whose failures are remembered.
-const MAX_FAILED: usize = 1024;
-
-/// How many events may be pulled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Width {
-    /// As many as may be under way.
-    All,
-    /// One event, to see whether the receiver is back.
-    Probe,
-}
+/// How long a receiver that took an event counts as available: an event that fails again meanwhile fails by itself.
+const TAKEN_LATELY: Duration = Duration::from_secs(60);
 
 /// Pause of one consumer, shared by its pull and its deliveries.
 pub struct ConsumerPause {
     state: Mutex<State>,
-    changed: Notify,
     paused: UpDownCounter<i64>,
     channel: [KeyValue; 1],
 }
@@ -50,26 +36,14 @@ pub struct ConsumerPause {
 #[derive(Default)]
 struct State {
     pause: Option<Pause>,
-    /// How many events the receiver took.
-    taken: u64,
-    /// Of events that failed, by their sequence: how many it had taken by then.
-    failed: HashMap<u64, u64>,
+    /// When the receiver last took an event.
+    taken: Option<Instant>,
 }
 
 struct Pause {
     since: Instant,
     until: Instant,
-    is_probed: bool,
     lengths: ExponentialBackoff,
-}
-
-impl Pause {
-    fn lengthen(&mut self, at_least: Duration, now: Instant) {
-        // The lengths are without end.
-        let length = self.lengths.next().unwrap_or_default();
-        self.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
-        self.is_probed = false;
-    }
 }
 
 impl ConsumerPause {
@@ -77,7 +51,6 @@ impl ConsumerPause {
     pub fn new(channel: &Arc<str>) -> Self {
         let pause = Self {
             state: Mutex::default(),
-            changed: Notify::new(),
             paused: metrics::meter()
                 .i64_up_down_counter("site.consumer.paused")
                 .with_unit("{consumer}")
@@ -89,27 +62,15 @@ impl ConsumerPause {
         pause
     }
 
-    /// Waits until something may be pulled.
-    pub async fn over(&self) -> Width {
+    /// Waits until something may be pulled; gives whether that is a probe.
+    pub async fn over(&self) -> bool {
         loop {
-            let changed = self.changed.notified();
-            let until = match &self.state().pause {
-                None => return Width::All,
-                Some(pause) if pause.is_probed => None,
-                Some(pause) if pause.until <= Instant::now() => return Width::Probe,
-                Some(pause) => Some(pause.until),
-            };
-            tokio::select! {
-                () = changed => {}
-                () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {}
+            let until = self.state().pause.as_ref().map(|pause| pause.until);
+            match until {
+                None => return false,
+                Some(until) if until <= Instant::now() => return true,
+                Some(until) => sleep_until(until).await,
             }
-        }
-    }
-
-    /// A probe was pulled: nothing else is until its outcome is known.
-    pub fn probe(&self) {
-        if let Some(pause) = &mut self.state().pause {
-            pause.is_probed = true;
         }
     }
 
@@ -120,67 +81,54 @@ impl ConsumerPause {
         Some(pause.until.saturating_duration_since(Instant::now()))
     }
 
-    /// Learns from the outcome of the event with this sequence whether the receiver is available. Where it is not, the event comes again
-    /// when the pause is over. A failure at an event alone, while others are taken, is the event's own.
-    pub fn learn(&self, outcome: Outcome, sequence: u64, is_probe: bool) -> Outcome {
-        let outcome = match outcome {
+    /// Learns from the outcome of an attempt whether the receiver is available. Where it is not, the event comes again
+    /// when the pause is over.
+    pub fn learn(&self, outcome: Outcome, attempt: u32) -> Outcome {
+        match outcome {
             Outcome::Failed(Failure {
                 reason,
                 remedy: Remedy::RetryLater { at_least },
             }) => {
-                let remedy = self.failed(&reason, at_least, sequence, is_probe);
+                let remedy = self.failed(&reason, at_least, attempt);
                 Outcome::Failed(Failure { reason, remedy })
             }
             Outcome::Delivered | Outcome::Failed(_) => {
-                let mut state = self.state();
-                state.taken += u64::from(matches!(outcome, Outcome::Delivered));
-                if is_probe && let Some(pause) = state.pause.take() {
+                let (mut state, now) = (self.state(), Instant::now());
+                if matches!(outcome, Outcome::Delivered) {
+                    state.taken = Some(now);
+                }
+                // What was under way when the pause began says nothing new.
+                if let Some(pause) = state.pause.take_if(|pause| pause.until <= now) {
                     self.paused.add(-1, &self.channel);
                     let seconds = pause.since.elapsed().as_secs();
                     tracing::info!(paused.seconds = seconds, "the receiver is available again");
                 }
                 outcome
             }
-            Outcome::NotYet { .. } | Outcome::NotBegun => {
-                if is_probe && let Some(pause) = &mut self.state().pause {
-                    pause.is_probed = false;
-                }
-                outcome
-            }
-        };
-        self.changed.notify_waiters();
-        outcome
+            Outcome::NotYet { .. } | Outcome::NotBegun => outcome,
+        }
     }
 
     /// The remedy of a failure for which the receiver is said to be unavailable.
-    fn failed(&self, reason: &str, at_least: Duration, sequence: u64, is_probe: bool) -> Remedy {
+    fn failed(&self, reason: &str, at_least: Duration, attempt: u32) -> Remedy {
         let (mut state, now) = (self.state(), Instant::now());
-        if state.failed.len() >= MAX_FAILED {
-            state.failed.clear();
-        }
-        let taken = state.taken;
-        if state
-            .failed
-            .insert(sequence, taken)
-            .is_some_and(|before| before < taken)
-            && state.pause.is_none()
-        {
+        let is_taking = state.taken.is_some_and(|taken| now - taken < TAKEN_LATELY);
+        if state.pause.is_none() && is_taking && attempt > 1 {
             return Remedy::Retry { at_least };
         }
         let pause = state.pause.get_or_insert_with(|| {
             self.paused.add(1, &self.channel);
             tracing::warn!(reason, "the receiver is unavailable; its events wait");
-            let mut pause = Pause {
+            Pause {
                 since: now,
                 until: now,
-                is_probed: false,
                 lengths: PAUSES.build(),
-            };
-            pause.lengthen(at_least, now);
-            pause
+            }
         });
-        if is_probe {
-            pause.lengthen(at_least, now);
+        if pause.until <= now {
+            // The lengths are without end.
+            let length = pause.lengths.next().unwrap_or_default();
+            pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }
         Remedy::RetryLater {
             at_least: pause.until.saturating_duration_since(now),

@@ -5,12 +5,9 @@ use std::{
     time::Duration,
 };
 
-use async_nats::{
-    Statistics,
-    jetstream::{
-        AckKind, Context, Message,
-        consumer::{PullConsumer, pull::Batch},
-    },
+use async_nats::jetstream::{
+    AckKind, Context, Message,
+    consumer::{PullConsumer, pull::Batch},
 };
 use futures_util::{Stream, StreamExt, stream};
 use site_events::stream_of;
@@ -20,7 +17,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::consumer_pause::{ConsumerPause, Width};
+use crate::consumer_pause::ConsumerPause;
 
 /// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
@@ -43,9 +40,9 @@ pub fn messages<'a>(
         context,
         consumer,
         permits: Arc::new(Semaphore::new(max_in_flight)),
+        all: u32::try_from(max_in_flight).unwrap_or(u32::MAX),
         // Asking for one at a time would cost more than what is asked for.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
-        connection: Connection::of(context),
         opened: None,
         batch: None,
         pause,
@@ -64,23 +61,25 @@ pub struct Pulled {
     pub ack_wait: Duration,
     /// Of `max_in_flight`, for as long as the delivery takes.
     pub permit: Option<OwnedSemaphorePermit>,
-    /// Whether it is to show that the receiver is available again.
-    pub is_probe: bool,
 }
 
 /// A batch that was requested, and the permits held for it.
 struct Requested {
+    /// How many connections there were before it.
+    connections: u64,
     batch: Batch,
     permits: OwnedSemaphorePermit,
-    width: Width,
+    /// How many of them each message takes.
+    share: usize,
 }
 
 struct Pull<'a> {
     context: &'a Context,
     consumer: &'a str,
     permits: Arc<Semaphore>,
+    /// How many permits there are.
+    all: u32,
     min_batch: u32,
-    connection: Connection,
     /// The consumer, opened anew after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
@@ -140,15 +139,23 @@ impl Pull<'_> {
             let requested = match &mut self.batch {
                 Some(requested) => requested,
                 None => {
-                    let permits = free_permits(&self.permits, self.min_batch).await?;
-                    let width = self.pause.over().await;
-                    let permits = within(width, permits);
-                    let batch = opened.batch().max_messages(permits.num_permits());
+                    let mut permits = free_permits(&self.permits, self.min_batch).await?;
+                    let mut share = 1;
+                    if self.pause.over().await {
+                        // Nothing else is under way until the outcome of a probe is known.
+                        drop(permits);
+                        permits = free_permits(&self.permits, self.all).await?;
+                        share = permits.num_permits();
+                        self.pause.over().await;
+                    }
+                    let connections = connections(self.context);
+                    let batch = opened.batch().max_messages(permits.num_permits() / share);
                     let batch = batch.expires(PULL_EXPIRES).messages().await?;
                     self.batch.insert(Requested {
+                        connections,
                         batch,
                         permits,
-                        width,
+                        share,
                     })
                 }
             };
@@ -156,20 +163,15 @@ impl Pull<'_> {
             let message = tokio::select! {
                 biased;
                 next = next => next?,
-                () = self.connection.replaced() => None,
+                () = replaced(self.context, requested.connections) => None,
             };
             if let Some(message) = message
-                && let Some(permit) = requested.permits.split(1)
+                && let Some(permit) = requested.permits.split(requested.share)
             {
-                let is_probe = requested.width == Width::Probe;
-                if is_probe {
-                    self.pause.probe();
-                }
                 return Ok(Pulled {
                     message,
                     ack_wait: opened.cached_info().config.ack_wait,
                     permit: Some(permit),
-                    is_probe,
                 });
             }
             self.batch = None;
@@ -177,36 +179,15 @@ impl Pull<'_> {
     }
 }
 
-/// The connection that requests were made on.
-struct Connection {
-    statistics: Arc<Statistics>,
-    number: u64,
+/// How many connections there were.
+fn connections(context: &Context) -> u64 {
+    context.client().statistics().connects.load(Ordering::Relaxed)
 }
 
-impl Connection {
-    fn of(context: &Context) -> Self {
-        let statistics = context.client().statistics();
-        let number = statistics.connects.load(Ordering::Relaxed);
-        Self { statistics, number }
-    }
-
-    /// Waits until it is another one.
-    async fn replaced(&mut self) {
-        loop {
-            tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
-            let number = self.statistics.connects.load(Ordering::Relaxed);
-            if number != self.number {
-                self.number = number;
-                return;
-            }
-        }
-    }
-}
-
-fn within(width: Width, mut permits: OwnedSemaphorePermit) -> OwnedSemaphorePermit {
-    match width {
-        Width::All => permits,
-        Width::Probe => permits.split(1).unwrap_or(permits),
+/// Waits until the connection is another one than when there were so many.
+async fn replaced(context: &Context, connections_before: u64) {
+    while connections(context) == connections_before {
+        tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
     }
 }
 
