@@ -57,56 +57,26 @@ pub enum Format {
 #[serde(try_from = "String")]
 pub struct EndpointName(String);
 
-/// Why the setting `WEBHOOKS` is invalid.
-#[derive(Debug, thiserror::Error)]
-pub enum EndpointsError {
-    /// Not what the documentation says. The words name the place and no secret.
-    #[error("it is not a list of endpoints: {0}")]
-    Unreadable(String),
-    /// Two endpoints of one name would share their deliveries.
-    #[error("two endpoints are called {0}")]
-    SameName(EndpointName),
-    /// It would hear of nothing.
-    #[error("endpoint {0} names no events")]
-    NoEvents(EndpointName),
-    /// Nothing could be sent there.
-    #[error("endpoint {0}: {1}")]
-    Url(EndpointName, &'static str),
-    /// Its receiver could not tell our events from anyone's.
-    #[error("endpoint {0} has no secret to sign with; only the formats slack and template need none")]
-    NoSecret(EndpointName),
-    /// Nobody could say what it is sent.
-    #[error("endpoint {0} has the format template and names no recipe")]
-    NoRecipe(EndpointName),
-    /// What would make nothing of it.
-    #[error("endpoint {0}: {1}")]
-    Useless(EndpointName, &'static str),
-}
-
 impl Endpoints {
     /// Reads the setting: a JSON array of endpoints.
     ///
     /// # Errors
     ///
     /// If it is no such array, or two endpoints share a name, with the sentence for the log.
-    pub fn parse(raw: &str) -> Result<Self, EndpointsError> {
+    pub fn parse(raw: &str) -> Result<Self, String> {
         let endpoints = serde_json::from_str(raw);
         let endpoints: Vec<Endpoint> =
-            endpoints.map_err(|error| EndpointsError::Unreadable(reason_of(&error)))?;
+            endpoints.map_err(|error| format!("it is not a list of endpoints: {}", reason_of(&error)))?;
         let mut names = BTreeSet::new();
         for endpoint in &endpoints {
-            let name = || endpoint.name.clone();
-            if !names.insert(&endpoint.name) {
-                return Err(EndpointsError::SameName(name()));
+            let name = &endpoint.name;
+            if !names.insert(name) {
+                // They would share their deliveries.
+                return Err(format!("two endpoints are called {name}"));
             }
-            if endpoint.events.is_empty() {
-                return Err(EndpointsError::NoEvents(name()));
-            }
-            check_url(endpoint.url.expose_secret()).map_err(|reason| EndpointsError::Url(name(), reason))?;
-            if endpoint.format == Format::CloudEvents && endpoint.secrets.is_empty() {
-                return Err(EndpointsError::NoSecret(name()));
-            }
-            check_recipe(endpoint)?;
+            endpoint
+                .check()
+                .map_err(|reason| format!("endpoint {name}: {reason}"))?;
         }
         Ok(Self(endpoints.into_iter().map(Arc::new).collect()))
     }
@@ -125,6 +95,26 @@ impl Endpoint {
     /// records.
     pub fn consumer(&self) -> String {
         format!("{}{}", Self::CONSUMER_PREFIX, self.name)
+    }
+
+    /// A recipe says all that is sent, so that what belongs to another format is a mistake, and the other way round.
+    fn check(&self) -> Result<(), &'static str> {
+        check_url(self.url.expose_secret())?;
+        let (has_secrets, has_recipe) = (!self.secrets.is_empty(), self.recipe.is_some());
+        match self.format {
+            _ if self.events.is_empty() => Err("it names no events"),
+            Format::Template if !has_recipe => Err("it has the format template and names no recipe"),
+            Format::Template if has_secrets => {
+                Err("its secrets would sign nothing; a recipe names those that it needs")
+            }
+            Format::CloudEvents if !has_secrets => {
+                Err("it has no secret to sign with; only the formats slack and template need none")
+            }
+            Format::CloudEvents | Format::Slack if has_recipe || !self.values.is_empty() => {
+                Err("only the format template has a recipe and values")
+            }
+            Format::Template | Format::CloudEvents | Format::Slack => Ok(()),
+        }
     }
 }
 
@@ -162,23 +152,6 @@ fn reason_of(error: &serde_json::Error) -> String {
     format!("a value is of another kind than belongs there, at line {line} column {column}")
 }
 
-/// A recipe says all that is sent, so that what belongs to another format is a mistake, and the other way round.
-fn check_recipe(endpoint: &Endpoint) -> Result<(), EndpointsError> {
-    let name = || endpoint.name.clone();
-    let has_recipe = endpoint.recipe.is_some();
-    match endpoint.format {
-        Format::Template if !has_recipe => Err(EndpointsError::NoRecipe(name())),
-        Format::Template if !endpoint.secrets.is_empty() => Err(EndpointsError::Useless(
-            name(),
-            "its secrets would sign nothing; a recipe names those that it needs",
-        )),
-        Format::CloudEvents | Format::Slack if has_recipe || !endpoint.values.is_empty() => Err(
-            EndpointsError::Useless(name(), "only the format template has a recipe and values"),
-        ),
-        Format::Template | Format::CloudEvents | Format::Slack => Ok(()),
-    }
-}
-
 /// What holds for every endpoint's address, wherever it may lead.
 fn check_url(raw: &str) -> Result<(), &'static str> {
     let url = Url::parse(raw).map_err(|_| "its url is no address such as https://crm.example/hooks")?;
@@ -214,10 +187,7 @@ mod tests {
         "events": ["contact.received", "careers.applied"]}"#;
 
     fn refusal(raw: &str) -> String {
-        Endpoints::parse(raw)
-            .err()
-            .map(|error| error.to_string())
-            .unwrap_or_default()
+        Endpoints::parse(raw).err().unwrap_or_default()
     }
 
     #[test]
@@ -280,7 +250,7 @@ mod tests {
             (CRM_LIST.replace("crm\"", "\""), "1 to 40"),
             (
                 CRM_LIST.replace(r#"["contact.received"]"#, "[]"),
-                "endpoint crm names no events",
+                "endpoint crm: it names no events",
             ),
             (
                 CRM_LIST.replace(r#""secrets": ["whsec_AAAA"],"#, ""),
@@ -299,7 +269,7 @@ mod tests {
         for (raw, said) in [
             (
                 CRM_LIST.replace(r#""secrets": ["whsec_AAAA"]"#, r#""format": "template""#),
-                "endpoint crm has the format template and names no recipe",
+                "endpoint crm: it has the format template and names no recipe",
             ),
             (
                 CRM_LIST.replace(

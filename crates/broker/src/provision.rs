@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use async_nats::jetstream::{
-    Context, ErrorCode,
-    consumer::{self, PullConsumer},
+    Context, consumer,
     context::GetStreamErrorKind,
-    stream::{Config, ConsumerErrorKind, DiscardPolicy, RetentionPolicy, StorageType, Stream},
+    stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream},
 };
 use clap::Args;
 use futures_util::TryStreamExt;
@@ -82,20 +81,10 @@ const STORAGE_SHARES: [(&str, i64); 9] = [
 impl ProvisionSettings {
     /// The most bytes of a stream or bucket.
     fn max_bytes(&self, name: &str) -> i64 {
-        i64::from(self.storage_mb) * bytes_of_a_megabyte(name)
+        let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
+        let (_, percent) = share.expect("each has a share");
+        i64::from(self.storage_mb) * percent * 1_000_000 / 100
     }
-
-    /// The least that `STREAM_STORAGE_MB` must be, so that the share of this stream or bucket is so many bytes.
-    fn storage_mb_for(name: &str, bytes: i64) -> i64 {
-        let of_a_megabyte = bytes_of_a_megabyte(name);
-        bytes / of_a_megabyte + i64::from(bytes % of_a_megabyte > 0)
-    }
-}
-
-/// What a stream or bucket has of each megabyte.
-fn bytes_of_a_megabyte(name: &str) -> i64 {
-    let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
-    share.expect("each has a share").1 * 1_000_000 / 100
 }
 
 /// The names of all streams, those behind the buckets included.
@@ -141,21 +130,12 @@ impl Desired {
     }
 }
 
-/// The bucket's name where a stream is one.
-fn bucket_name(stream: &str) -> &str {
-    stream.trim_start_matches("KV_")
-}
-
 /// A stream or bucket, by its kind and name.
 pub fn described(config: &Config) -> String {
     match config.name.strip_prefix("KV_") {
         Some(bucket) => format!("bucket {bucket}"),
         None => format!("stream {}", config.name),
     }
-}
-
-fn consumer_described(config: &consumer::pull::Config) -> String {
-    format!("consumer {}", config.durable_name.as_deref().unwrap_or_default())
 }
 
 /// Result of provisioning.
@@ -178,9 +158,7 @@ pub async fn provision(
     settings: &ProvisionSettings,
     key: &PersonKey,
 ) -> Result<Provisioned, ProvisionError> {
-    ensure_no_other_key(context, key).await?;
-    let installation = installation(context).await?;
-    let mut ready = Vec::new();
+    let known = known_consumers(context, key).await?;
     let mut wanted = Desired::from_settings(settings);
     for site in wanted
         .streams
@@ -192,43 +170,45 @@ pub async fn provision(
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         ensure_share_is_enough(context, settings, config).await?;
     }
+    let mut ready = Vec::new();
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         let what = described(config);
         let created = context.create_or_update_stream(config.clone()).await;
         map_error(&what, created)?;
         ready.push(what);
     }
-    let mut consumers = Vec::new();
-    for config in &wanted.consumers {
-        let config = as_known(context, installation, config.clone()).await?;
-        consumers.push((SITE_STREAM, config));
-    }
-    for (stream, config) in consumers.into_iter().chain(wanted.others) {
-        let what = consumer_described(&config);
-        let created = context.create_consumer_on_stream(config.clone(), stream).await;
+    // Without the setting no endpoint is named no more: whoever forgets it means none.
+    let orphaned_consumers = known.iter().map(|known| &known.name).filter(|name| {
+        let is_wanted = |config: &consumer::pull::Config| config.durable_name.as_ref() == Some(*name);
+        settings.webhooks.is_some()
+            && name.starts_with(Endpoint::CONSUMER_PREFIX)
+            && !wanted.consumers.iter().any(is_wanted)
+    });
+    let orphaned_consumers = orphaned_consumers.cloned().collect();
+    let of_site = wanted.consumers.into_iter();
+    let of_site = of_site.map(|config| (SITE_STREAM, as_known(&known, config)));
+    for (stream, config) in of_site.chain(wanted.others) {
+        let name = config.durable_name.as_deref().unwrap_or_default();
+        let what = format!("consumer {name}");
+        let created = context.create_consumer_on_stream(config, stream).await;
         map_error(&what, created)?;
         ready.push(what);
     }
-    let orphaned_consumers = if settings.webhooks.is_some() {
-        orphaned_consumers(context, &wanted.consumers).await?
-    } else {
-        Vec::new()
-    };
     Ok(Provisioned {
         ready,
         orphaned_consumers,
     })
 }
 
-/// The key of person ids is set once.
-async fn ensure_no_other_key(context: &Context, key: &PersonKey) -> Result<(), ProvisionError> {
+/// The consumers of `SITE`; none where it is not there yet. The key of person ids is set once.
+async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consumer::Info>, ProvisionError> {
     let Some(site) = existing_stream(context, SITE_STREAM).await? else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    match person_key::compare(&site.cached_info().config, key) {
-        Err(another @ PersonKeyError::Another) => map_error("the installation", Err(another)),
-        _ => Ok(()),
+    if let Err(another @ PersonKeyError::Another) = person_key::compare(&site.cached_info().config, key) {
+        return map_error("the installation", Err(another));
     }
+    map_error("the consumers of SITE", site.consumers().try_collect().await)
 }
 
 /// A stream whose limit is below what it holds would refuse every event from then on.
@@ -237,7 +217,6 @@ async fn ensure_share_is_enough(
     settings: &ProvisionSettings,
     config: &Config,
 ) -> Result<(), ProvisionError> {
-    let what = format!("stream {}", config.name);
     let Some(stream) = existing_stream(context, &config.name).await? else {
         return Ok(());
     };
@@ -247,14 +226,13 @@ async fn ensure_share_is_enough(
     }
     let megabytes = |bytes: i64| bytes as f64 / 1_000_000.0;
     Err(ProvisionError {
-        what,
+        what: format!("stream {}", config.name),
         reason: format!(
             "it holds {:.1} MB, and with STREAM_STORAGE_MB={} its share is {:.1} MB, so that it would refuse whatever comes; \
-             nothing was changed. With STREAM_STORAGE_MB={} it would hold what it has, and more is needed for what is to come",
+             nothing was changed",
             megabytes(held),
             settings.storage_mb,
             megabytes(config.max_bytes),
-            ProvisionSettings::storage_mb_for(bucket_name(&config.name), held),
         ),
     })
 }
@@ -269,84 +247,22 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
     }
 }
 
-/// Installation: new, or one that runs already.
-#[derive(Clone, Copy)]
-enum Installation {
-    New,
-    Existing,
-}
-
-/// A site runs once the last consumer of its events is there: where a set-up ended before that, every channel must still be told
-/// what was taken meanwhile.
-async fn installation(context: &Context) -> Result<Installation, ProvisionError> {
-    let names = consumer_names(context).await?;
-    Ok(if names.iter().any(|name| name == LAST_CONSUMER) {
-        Installation::Existing
-    } else {
-        Installation::New
-    })
-}
-
 /// A consumer's config with what is not for the settings to say: where it begins, and whether it is paused. One that exists keeps
 /// both. One that joins a running site begins with what happens from now on: nobody gets a mail about what happened long before
-/// that mail was there.
-async fn as_known(
-    context: &Context,
-    installation: Installation,
-    config: consumer::pull::Config,
-) -> Result<consumer::pull::Config, ProvisionError> {
-    let known = existing_consumer(context, &config).await?;
-    let (deliver_policy, pause_until) = match (known, installation) {
-        (Some(known), _) => {
-            let known = &known.cached_info().config;
-            (known.deliver_policy, known.pause_until)
-        }
-        (None, Installation::Existing) => (consumer::DeliverPolicy::New, None),
-        (None, Installation::New) => (consumer::DeliverPolicy::All, None),
+/// that mail was there. A site runs once its last consumer is there: where a set-up ended before that, every channel must still be
+/// told what was taken meanwhile.
+fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
+    let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
+    let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {
+        Some(known) => (known.config.deliver_policy, known.config.pause_until),
+        None if named(Some(LAST_CONSUMER)).is_some() => (consumer::DeliverPolicy::New, None),
+        None => (consumer::DeliverPolicy::All, None),
     };
-    Ok(consumer::pull::Config {
+    consumer::pull::Config {
         deliver_policy,
         pause_until,
         ..config
-    })
-}
-
-async fn existing_consumer(
-    context: &Context,
-    config: &consumer::pull::Config,
-) -> Result<Option<PullConsumer>, ProvisionError> {
-    let name = config.durable_name.as_deref().unwrap_or_default();
-    match context.get_consumer_from_stream(name, SITE_STREAM).await {
-        Ok(consumer) => Ok(Some(consumer)),
-        Err(error) if matches!(error.kind(), ConsumerErrorKind::JetStream(answer) if answer.error_code() == ErrorCode::CONSUMER_NOT_FOUND) => {
-            Ok(None)
-        }
-        Err(error) => map_error(&consumer_described(config), Err(error)),
     }
-}
-
-/// Orphaned consumers: those of endpoints that are named no more. Nobody will ever take their events.
-async fn orphaned_consumers(
-    context: &Context,
-    wanted: &[consumer::pull::Config],
-) -> Result<Vec<String>, ProvisionError> {
-    let mut names = consumer_names(context).await?;
-    names.retain(|name| {
-        let is_wanted = wanted
-            .iter()
-            .any(|config| config.durable_name.as_deref() == Some(name));
-        name.starts_with(Endpoint::CONSUMER_PREFIX) && !is_wanted
-    });
-    Ok(names)
-}
-
-/// The names of all consumers of `SITE`; none where it is not there yet.
-async fn consumer_names(context: &Context) -> Result<Vec<String>, ProvisionError> {
-    let Some(stream) = existing_stream(context, SITE_STREAM).await? else {
-        return Ok(Vec::new());
-    };
-    let names = stream.consumer_names().try_collect().await;
-    map_error("the consumers of SITE", names)
 }
 
 fn map_error<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> Result<T, ProvisionError> {
@@ -499,17 +415,5 @@ mod tests {
         } = wanted();
         consumers.extend(others.map(|(_stream, config)| config));
         assert_json_snapshot!("consumers", consumers);
-    }
-
-    #[test]
-    fn a_bucket_is_the_stream_of_its_name() {
-        for (config, name) in wanted().buckets.iter().zip([
-            SUBSCRIBERS_BUCKET,
-            DELIVERIES_BUCKET,
-            ENDPOINTS_BUCKET,
-            ISSUES_BUCKET,
-        ]) {
-            assert_eq!(bucket_name(&config.name), name);
-        }
     }
 }

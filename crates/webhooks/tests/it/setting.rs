@@ -69,7 +69,7 @@ impl Setting {
         };
         Ok(Self {
             secrets,
-            endpoints: Endpoints::parse(&endpoint.to_string())?,
+            endpoints: Endpoints::parse(&endpoint.to_string()).map_err(anyhow::Error::msg)?,
             client: WebhookClient::new(private, tls),
         })
     }

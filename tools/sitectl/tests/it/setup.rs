@@ -63,7 +63,7 @@ async fn a_stream_that_holds_more_than_its_share_is_left_as_it_is() -> anyhow::R
     let output = setup("--storage-mb=16")?;
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr)?;
-    for word in ["stream SITE", "12.0 MB", "6.2 MB", "STREAM_STORAGE_MB=31 "] {
+    for word in ["stream SITE", "12.0 MB", "6.2 MB", "STREAM_STORAGE_MB=16 "] {
         assert!(said.contains(word), "no {word} in {said}");
     }
     assert_eq!(said.trim().lines().count(), 1, "{said}");
