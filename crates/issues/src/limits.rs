@@ -17,7 +17,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// How many mails of the newsletter may go out; `None` is no limit.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct SendingLimits {
     /// Within a second.
     pub per_second: Option<u32>,
@@ -27,8 +27,6 @@ pub struct SendingLimits {
     pub per_day: Option<u32>,
     /// To one receiving domain within a minute.
     pub per_domain_and_minute: Option<u32>,
-    /// The daily limits of the first days on which mails go out.
-    pub warm_up: Vec<u32>,
 }
 
 /// The work queue of mails at one moment.
@@ -68,9 +66,6 @@ pub struct LimitTable {
     second: Window,
     hour: Window,
     day: Window,
-    /// On how many days mails went out, and the number of the last one.
-    days: u32,
-    last_day: i64,
     /// The number of the minute, and how many mails went to each domain in it.
     minute: i64,
     domains: BTreeMap<String, u32>,
@@ -91,7 +86,7 @@ impl LimitTable {
     ) -> Result<(), Duration> {
         self.enter(now.unix_timestamp(), *queue);
         let rows = [
-            (self.day, DAY, self.limit_of_the_day(limits)),
+            (self.day, DAY, limits.per_day),
             (self.hour, HOUR, limits.per_hour),
             (self.second, 1, limits.per_second),
         ];
@@ -109,10 +104,6 @@ impl LimitTable {
                 return Err(time_until((self.minute + 1) * MINUTE, now));
             }
             *spent += 1;
-        }
-        if self.last_day != self.day.number {
-            self.last_day = self.day.number;
-            self.days += 1;
         }
         queue.taken += 1;
         queue.pending += 1;
@@ -134,15 +125,6 @@ impl LimitTable {
             self.minute = minute;
             self.domains.clear();
         }
-    }
-
-    fn limit_of_the_day(&self, limits: &SendingLimits) -> Option<u32> {
-        let is_first_mail = self.last_day != self.day.number;
-        let days_before = self.days - u32::from(!is_first_mail);
-        let of_warm_up = usize::try_from(days_before)
-            .ok()
-            .and_then(|day| limits.warm_up.get(day).copied());
-        limits.per_day.into_iter().chain(of_warm_up).min()
     }
 }
 
@@ -295,20 +277,6 @@ mod tests {
         assert_eq!(service.hand_out("b.example").0, 4);
         let stored = serde_json::to_string(&service.table).expect("plain values");
         assert!(!stored.contains("example"), "{stored}");
-    }
-
-    #[test]
-    fn days_of_the_warm_up_are_those_on_which_mails_went_out() {
-        let mut service = Service::with(SendingLimits {
-            per_day: Some(40),
-            warm_up: vec![10, 20, 500],
-            ..SendingLimits::default()
-        });
-        for (days_later, sent) in [(0, 10), (0, 0), (1, 20), (5, 40), (1, 40)] {
-            service.send_all();
-            service.now += Duration::from_secs(days_later * 24 * 60 * 60);
-            assert_eq!(service.hand_out("a.example").0, sent);
-        }
     }
 
     #[test]

@@ -18,9 +18,6 @@ pub struct SendingSettings {
     /// The same to one receiving domain within a minute
     #[arg(long, env = "NEWSLETTER_DOMAIN_PER_MINUTE", value_parser = limit())]
     newsletter_domain_per_minute: Option<u32>,
-    /// The daily limits of the first days on which an issue is sent, such as 500,1000,2000: receivers trust a new sender slowly
-    #[arg(long, env = "NEWSLETTER_WARM_UP", value_delimiter = ',', value_parser = limit())]
-    newsletter_warm_up: Vec<u32>,
 }
 
 impl SendingSettings {
@@ -31,7 +28,6 @@ impl SendingSettings {
             per_hour: self.newsletter_per_hour,
             per_day: self.newsletter_per_day,
             per_domain_and_minute: self.newsletter_domain_per_minute,
-            warm_up: self.newsletter_warm_up,
         }
     }
 }

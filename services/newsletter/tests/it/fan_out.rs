@@ -375,11 +375,10 @@ async fn the_queue_is_kept_short_and_filled_again() -> anyhow::Result<()> {
 }
 
 /// Flag, number of mails, and the window in seconds.
-const LIMITS: [(&str, usize, i64); 5] = [
+const LIMITS: [(&str, usize, i64); 4] = [
     ("--newsletter-per-second=5", 5, 1),
     ("--newsletter-per-hour=12", 12, 60 * 60),
     ("--newsletter-per-day=11", 11, 24 * 60 * 60),
-    ("--newsletter-warm-up=9,500", 9, 24 * 60 * 60),
     // To each of two domains.
     ("--newsletter-domain-per-minute=4", 8, 60),
 ];
