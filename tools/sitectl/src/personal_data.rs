@@ -185,8 +185,8 @@ impl PersonalDataStores {
         let prefix = ISSUES.subject(ISSUE_KEY_PREFIX);
         let issues = broker::search(&self.reader(ISSUES).await?, &format!("{prefix}*")).await?;
         let issues = issues.iter().filter_map(|record| {
-            let issue: IssueId = record.subject.strip_prefix(&*prefix)?.parse().ok()?;
-            Some(issue.sending_id(subscription))
+            let issue = record.subject.strip_prefix(&*prefix)?.to_owned();
+            Some(IssueId::from(&PersonId::try_from(issue).ok()?).sending_id(subscription))
         });
         Ok(issues.collect())
     }
