@@ -1,6 +1,6 @@
 //! Outcomes: what came of each mail of an issue, by the delivery records, which are kept for 30 days; and the mails that notifiers have.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use bytes::Bytes;
@@ -52,7 +52,6 @@ pub struct Outcomes {
 /// A mail that a notifier has taken.
 struct InHand {
     issue: IssueId,
-    person: PersonId,
     is_deferred: bool,
 }
 
@@ -79,18 +78,11 @@ impl Outcomes {
         let deliveries = open_bucket(context, DELIVERIES_BUCKET).await;
         let deliveries = deliveries.map_err(RecordError::unavailable)?;
         let reader = StreamReader::new(context, deliveries.stream.clone());
-        let mut entries = reader.all();
+        let (mut entries, way) = (reader.all(), format!(".{SENDINGS_CONSUMER}"));
         while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
             let key = entry.subject.strip_prefix(&deliveries.prefix);
-            let Some((Ok(id), way)) = key
-                .and_then(|key| key.split_once('.'))
-                .map(|(id, way)| (id.parse(), way))
-            else {
-                continue;
-            };
-            if way == SENDINGS_CONSUMER {
-                outcomes.records.insert(id, entry.payload);
-            }
+            let id: Option<Uuid> = key.and_then(|key| key.strip_suffix(&way)?.parse().ok());
+            outcomes.records.extend(id.map(|id| (id, entry.payload)));
         }
         Ok(outcomes)
     }
@@ -113,17 +105,6 @@ impl Outcomes {
             figures.deferred += u64::from(mail.is_deferred);
         }
         Some(figures)
-    }
-
-    /// How many domains deferred a mail that still waits.
-    pub fn deferring_domains(&self) -> usize {
-        let deferred = self.in_hand.iter().filter(|mail| mail.is_deferred);
-        let subscribers = deferred.filter_map(|mail| self.subscribers.get(&mail.person));
-        let emails = subscribers.filter_map(|subscriber| subscriber.email.as_ref());
-        let domains: BTreeSet<&str> = emails
-            .filter_map(|email| email.as_str().split('@').next_back())
-            .collect();
-        domains.len()
     }
 
     /// The mails of an issue that the mail server refused, of those who are subscribers still: to be sent once more.
@@ -174,10 +155,9 @@ async fn in_hand(context: &Context) -> Result<Vec<InHand>, RecordError> {
         if mail.sequence > last_taken {
             break;
         }
-        if let Ok(Sending { issue, subject, .. }) = serde_json::from_slice(&mail.payload) {
+        if let Ok(Sending { issue, .. }) = serde_json::from_slice(&mail.payload) {
             in_hand.push(InHand {
                 issue,
-                person: subject,
                 is_deferred: now - mail.time > DEFERRED_AFTER,
             });
         }
