@@ -1,19 +1,25 @@
-//! Serving gRPC: health, reflection, traces and drain are the same for every service.
+//! Serving gRPC: health, traces and drain are the same for every service.
 
 use std::{net::SocketAddr, time::Duration};
 
 use anyhow::Context;
 use clap::Args;
+use http::Request;
 use tokio::{net::TcpListener, try_join};
+use tokio_util::task::TaskTracker;
 use tonic::{
+    body::Body,
     service::Routes,
     transport::{Server, server::TcpIncoming},
 };
 use tonic_health::pb::health_server::{Health, HealthServer};
-use tower::layer::layer_fn;
+use tower::{
+    layer::layer_fn,
+    util::{MapFutureLayer, MapRequestLayer},
+};
 
 use crate::{
-    detached_calls::DetachedCalls,
+    detached_calls::detached,
     drain::{self, CancellationToken, Drain},
     grpc_middleware::GrpcTracing,
     health::{self, Dependency, HealthStatus},
@@ -35,7 +41,6 @@ const MAX_UNSEEN_RESETS: usize = 4_096;
 /// finished.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
-const BROKEN: &str = "the descriptor set is broken";
 /// How a service is spoken to that the gateway calls.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GrpcServerSettings {
@@ -120,24 +125,30 @@ impl GrpcServer {
         let (reporter, health) = tonic_health::server::health_reporter();
         let health_status = HealthStatus::new(reporter, self.names).await;
         let watching = tokio::spawn(health::watch(health_status, self.dependencies, stop.clone()));
-        let calls = DetachedCalls::new(drain.clone());
+        let calls = TaskTracker::new();
+        let in_extensions = drain.clone();
+        let with_drain = move |mut request: Request<Body>| {
+            request.extensions_mut().insert(in_extensions.clone());
+            request
+        };
         let router = self
             .server
             .initial_stream_window_size(STREAM_WINDOW_BYTES)
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .http2_max_pending_accept_reset_streams(Some(MAX_UNSEEN_RESETS))
             .max_connection_age(MAX_CONNECTION_AGE)
-            .layer(calls.clone())
+            .layer(MapRequestLayer::new(with_drain))
+            .layer(MapFutureLayer::new(detached(&calls)))
             .layer(layer_fn(GrpcTracing::of_server))
             .add_routes(self.routes)
-            .add_service(health.clone())
-            .add_service(reflection().build_v1().context(BROKEN)?);
+            .add_service(health.clone());
         let stopped = stop.clone().cancelled_owned();
         let serving = router.serve_with_incoming_shutdown(incoming(self.listener), stopped);
         let probing = answer_probes(self.probed, health, stop.clone());
         let served = drain.within_grace(async {
             let served = try_join!(serving, probing).map(drop);
-            calls.finish().await;
+            calls.close();
+            calls.wait().await;
             served
         });
         let served = served.await;
@@ -168,11 +179,4 @@ fn port_of(listener: &TcpListener) -> Option<u16> {
 
 fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
-}
-
-/// Reflection, for tools such as grpcurl.
-fn reflection() -> tonic_reflection::server::Builder<'static> {
-    tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }

@@ -5,16 +5,14 @@ use std::{convert::Infallible, future::poll_fn, pin::pin, task::Poll, time::Dura
 use anyhow::Context as _;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use site_service::{
-    detached_calls::DetachedCalls,
-    drain::{CancellationToken, Drain},
-};
+use site_service::detached_calls::detached;
 use tokio::{
     runtime::{Builder, Runtime},
     time::timeout,
 };
+use tokio_util::task::TaskTracker;
 use tonic::{body::Body, service::Routes};
-use tower::{Layer, util::BoxService};
+use tower::util::{BoxService, MapFuture};
 
 use crate::steps::{Cut, Fate};
 
@@ -58,11 +56,12 @@ impl<S> Process<S> {
             return self.run(fate, |service| call(BoxService::new(routes(service))));
         };
         let (service, runtime) = self.started()?;
-        let calls = DetachedCalls::new(Drain::new(CancellationToken::new(), DONE_WITHIN));
-        let api = BoxService::new(calls.layer(routes(service)));
+        let calls = TaskTracker::new();
+        let api = BoxService::new(MapFuture::new(routes(service), detached(&calls)));
         runtime.block_on(async {
             let answer = until(Some(cut), call(api)).await;
-            timeout(DONE_WITHIN, calls.finish())
+            calls.close();
+            timeout(DONE_WITHIN, calls.wait())
                 .await
                 .context("a call whose caller left does not end")?;
             tokio::time::sleep(AFTERWARDS).await;
