@@ -3,7 +3,10 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,7 +35,6 @@ const SILENT_AFTER: Duration = Duration::from_secs(2);
 pub struct Dependency {
     name: &'static str,
     probe: Box<dyn Fn() -> Probe + Send + Sync>,
-    connection: Option<Connection>,
 }
 
 type Probe = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
@@ -46,8 +48,7 @@ impl Dependency {
     {
         Self {
             name,
-            probe: Box::new(move || Box::pin(probe())),
-            connection: None,
+            probe: Box::new(move || Box::pin(within_time(probe()))),
         }
     }
 
@@ -63,73 +64,60 @@ impl Dependency {
     }
 
     fn backed_by(client: Client, stream: String) -> Self {
-        let context = jetstream::new(client.clone());
-        let asked = client.clone();
-        let probe = move || {
-            let (client, context, stream) = (asked.clone(), context.clone(), stream.clone());
-            async move {
-                if !nats::is_connected(&client) {
-                    return Err("not connected".to_owned());
-                }
-                let found = context.get_stream(&stream).await;
-                let found = found.map_err(|error| format!("stream {stream}: {error}"))?;
-                match &found.cached_info().cluster {
-                    Some(cluster) if is_leader_alone(cluster) => Err(format!(
-                        "stream {stream}: its leader hears no majority of its replicas"
-                    )),
-                    _ => Ok(()),
-                }
-            }
+        let (stream, failed) = (Arc::<str>::from(stream), Arc::<AtomicU32>::default());
+        let probe = move || -> Probe {
+            let (client, stream, failed) = (client.clone(), Arc::clone(&stream), Arc::clone(&failed));
+            Box::pin(async move {
+                let found = within_time(stores(&client, &stream)).await;
+                keep_or_leave(&client, &failed, found.is_ok()).await;
+                found
+            })
         };
         Self {
-            connection: Some(Connection::new(client)),
-            ..Self::new("nats", probe)
+            name: "nats",
+            probe: Box::new(probe),
         }
-    }
-
-    async fn check(&self) -> Result<(), String> {
-        let found = timeout(PROBE_TIMEOUT, (self.probe)())
-            .await
-            .unwrap_or_else(|_| Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs())));
-        if let Some(connection) = &self.connection {
-            connection.keep_or_leave(found.is_ok()).await;
-        }
-        found
     }
 }
 
-/// The connection that a broker is probed over.
-///
-/// A server that is cut off from the others answers the client's pings all the same, so that the client would stay.
-struct Connection {
-    client: Client,
-    /// Probes in a row.
-    failed: AtomicU32,
+async fn within_time(probe: impl Future<Output = Result<(), String>>) -> Result<(), String> {
+    let no_answer = |_| Err(format!("no answer within {} s", PROBE_TIMEOUT.as_secs()));
+    timeout(PROBE_TIMEOUT, probe).await.unwrap_or_else(no_answer)
 }
 
-impl Connection {
-    fn new(client: Client) -> Self {
-        Self {
-            client,
-            failed: AtomicU32::new(0),
-        }
+/// Whether the broker stores what is sent to a stream.
+async fn stores(client: &Client, stream: &str) -> Result<(), String> {
+    if !nats::is_connected(client) {
+        return Err("not connected".to_owned());
     }
+    let found = jetstream::new(client.clone()).get_stream(stream).await;
+    let found = found.map_err(|error| format!("stream {stream}: {error}"))?;
+    match &found.cached_info().cluster {
+        Some(cluster) if is_leader_alone(cluster) => Err(format!(
+            "stream {stream}: its leader hears no majority of its replicas"
+        )),
+        _ => Ok(()),
+    }
+}
 
-    async fn keep_or_leave(&self, is_well: bool) {
-        let server = self.client.server_info();
-        if is_well || server.cluster.is_none() || !nats::is_connected(&self.client) {
-            self.failed.store(0, Ordering::Relaxed);
-            return;
-        }
-        if 1 + self.failed.fetch_add(1, Ordering::Relaxed) < PROBES_PER_SERVER {
-            return;
-        }
-        self.failed.store(0, Ordering::Relaxed);
-        tracing::warn!(server = server.server_name, "trying another server of NATS");
-        // The client takes them in turn.
-        if let Err(error) = self.client.force_reconnect().await {
-            tracing::warn!(%error, "no other server of NATS can be tried");
-        }
+/// Leaves a server of a cluster after several probes in a row that failed. One that is cut off from the others answers the client's pings
+/// all the same, so that the client would stay.
+async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
+    let server = client.server_info();
+    let may_leave = !is_well && server.cluster.is_some() && nats::is_connected(client);
+    let in_a_row = if may_leave {
+        1 + failed.load(Ordering::Relaxed)
+    } else {
+        0
+    };
+    failed.store(in_a_row % PROBES_PER_SERVER, Ordering::Relaxed);
+    if in_a_row < PROBES_PER_SERVER {
+        return;
+    }
+    tracing::warn!(server = server.server_name, "trying another server of NATS");
+    // The client takes them in turn.
+    if let Err(error) = client.force_reconnect().await {
+        tracing::warn!(%error, "no other server of NATS can be tried");
     }
 }
 
@@ -192,7 +180,7 @@ pub async fn watch(health: HealthStatus, dependencies: Vec<Dependency>, stop: Ca
 
 async fn first_missing(dependencies: &[Dependency]) -> Option<String> {
     for dependency in dependencies {
-        if let Err(reason) = dependency.check().await {
+        if let Err(reason) = (dependency.probe)().await {
             return Some(format!("{}: {reason}", dependency.name));
         }
     }
