@@ -170,9 +170,9 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         settings.nats_password.clone(),
         settings.nats_password_file.clone(),
     ));
-    let (logging_in, choosing, pausing) = (Arc::clone(&attempts), Arc::clone(&attempts), attempts);
+    let choosing = Arc::clone(&attempts);
     let options = match settings.nats_user {
-        Some(_) => ConnectOptions::with_auth_callback(move |_| ready(Ok(logging_in.auth()))),
+        Some(_) => ConnectOptions::with_auth_callback(move |_| ready(Ok(attempts.auth()))),
         None => ConnectOptions::new(),
     };
     let options = match &settings.nats_ca_file {
@@ -195,7 +195,7 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
                 delay: None,
             }))
         })
-        .reconnect_delay_callback(move |attempt| pausing.pause(attempt))
+        .reconnect_delay_callback(Attempts::pause_before)
         .max_reconnects(None)
 }
 

@@ -6,20 +6,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use async_nats::{Auth, Server};
 use uuid::Uuid;
 
 use crate::settings::{ExposeSecret, Secret};
-
-/// How long the former password is tried after the new one is known: longer than a broker takes to be started anew.
-const FORMER_FOR: Duration = Duration::from_secs(60 * 60);
-
-/// The first pause while there are two passwords: a request waits a second for a connection, which is enough for nine attempts.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// A process's attempts to connect.
 pub(crate) struct Attempts {
@@ -32,7 +26,7 @@ struct State {
     /// How many were made, from any number on, so that not all processes begin with the same server.
     made: usize,
     password: Option<Secret>,
-    former: Option<(Secret, Instant)>,
+    former: Option<Secret>,
 }
 
 impl Attempts {
@@ -54,9 +48,12 @@ impl Attempts {
     /// prefers those that it never failed to connect to, and would come back to one that it leaves because that is cut off from
     /// the others.
     pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
-        let mut state = self.state();
-        if let Some(file) = &self.file {
-            state.take_up(read(file));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
+        if let (Some(read), Some(known)) = (self.file.as_deref().and_then(read), &mut state.password)
+            && read.expose_secret() != known.expose_secret()
+        {
+            state.former = Some(std::mem::replace(known, read));
         }
         state.made = state.made.wrapping_add(1);
         let turn = state.made / (1 + usize::from(state.former.is_some()));
@@ -66,53 +63,22 @@ impl Attempts {
 
     /// What to log in with at that server.
     pub fn auth(&self) -> Auth {
-        let state = self.state();
-        // Former, new, new, former: a name that leads to each of several servers in turn may meet two with the wrong one each, and
-        // would go on so if they took turns, too.
-        let former = state.former.as_ref().filter(|_| matches!(state.made % 4, 0 | 3));
-        let password = former.map(|(former, _)| former).or(state.password.as_ref());
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let former = state.former.as_ref().filter(|_| state.made.is_multiple_of(2));
+        let password = former.or(state.password.as_ref());
         let mut auth = Auth::new();
         auth.username.clone_from(&self.user);
         auth.password = password.map(|password| password.expose_secret().to_owned());
         auth
     }
 
-    /// The pause before an attempt; of two at one server only the first has one.
-    pub fn pause(&self, attempt: usize) -> Duration {
-        let state = self.state();
-        match (&state.former, state.made % 2) {
-            (None, _) => pause_before(attempt),
-            (Some(_), 0) if attempt > 1 => FIRST_PAUSE * (1 << (attempt / 4).min(4)),
-            (Some(_), _) => Duration::ZERO,
+    /// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
+    /// asks for it. A request waits a second for a connection, which is enough for five attempts.
+    pub fn pause_before(attempt: usize) -> Duration {
+        match attempt {
+            0 | 1 => Duration::ZERO,
+            again => Duration::from_millis(50 * (1 << (again - 2).min(5))),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Notes a password that is other than the last one.
-    fn take_up(&mut self, read: Option<Secret>) {
-        self.former.take_if(|(_, since)| since.elapsed() > FORMER_FOR);
-        let (Some(read), Some(known)) = (read, &mut self.password) else {
-            return;
-        };
-        if read.expose_secret() != known.expose_secret() {
-            self.former = Some((std::mem::replace(known, read), Instant::now()));
-            // The next one is the first of two.
-            self.made |= 1;
-        }
-    }
-}
-
-/// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
-/// asks for it.
-fn pause_before(attempt: usize) -> Duration {
-    match attempt {
-        0 | 1 => Duration::ZERO,
-        again => Duration::from_millis(100 * (1 << again.min(4))),
     }
 }
 
@@ -157,9 +123,8 @@ mod tests {
 
     #[test]
     fn the_first_attempt_to_connect_waits_for_nothing() {
-        let attempts = Attempts::new(None, None, None);
-        let pauses = [1, 2, 3, 4, 100].map(|attempt| attempts.pause(attempt).as_millis());
-        assert_eq!(pauses, [0, 400, 800, 1600, 1600]);
+        let pauses = [1, 2, 3, 4, 100].map(|attempt| Attempts::pause_before(attempt).as_millis());
+        assert_eq!(pauses, [0, 50, 100, 200, 1600]);
     }
 
     #[test]
