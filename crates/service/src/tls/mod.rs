@@ -17,8 +17,7 @@ use crate::settings::{ExposeSecret, Secret};
 /// How long the other side may take over its part of a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// What is wrong with files that hold what they should.
-pub(crate) const MISMATCH: &str =
-    "GRPC_CERTIFICATE_FILE and GRPC_KEY_FILE cannot be used together; the key must be the certificate's";
+pub(crate) const MISMATCH: &str = "the key in GRPC_KEY_FILE must be that of GRPC_CERTIFICATE_FILE";
 
 /// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is in clear.
 #[derive(Args, Debug, Clone, Default)]
@@ -40,7 +39,7 @@ impl GrpcTlsSettings {
     pub fn server(&self) -> Option<ServerTlsConfig> {
         let server = ServerTlsConfig::new()
             .identity(self.identity()?)
-            .client_ca_root(self.grpc_ca_file.as_ref()?.certificates());
+            .client_ca_root(Certificate::from_pem(self.grpc_ca_file.as_ref()?.pem()));
         Some(server.timeout(HANDSHAKE_TIMEOUT))
     }
 
@@ -58,7 +57,7 @@ impl GrpcTlsSettings {
 /// What a client needs that trusts these authorities alone, and has no certificate itself.
 pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
     ClientTlsConfig::new()
-        .ca_certificate(authorities.certificates())
+        .ca_certificate(Certificate::from_pem(authorities.pem()))
         // A proxy before the server may negotiate no protocol (ALPN).
         .assume_http2(true)
         .timeout(HANDSHAKE_TIMEOUT)

@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fs,
-    hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -17,14 +16,15 @@ use tonic::transport::Certificate;
 
 use crate::settings::Secret;
 
-/// Digests of the files that this process has read.
-static READ: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
+/// The files that this process has read, and what they held.
+static READ: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
 /// A file of authorities, and what it held when it was read.
 #[derive(Debug, Clone)]
 pub struct CaFile {
     path: PathBuf,
     pem: Vec<u8>,
+    roots: RootCertStore,
 }
 
 impl CaFile {
@@ -35,9 +35,13 @@ impl CaFile {
     /// If it cannot be used: why.
     pub fn parse(path: &str) -> Result<Self, String> {
         let pem = read(path)?;
-        authorities(&pem)?;
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates(&pem)? {
+            let added = roots.add(certificate);
+            added.map_err(|error| format!("it holds what is no authority's certificate: {error}"))?;
+        }
         let path = path.into();
-        Ok(Self { path, pem })
+        Ok(Self { path, pem, roots })
     }
 
     /// Where it is.
@@ -49,11 +53,6 @@ impl CaFile {
     pub fn pem(&self) -> &[u8] {
         &self.pem
     }
-
-    /// Its authorities, as gRPC takes them.
-    pub(super) fn certificates(&self) -> Certificate {
-        Certificate::from_pem(&self.pem)
-    }
 }
 
 /// A client of whoever is known by the system's authorities, or by those of this file.
@@ -62,8 +61,7 @@ impl CaFile {
 ///
 /// If there are none at all.
 pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientConfig> {
-    let further = further.map(|file| authorities(&file.pem).map_err(anyhow::Error::msg));
-    let mut roots = further.transpose()?.unwrap_or_else(RootCertStore::empty);
+    let mut roots = further.map_or_else(RootCertStore::empty, |file| file.roots.clone());
     // What cannot be read of the system's is missed where it is needed.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     ensure!(
@@ -92,10 +90,9 @@ pub fn certificate(path: &str) -> Result<Certificate, String> {
 ///
 /// If the file cannot be used: why.
 pub fn key(path: &str) -> Result<Secret, String> {
-    let pem = String::from_utf8(read(path)?).ok();
-    let pem = pem.filter(|pem| PrivateKeyDer::from_pem_slice(pem.as_bytes()).is_ok());
-    pem.map(Secret::from)
-        .ok_or_else(|| "it holds no private key as PEM".to_owned())
+    let pem = read(path)?;
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|_| "it holds no private key as PEM")?;
+    Ok(String::from_utf8_lossy(&pem).into_owned().into())
 }
 
 /// Whether a file holds something else than when it was read last.
@@ -103,35 +100,20 @@ pub fn have_changed() -> bool {
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     // A file that is just being replaced cannot be read.
     read.iter()
-        .any(|(path, former)| fs::read(path).is_ok_and(|pem| digest(&pem) != *former))
+        .any(|(path, former)| fs::read(path).is_ok_and(|pem| pem != *former))
 }
 
 fn read(path: &str) -> Result<Vec<u8>, String> {
     let pem = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
     let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    read.insert(path.into(), digest(&pem));
+    read.insert(path.into(), pem.clone());
     Ok(pem)
-}
-
-fn digest(pem: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    pem.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let certificates = certificates.ok().filter(|certificates| !certificates.is_empty());
     certificates.ok_or_else(|| "it holds no certificates as PEM".to_owned())
-}
-
-fn authorities(pem: &[u8]) -> Result<RootCertStore, String> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(pem)? {
-        let added = roots.add(certificate);
-        added.map_err(|error| format!("it holds what is no authority's certificate: {error}"))?;
-    }
-    Ok(roots)
 }
 
 #[cfg(test)]

@@ -18,22 +18,18 @@ pub async fn is_due(read_again: impl Fn() -> Result<(), String>) {
     let within = env::var(WITHIN).ok().and_then(|seconds| seconds.parse().ok());
     let within = within.map_or(DEFAULT_WITHIN, Duration::from_secs);
     loop {
-        sleep(within / 10).await;
-        if !pem::have_changed() {
-            continue;
+        while !pem::have_changed() {
+            sleep(within / 10).await;
         }
         let delay = within.mul_f64(f64::from(Uuid::new_v4().as_bytes()[0]) / 256.0);
         tracing::info!(
             delay.seconds = delay.as_secs(),
-            "TLS files have changed; stopping after a delay, to be started again with them"
+            "TLS files have changed; stopping after a delay"
         );
         sleep(delay).await;
         match read_again() {
             Ok(()) => return,
-            Err(reason) => tracing::error!(
-                reason,
-                "changed TLS files cannot be used; going on with those before"
-            ),
+            Err(reason) => tracing::error!(reason, "changed TLS files cannot be used; the former ones stay"),
         }
     }
 }
