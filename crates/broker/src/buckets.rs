@@ -18,9 +18,8 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
-use time::OffsetDateTime;
 
-use crate::elections;
+use crate::{Record, elections};
 
 /// A key that no bucket has, to see whether one can be read.
 const NO_KEY: &str = "none";
@@ -51,32 +50,8 @@ pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Stor
     Ok(store)
 }
 
-/// Opens a bucket whose entries can expire.
-///
-/// # Errors
-///
-/// As [`open_bucket`]; or if they cannot.
-pub async fn open_expiring_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
-    let store = open_bucket(context, bucket).await?;
-    if store.stream.cached_info().config.allow_message_ttl {
-        return Ok(store);
-    }
-    Err(OpenBucketError {
-        bucket,
-        reason: "its entries cannot expire".to_owned(),
-    })
-}
-
-/// The last entry under a key of a bucket.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BucketEntry {
-    /// None where there is none, or it was deleted.
-    pub value: Option<Bytes>,
-    /// What a change must name; 0 where there never was one, or it has expired.
-    pub revision: u64,
-    /// When the broker stored it.
-    pub stored: Option<OffsetDateTime>,
-}
+/// The last entry under a key of a bucket; without a value where there is none, or it was deleted.
+pub type BucketEntry = Record<Bytes>;
 
 /// The last entry under this key.
 ///
@@ -89,7 +64,6 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMes
         Ok(message) => Ok(BucketEntry {
             value: (!is_deletion(&message.headers)).then_some(message.payload),
             revision: message.sequence,
-            stored: Some(message.time),
         }),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(BucketEntry::default()),
         Err(error) => Err(error),

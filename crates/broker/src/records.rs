@@ -12,7 +12,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use site_service::status;
 use tonic::Status;
 
-use crate::buckets::{BucketEntry, read_entry, remove_entry, write_entry};
+use crate::buckets::{read_entry, remove_entry, write_entry};
 
 /// Why a record could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -61,11 +61,11 @@ impl From<RecordError> for Status {
 }
 
 /// A record and the revision it was read at.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Record<T> {
     /// The record, where there is one.
     pub value: Option<T>,
-    /// What a change must name; 0 where there is none.
+    /// What a change must name; 0 where there never was one, or it has expired.
     pub revision: u64,
 }
 
@@ -92,7 +92,7 @@ impl Records {
     /// If it is not one of this type, or the broker does not answer.
     pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Record<T>, RecordError> {
         let entry = read_entry(&self.bucket, key).await;
-        let BucketEntry { value, revision, .. } = entry.map_err(RecordError::unavailable)?;
+        let Record { value, revision } = entry.map_err(RecordError::unavailable)?;
         let value = value.map(|value| parse(key, &value)).transpose()?;
         Ok(Record { value, revision })
     }

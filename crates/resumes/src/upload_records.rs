@@ -13,7 +13,7 @@ use async_nats::jetstream::{
 };
 use site_broker::{
     UPLOADS_BUCKET,
-    buckets::{open_expiring_bucket, read_value, remove_entry, write_entry},
+    buckets::{open_bucket, read_value, remove_entry, write_entry},
 };
 
 use crate::ResumeKey;
@@ -52,9 +52,7 @@ impl UploadRecords {
     ///
     /// If it is away or not there.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
-        let bucket = open_expiring_bucket(context, UPLOADS_BUCKET)
-            .await
-            .map_err(away)?;
+        let bucket = open_bucket(context, UPLOADS_BUCKET).await.map_err(away)?;
         Ok(Self {
             context: context.clone(),
             bucket,

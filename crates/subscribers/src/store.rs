@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::{Client, jetstream::message::StreamMessage};
 use site_broker::{
-    Messages, Record, RecordError, Records, SUBSCRIBERS_BUCKET, StreamReader, buckets::open_expiring_bucket,
+    Messages, Record, RecordError, Records, SUBSCRIBERS_BUCKET, StreamReader, buckets::open_bucket,
 };
 use site_service::nats;
 use visitor::PersonId;
@@ -21,25 +21,23 @@ pub struct SubscriberEntry {
 
 /// The bucket.
 pub struct Subscribers {
-    client: Client,
     records: Records,
     reader: StreamReader,
 }
 
 impl Subscribers {
-    /// Opens the bucket, which must be there and let records expire.
+    /// Opens the bucket, which must be there.
     ///
     /// # Errors
     ///
-    /// If it is unavailable, not there, or its records cannot expire.
+    /// If it is unavailable or not there.
     pub async fn open(client: Client) -> Result<Self, RecordError> {
-        let context = nats::jetstream(client.clone());
-        let bucket = open_expiring_bucket(&context, SUBSCRIBERS_BUCKET).await;
+        let context = nats::jetstream(client);
+        let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await;
         let bucket = bucket.map_err(RecordError::unavailable)?;
         Ok(Self {
             reader: StreamReader::new(&context, bucket.stream.clone()),
             records: Records::new(&context, bucket),
-            client,
         })
     }
 
@@ -64,7 +62,6 @@ impl Subscribers {
     ///
     /// If the record is none of ours, or the broker does not answer.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, RecordError> {
-        self.connected().await?;
         let Record { value, revision } = self.records.read(person.as_str()).await?;
         Ok(SubscriberEntry {
             subscriber: value,
@@ -84,7 +81,6 @@ impl Subscribers {
         revision: u64,
         retention: Retention,
     ) -> Result<u64, RecordError> {
-        self.connected().await?;
         // Without one the new record never expires, whatever the former did.
         let lifetime = match retention {
             Retention::Expires(lifetime) => Some(whole_seconds(lifetime)),
@@ -102,15 +98,7 @@ impl Subscribers {
     ///
     /// As [`Records::write`].
     pub async fn delete(&self, person: &PersonId, revision: u64) -> Result<(), RecordError> {
-        self.connected().await?;
         self.records.remove(person.as_str(), revision).await
-    }
-
-    async fn connected(&self) -> Result<(), RecordError> {
-        nats::is_connected_soon(&self.client)
-            .await
-            .then_some(())
-            .ok_or_else(|| RecordError::unavailable("not connected"))
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::{self, kv};
-use site_broker::{RecordError, SUBSCRIBERS_BUCKET};
+use site_broker::RecordError;
 use subscribers::{Retention, Subscriber, Subscribers};
 use testkit::{Nats, User, eventually};
 use time::OffsetDateTime;
@@ -74,41 +73,6 @@ async fn a_record_that_is_kept_for_a_time_goes_by_itself() -> anyhow::Result<()>
         known.subscriber.is_none().then_some(())
     })
     .await
-}
-
-#[tokio::test]
-async fn a_broker_that_is_gone_is_told_at_once() -> anyhow::Result<()> {
-    let mut nats = Nats::start().await?;
-    let bucket = opened(&nats).await?;
-    let (person, _) = signed_up()?;
-    nats.stop().await?;
-    // A request from before the client noticed waits for its timeout.
-    eventually("it is told without waiting", TIMEOUT, async || {
-        let refused = bucket.read(&person).await.err()?.to_string();
-        (refused == "the bucket is unavailable: not connected").then_some(())
-    })
-    .await?;
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_bucket_whose_records_cannot_expire_is_refused() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
-    let forever = kv::Config {
-        bucket: SUBSCRIBERS_BUCKET.to_owned(),
-        ..Default::default()
-    };
-    context.create_key_value(forever).await?;
-    let refused = opened(&nats).await.err().map(|error| error.to_string());
-    assert_eq!(
-        refused.as_deref(),
-        Some(
-            "the bucket is unavailable: bucket subscribers cannot be used (its entries cannot expire); run `sitectl setup`"
-        )
-    );
-    Ok(())
 }
 
 #[tokio::test]
