@@ -19,7 +19,6 @@ mod log_lines;
 pub mod metrics;
 pub mod nats;
 mod nats_login;
-mod process;
 pub mod program;
 pub mod request_id;
 pub mod settings;

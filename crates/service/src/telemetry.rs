@@ -29,9 +29,8 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    error_line::error_line,
     log_lines::LogLines,
-    metrics, process,
+    metrics,
     tls::{self, CaFile},
 };
 
@@ -76,7 +75,6 @@ struct Export {
     traces: SdkTracerProvider,
     metrics: SdkMeterProvider,
     logs: SdkLoggerProvider,
-    collector: Endpoint,
     first_metrics: JoinSet<()>,
 }
 
@@ -99,7 +97,6 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
         .finish(Gathered(BufWriter::new(stdout())));
     if let Some(export) = &export {
         global::set_meter_provider(export.metrics.clone());
-        process::register_metrics();
         register_dropped_lines(lines.error_counter());
     }
     let is_ours = |target: &str| !EXPORTERS.iter().any(|part| target.starts_with(part));
@@ -188,7 +185,6 @@ impl Export {
                 .with_batch_exporter(logs.build()?)
                 .with_resource(resource)
                 .build(),
-            collector,
             first_metrics: JoinSet::new(),
         })
     }
@@ -201,22 +197,13 @@ impl Telemetry {
         let Some(export) = &mut self.export else {
             return;
         };
-        let (metrics, collector) = (export.metrics.clone(), export.collector.clone());
+        let metrics = export.metrics.clone();
         export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
-            // The exporters log no cause.
-            if let Err(error) = collector.connect().await {
-                let error = error_line(&error);
-                tracing::warn!(
-                    error,
-                    "the collector cannot be reached; telemetry is dropped until it is"
-                );
-                return;
-            }
             // It waits for the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {
-                tracing::warn!(%error, "the first metrics could not be exported");
+                tracing::warn!(%error, "the first metrics could not be exported; see that the collector can be reached");
             }
         });
     }
