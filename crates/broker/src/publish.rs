@@ -55,12 +55,6 @@ pub enum Stored {
     Duplicate,
 }
 
-impl From<PublishAck> for Stored {
-    fn from(ack: PublishAck) -> Self {
-        if ack.duplicate { Self::Duplicate } else { Self::New }
-    }
-}
-
 /// Why an event is not known to be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
@@ -190,7 +184,11 @@ impl Publisher {
         data: D,
     ) -> Result<Stored, PublishError> {
         let ack = self.acknowledged(request_id, id, person, data).await?;
-        Ok(Stored::from(ack))
+        Ok(if ack.duplicate {
+            Stored::Duplicate
+        } else {
+            Stored::New
+        })
     }
 
     #[instrument(
@@ -214,13 +212,18 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<PublishAck, PublishError> {
-        let destination = D::TYPE.subject_prefix();
         let started = Instant::now();
         let acknowledged = self.store(request_id, id, person, data).await;
-        if acknowledged.is_err() {
+        let mut labels = vec![
+            KeyValue::new("messaging.system", "nats"),
+            KeyValue::new("messaging.operation.name", "publish"),
+            KeyValue::new("messaging.destination.name", D::TYPE.subject_prefix()),
+        ];
+        if let Err(error) = &acknowledged {
             trace::fail(&Span::current());
+            labels.push(KeyValue::new("error.type", error.kind()));
         }
-        self.measure(destination, &acknowledged, started);
+        self.duration.record(started.elapsed().as_secs_f64(), &labels);
         acknowledged
     }
 
@@ -299,23 +302,6 @@ impl Publisher {
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
             Err(error) => Err(not_compared(error)),
         }
-    }
-
-    fn measure(
-        &self,
-        destination: &'static str,
-        acknowledged: &Result<PublishAck, PublishError>,
-        started: Instant,
-    ) {
-        let fault = acknowledged.as_ref().err().map(PublishError::kind);
-        let seconds = started.elapsed().as_secs_f64();
-        let mut labels = vec![
-            KeyValue::new("messaging.system", "nats"),
-            KeyValue::new("messaging.operation.name", "publish"),
-            KeyValue::new("messaging.destination.name", destination),
-        ];
-        labels.extend(fault.map(|fault| KeyValue::new("error.type", fault)));
-        self.duration.record(seconds, &labels);
     }
 
     async fn store<D: EventData>(

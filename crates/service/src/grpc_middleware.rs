@@ -82,12 +82,10 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        let (span, measured) = match &self.side {
-            Side::Client { server } => (client_span(&request, server), None),
-            Side::Server { duration } => {
-                let path = request.uri().path().to_owned();
-                (server_span(&request), Some((duration.clone(), path)))
-            }
+        let span = span_of(&request, &self.side);
+        let measured = match &self.side {
+            Side::Client { .. } => None,
+            Side::Server { duration } => Some((duration.clone(), request.uri().path().to_owned())),
         };
         let started = Instant::now();
         let calling = span.in_scope(|| {
@@ -124,40 +122,31 @@ fn labels(path: &str, code: Code) -> [KeyValue; 4] {
     ]
 }
 
-fn client_span<B>(request: &Request<B>, server: &Uri) -> Span {
-    let path = request.uri().path();
-    let (service, method) = called(path);
-    error_span!(
-        "call",
-        otel.name = path.trim_start_matches('/'),
-        otel.kind = "client",
-        otel.status_code = Empty,
-        rpc.system = "grpc",
-        rpc.service = service,
-        rpc.method = method,
-        rpc.grpc.status_code = Empty,
-        server.address = server.host(),
-        server.port = server.port_u16().map(i64::from),
-    )
-}
-
-fn server_span<B>(request: &Request<B>) -> Span {
-    let id = RequestId::of_headers(request.headers());
+/// A client's is a child of the current span, a server's of the client's.
+fn span_of<B>(request: &Request<B>, side: &Side) -> Span {
+    let (parent, server, id) = match side {
+        Side::Client { server } => (Span::current().id(), Some(server), None),
+        Side::Server { .. } => (None, None, Some(RequestId::of_headers(request.headers()))),
+    };
     let path = request.uri().path();
     let (service, method) = called(path);
     let span = error_span!(
-        parent: None,
+        parent: parent,
         "call",
         otel.name = path.trim_start_matches('/'),
-        otel.kind = "server",
+        otel.kind = if server.is_some() { "client" } else { "server" },
         otel.status_code = Empty,
         rpc.system = "grpc",
         rpc.service = service,
         rpc.method = method,
         rpc.grpc.status_code = Empty,
-        request_id = id.as_str(),
+        server.address = server.and_then(Uri::host),
+        server.port = server.and_then(Uri::port_u16).map(i64::from),
+        request_id = id.as_ref().map(RequestId::as_str),
     );
-    trace::continue_from(&span, trace::traceparent_in(request.headers()));
+    if server.is_none() {
+        trace::continue_from(&span, trace::traceparent_in(request.headers()));
+    }
     span
 }
 
