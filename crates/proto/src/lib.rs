@@ -46,3 +46,6 @@ impl From<attribution::v1::Attribution> for site_events::Attribution {
         }
     }
 }
+
+/// Every service's descriptors, for server reflection.
+pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");

@@ -1,4 +1,4 @@
-//! Serving gRPC: health, traces and drain are the same for every service.
+//! Serving gRPC: health, reflection, traces and drain are the same for every service.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -141,7 +141,8 @@ impl GrpcServer {
             .layer(MapFutureLayer::new(detached(&calls)))
             .layer(layer_fn(GrpcTracing::of_server))
             .add_routes(self.routes)
-            .add_service(health.clone());
+            .add_service(health.clone())
+            .add_service(reflection().build_v1().context("the descriptor set is broken")?);
         let stopped = stop.clone().cancelled_owned();
         let serving = router.serve_with_incoming_shutdown(incoming(self.listener), stopped);
         let probing = answer_probes(self.probed, health, stop.clone());
@@ -179,4 +180,11 @@ fn port_of(listener: &TcpListener) -> Option<u16> {
 
 fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
+}
+
+/// Reflection, for tools such as grpcurl.
+fn reflection() -> tonic_reflection::server::Builder<'static> {
+    tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }

@@ -16,6 +16,7 @@ use tonic::{Code, Response, Status, service::Routes, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
+use tonic_reflection::pb::v1;
 
 use crate::http_server::{SILENCE, SOON};
 
@@ -75,5 +76,28 @@ async fn a_service_is_well_by_its_own_name_too() -> anyhow::Result<()> {
     }
     let unknown = status_of("newsletter.v1.NewsletterService").await;
     assert_eq!(unknown.err().map(|status| status.code()), Some(Code::NotFound));
+    Ok(())
+}
+
+#[tokio::test]
+async fn tools_list_the_services_by_reflection() -> anyhow::Result<()> {
+    let server = Server::start().await?;
+    let channel = server.channel().await?;
+    let request = v1::ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(v1::server_reflection_request::MessageRequest::ListServices(
+            String::new(),
+        )),
+    };
+    let mut client = v1::server_reflection_client::ServerReflectionClient::new(channel);
+    let mut answers = client
+        .server_reflection_info(tokio_stream::once(request))
+        .await?
+        .into_inner();
+    let services = format!("{:?}", answers.message().await?);
+    assert!(
+        services.contains(SERVICE_NAME) && services.contains("grpc.health.v1.Health"),
+        "{services}"
+    );
     Ok(())
 }
