@@ -13,7 +13,6 @@ mod event_export;
 mod finding;
 #[cfg(test)]
 mod fuzz;
-mod held_elsewhere;
 mod leads;
 mod manual;
 mod newsletter;

@@ -2,6 +2,8 @@
 
 use std::{
     collections::BTreeSet,
+    fs::{self, DirBuilder, Permissions},
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -16,13 +18,12 @@ use visitor::{EmailAddress, PersonId, PersonKeySettings};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
-    dead_letters, held_elsewhere,
+    dead_letters,
     output::print_output,
     personal_data::{
-        DEAD_LETTERS, DELIVERIES, EVENTS, PersonalData, PersonalDataStores, Place, SENDINGS, SUBSCRIBER,
-        VISITOR_MAILS,
+        DEAD_LETTERS, DELIVERIES, EVENTS, Holder, PersonalData, PersonalDataStores, Place, SENDINGS,
+        SUBSCRIBER, VISITOR_MAILS,
     },
-    private_folder,
 };
 
 /// Which of the commands, and what it needs to know.
@@ -74,10 +75,7 @@ struct SearchArgs {
 pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
     match &args.command {
         Command::Export { search, folder } => export(search, folder).await,
-        Command::Erase { mode, search } => match mode.mode() {
-            Mode::Apply => erase(search).await,
-            Mode::DryRun => print_dry_run(search).await,
-        },
+        Command::Erase { mode, search } => erase(search, mode.mode()).await,
     }
 }
 
@@ -117,14 +115,19 @@ impl Search {
 }
 
 async fn export(args: &SearchArgs, to: &Path) -> anyhow::Result<()> {
-    private_folder::ensure_new_or_empty(to)?;
+    if to.exists() {
+        let named = to.display();
+        let mut entries = fs::read_dir(to).with_context(|| format!("{named} is no folder to read"))?;
+        ensure!(entries.next().is_none(), "The folder {named} is not empty.");
+    }
     let search = Search::run(args).await?;
-    write(to, &search.stores, &search.found).await?;
+    let written = write(to, &search.stores, &search.found).await;
+    written.with_context(|| format!("not all could be written to {}", to.display()))?;
     let document = json!({ "person": search.person, "exported": search.found.counts(), "to": to });
     search.print(&document, format!("Exported to {}:", to.display()), Vec::new())
 }
 
-async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
+async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
     let search = Search::run(args).await?;
     let Search {
         stores,
@@ -133,11 +136,18 @@ async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
         bucket,
         ..
     } = &search;
-    let holders = stores.held_elsewhere(found).await?;
-    let mut lines = held_elsewhere::lines(&holders);
-    let in_a_line = lines.join(" ");
+    let holders = stores.holders(found).await?;
+    let mut lines = holder_lines(&holders);
+    if mode == Mode::DryRun {
+        let document = json!({
+            "person": person, "wouldErase": found.counts(), "heldElsewhere": holders,
+        });
+        let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
+        return search.print(&document, heading, lines);
+    }
+    let in_a_line = lines.join("; ");
     let told = stores.erase(person, found).await;
-    // The records that say so may be erased by now.
+    // The events that say so may be erased by now.
     let told = told.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
     let left = stores.search(person, &found.event_ids()).await?;
     ensure!(
@@ -145,35 +155,30 @@ async fn erase(args: &SearchArgs) -> anyhow::Result<()> {
         "Not everything was erased, or something came meanwhile; repeat it. Left are {}. {in_a_line}",
         left.summary(bucket).join(", ")
     );
-    let freed = found.freed();
     let document = json!({
-        "person": person, "erased": found.counts(), "awaitsCompaction": freed, "told": told, "heldElsewhere": holders,
+        "person": person, "erased": found.counts(), "told": told, "heldElsewhere": holders,
     });
     lines.insert(
         0,
         format!("Endpoints of webhooks that hear of person.erased are told so: event {told}."),
     );
-    lines.extend(freed.iter().map(|bucket| {
-        format!("The broker's files of the bucket {bucket} may hold the record until it compacts them.")
-    }));
     search.print(&document, "Erased, and found nothing more:".to_owned(), lines)
 }
 
-async fn print_dry_run(args: &SearchArgs) -> anyhow::Result<()> {
-    let search = Search::run(args).await?;
-    let holders = search.stores.held_elsewhere(&search.found).await?;
-    let document = json!({
-        "person": search.person, "wouldErase": search.found.counts(), "heldElsewhere": holders,
+fn holder_lines(holders: &[Holder]) -> Vec<String> {
+    let lines = holders.iter().map(|Holder { endpoint, notice }| {
+        format!("may hold the same: endpoint {endpoint} of webhooks, {notice}")
     });
-    let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
-    search.print(&document, heading, held_elsewhere::lines(&holders))
+    lines.collect()
 }
 
 /// What stands of a message in a file.
 type Document = fn(&StreamMessage) -> Value;
 
+/// Writes what was found into the folder, which nobody but its owner may open.
 async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {
-    private_folder::create(to)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(to)?;
+    fs::set_permissions(to, Permissions::from_mode(0o700))?;
     let files: [(&str, Place, Document); 5] = [
         ("events.json", EVENTS, event),
         ("dead-letters.json", DEAD_LETTERS, dead_letters::document),
@@ -183,16 +188,16 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
     ];
     for (name, place, document) in files {
         let documents: Vec<Value> = found.of(place).iter().map(document).collect();
-        private_folder::write(&to.join(name), &serde_json::to_vec_pretty(&documents)?)?;
+        fs::write(to.join(name), serde_json::to_vec_pretty(&documents)?)?;
     }
     if let Some(subscriber) = found.of(SUBSCRIBER).first() {
         let subscriber = serde_json::to_vec_pretty(&record(subscriber))?;
-        private_folder::write(&to.join("subscriber.json"), &subscriber)?;
+        fs::write(to.join("subscriber.json"), subscriber)?;
     }
     for key in &found.resumes {
         let folder = to.join("resumes").join(key.attempt());
-        private_folder::create(&folder)?;
-        private_folder::write(&folder.join(found.file_name_of(key)), &stores.resume(key).await?)?;
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(found.file_name_of(key)), stores.resume(key).await?)?;
     }
     Ok(())
 }

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_nats::jetstream::{Context, message::StreamMessage};
+use anyhow::Context as _;
+use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
 use futures_util::TryStreamExt as _;
 use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
+use serde::Serialize;
 use serde_json::Value;
 use site_broker::{
-    DELIVERIES_BUCKET, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
+    DELIVERIES_BUCKET, Endpoint, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
     VISITOR_MAILS_BUCKET, ensure_person_key,
 };
 use site_events::{
@@ -20,10 +22,7 @@ use subscribers::Subscriber;
 use uuid::Uuid;
 use visitor::{PersonId, PersonKey};
 
-use crate::{
-    broker,
-    held_elsewhere::{self, Holder},
-};
+use crate::broker;
 
 /// A stream or a bucket of the broker that holds personal data.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +85,7 @@ impl Place {
     }
 
     /// The stream itself, or the one behind the bucket.
-    pub fn stream_name(self) -> String {
+    fn stream_name(self) -> String {
         let prefix = if self.is_bucket { "KV_" } else { "" };
         format!("{prefix}{}", self.store)
     }
@@ -95,6 +94,15 @@ impl Place {
     fn subject(self, key: &str) -> String {
         format!("$KV.{}.{key}", self.store)
     }
+}
+
+/// An endpoint of webhooks that hears of such events as a person has.
+#[derive(Debug, Serialize)]
+pub struct Holder {
+    /// Its name.
+    pub endpoint: String,
+    /// Who tells it of the erasure: the event, or nobody but the operator.
+    pub notice: &'static str,
 }
 
 /// Every store that may hold personal data.
@@ -159,7 +167,7 @@ impl PersonalDataStores {
         }
         // They lie under ids of inboxes, which an address has many of, and name events. All of a day are read.
         let counted_mails = self.reader(VISITOR_MAILS).await?;
-        let mut records = broker::all(&counted_mails);
+        let mut records = counted_mails.all();
         while let Some(record) = records.try_next().await? {
             if counts_any_of(&broker::content(&record), &about_them) {
                 found.messages.entry(VISITOR_MAILS.name).or_default().push(record);
@@ -195,13 +203,35 @@ impl PersonalDataStores {
         broker::reader(&self.context, &place.stream_name()).await
     }
 
-    /// Who else holds what was found of a person.
+    /// The endpoints of webhooks that hear of such events as were found of a person: they may hold the same data.
     ///
     /// # Errors
     ///
-    /// As [`held_elsewhere::search`].
-    pub async fn held_elsewhere(&self, data: &PersonalData) -> anyhow::Result<Vec<Holder>> {
-        held_elsewhere::search(&self.context, data).await
+    /// If the broker does not answer.
+    pub async fn holders(&self, found: &PersonalData) -> anyhow::Result<Vec<Holder>> {
+        let events = found.of(EVENTS).iter();
+        let kinds: BTreeSet<&str> = events
+            .map(|event| subjects::without_person(&event.subject))
+            .collect();
+        let site = broker::stream(&self.context, SITE_STREAM).await?;
+        let consumers = site.consumers().try_collect::<Vec<Info>>().await;
+        let mut holders = Vec::new();
+        for consumer in consumers.context("the endpoints of webhooks cannot be listed")? {
+            let Some(endpoint) = consumer.name.strip_prefix(Endpoint::CONSUMER_PREFIX) else {
+                continue;
+            };
+            let filters = consumer.config.filter_subjects.iter();
+            let heard: BTreeSet<&str> = filters.map(|filter| subjects::without_person(filter)).collect();
+            if !heard.is_disjoint(&kinds) {
+                let is_told = heard.contains(EventType::PersonErased.subject_prefix());
+                holders.push(Holder {
+                    endpoint: endpoint.to_owned(),
+                    notice: if is_told { "told" } else { "to be told by you" },
+                });
+            }
+        }
+        holders.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
+        Ok(holders)
     }
 
     /// Erases what was found of a person. So that whoever was told of the person hears of it even if this ends half-way, the event that
@@ -282,13 +312,6 @@ impl PersonalData {
         });
         let resumes = format!("résumés: {} (S3 bucket {bucket})", self.resumes.len());
         messages.into_iter().chain([resumes]).collect()
-    }
-
-    /// The buckets whose files may still hold, as free space, what told of the person. A delivery record tells of nobody.
-    pub fn freed(&self) -> Vec<&'static str> {
-        let mut freed = vec![SUBSCRIBER, UPLOADS, VISITOR_MAILS];
-        freed.retain(|place| !self.of(*place).is_empty());
-        freed.into_iter().map(|place| place.store).collect()
     }
 
     /// Whether there is nothing at all.
