@@ -12,7 +12,6 @@ from tree import (
     OVERLAYS,
     RENDERED,
     RESTORE,
-    RESTORE_FROM_VOLUME,
     ROOT,
     Workload,
     issued,
@@ -386,9 +385,8 @@ def test_the_sweep_is_no_dry_run(folder):
     assert sweep.container["args"] == ["sweep", "--yes"]
 
 
-@pytest.mark.parametrize("folder", [RESTORE, RESTORE_FROM_VOLUME])
-def test_a_restore_writes_while_nobody_else_does(folder):
-    objects = render(folder)
+def test_a_restore_writes_while_nobody_else_does():
+    objects = render(RESTORE)
     pods = {pod.name: pod for pod in workloads(objects)}
     # What stores the data, the scanner that stores none, and the job itself.
     assert set(pods) == {"nats", "clamd", "restore"}
@@ -412,18 +410,6 @@ def test_what_is_restored_comes_from_where_the_backup_goes():
     assert "BACKUP_IDENTITY_FILE" not in backup.settings
     assert restore.settings["BACKUP_IDENTITY_FILE"] == "/identity/identity"
     assert restore.secret_files()["/identity"] == "backup-identity"
-
-
-def test_a_volume_of_backups_is_the_same_for_both():
-    objects = render(RESTORE_FROM_VOLUME)
-    assert "backups" in named(objects, "PersistentVolumeClaim")
-    [restore] = [pod for pod in workloads(objects) if pod.name == "restore"]
-    [backup] = [pod for pod in workloads(render_with(["backup-on-volume"])) if pod.name == "backup"]
-    for pod in (restore, backup):
-        claims = {volume["name"]: volume.get("persistentVolumeClaim") for volume in pod.pod["volumes"]}
-        assert claims["backups"] == {"claimName": "backups"}
-        [folder] = [mount["mountPath"] for mount in pod.container["volumeMounts"] if mount["name"] == "backups"]
-        assert pod.container["args"][1] == folder
 
 
 def test_a_drill_is_told_all_that_a_restore_wants():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from flows import flows, selects
-from tree import DRILL, OVERLAYS, RESTORE_FROM_VOLUME, Workload, copies, named, of_kind, render, render_with, volume_access, workloads
+from tree import DRILL, OVERLAYS, Workload, copies, named, of_kind, render, render_with, workloads
 
 # The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
 VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
@@ -45,28 +45,6 @@ def test_a_pod_says_what_it_needs_and_what_it_may_have(pod):
 def test_each_folder_that_is_written_to_is_a_volume(pod):
     writable = {mount["mountPath"] for mount in pod.container.get("volumeMounts", []) if not mount.get("readOnly")}
     assert {value for name, value in pod.settings.items() if name.endswith("_DIR")} <= writable
-
-
-def test_the_way_to_the_backups_is_restricted_and_reaches_nobody():
-    objects = [*render("overlays/production"), volume_access()]
-    found = Workload(objects[-1], objects)
-    test_a_pod_is_restricted(found)
-    assert found.pod["automountServiceAccountToken"] is False
-    policies = of_kind(objects, "NetworkPolicy")
-    naming = [policy["metadata"]["name"] for policy in policies if selects(policy["spec"]["podSelector"], found.labels)]
-    assert set(naming) == {"default-deny", "dns"}
-
-
-def test_the_way_to_the_backups_sees_them_as_the_backup_does():
-    """The same folder, and the user who alone may read what is in it."""
-    objects = [*render_with(["backup-on-volume"]), *render(RESTORE_FROM_VOLUME), volume_access()]
-    pods = {pod.name: pod for pod in [*workloads(objects), Workload(objects[-1], objects)]}
-    there = [pods["backup"], pods["restore"], pods["backups"]]
-    for pod in there:
-        assert {"name": "backups", "persistentVolumeClaim": {"claimName": "backups"}} in pod.pod["volumes"]
-        [mount] = [mount for mount in pod.container["volumeMounts"] if mount["name"] == "backups"]
-        assert mount["mountPath"] == "/backups"
-        assert pod.pod["securityContext"] == there[0].pod["securityContext"]
 
 
 def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():

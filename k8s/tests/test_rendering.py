@@ -22,7 +22,6 @@ from tree import (
     K8S,
     RENDERED,
     RESTORE,
-    RESTORE_FROM_VOLUME,
     ROOT,
     Workload,
     changed_production,
@@ -36,7 +35,6 @@ from tree import (
     render_text,
     render_with,
     tool,
-    volume_access,
     workloads,
 )
 
@@ -57,9 +55,9 @@ COMBINATIONS = [
 ]
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL, *EXAMPLES])
+@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, DRILL, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
-    assert unknown_kinds([*render(folder), volume_access()], VERSIONS) == set()
+    assert unknown_kinds(render(folder), VERSIONS) == set()
 
 
 @pytest.mark.parametrize("component", TAKEN_BY_TESTS)
@@ -148,7 +146,7 @@ def objects_within(found, path=""):
 
 
 def test_every_component_is_rendered_by_some_overlay():
-    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in [*RENDERED, RESTORE, RESTORE_FROM_VOLUME])
+    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in [*RENDERED, RESTORE])
     components = [folder.name for folder in (K8S / "components").iterdir()]
     assert components
     assert [name for name in components if f"components/{name}\n" not in taken] == []
@@ -156,8 +154,8 @@ def test_every_component_is_rendered_by_some_overlay():
 
 def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(tmp_path):
     """Each different object once, wherever it is rendered."""
-    objects = [found for folder in [*RENDERED, RESTORE, RESTORE_FROM_VOLUME, DRILL] for found in render(folder)]
-    different = {json.dumps(found, sort_keys=True): found for found in [*objects, volume_access()]}
+    objects = [found for folder in [*RENDERED, RESTORE, DRILL] for found in render(folder)]
+    different = {json.dumps(found, sort_keys=True): found for found in objects}
     manifest = tmp_path / "rendered.yaml"
     manifest.write_text("---\n".join(f"{text}\n" for text in different))
     command = [sys.executable, tool("checkov"), "--file", manifest, "--framework", "kubernetes", "--output", "json", "--skip-download"]

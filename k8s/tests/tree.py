@@ -19,9 +19,8 @@ K8S = ROOT / "k8s"
 OVERLAYS = ["overlays/local", "overlays/production"]
 # Every way the tree is put together: with these, each component is rendered once at least.
 RENDERED = [*OVERLAYS, "tests/with-others"]
-# Production's, with the job that brings a backup back in place of all that works: from the bucket of backups, and from a volume.
+# Production's, with the job that brings a backup back in place of all that works.
 RESTORE = "tests/restore"
-RESTORE_FROM_VOLUME = "tests/restore-from-volume"
 # What restores the newest backup once a month, in a namespace of its own.
 DRILL = "overlays/drill"
 # A Gateway, for a cluster that has none.
@@ -154,13 +153,6 @@ def routes(objects):
             sign = {"Prefix": "", "Exact": "="}[path["pathType"]]
             led[sign + path["path"]] = (backend["name"], ports[backend["port"]["name"]])
     return led
-
-
-def volume_access():
-    """The way to the backups, which no overlay has, as `kubectl --namespace site apply` takes it."""
-    pod = yaml.safe_load((K8S / "components/backup-on-volume/volume-access.yaml").read_text())
-    pod["metadata"]["namespace"] = "site"
-    return pod
 
 
 class Workload:

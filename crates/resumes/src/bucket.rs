@@ -6,11 +6,11 @@ use aws_sdk_s3::{
     Client,
     config::{http::HttpResponse, timeout::TimeoutConfig},
     error::{ProvideErrorMetadata, SdkError},
-    primitives::{ByteStream, DateTime},
+    primitives::DateTime,
     types::{CompletedMultipartUpload, CompletedPart},
 };
 use time::OffsetDateTime;
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::{CONNECT_TIMEOUT, ResumeStoreError, S3Settings, authorised};
 
@@ -58,13 +58,13 @@ impl Bucket {
         &self.name
     }
 
-    /// Every file whose key begins so, in the order of their keys.
+    /// Every file, in the order of their keys.
     ///
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn list(&self, prefix: &str) -> Result<Vec<ListedFile>, ResumeStoreError> {
-        let listing = self.client.list_objects_v2().bucket(&self.name).prefix(prefix);
+    pub async fn list(&self) -> Result<Vec<ListedFile>, ResumeStoreError> {
+        let listing = self.client.list_objects_v2().bucket(&self.name);
         let mut pages = listing.into_paginator().send();
         let mut files = Vec::new();
         while let Some(page) = pages.next().await {
@@ -99,14 +99,50 @@ impl Bucket {
         }
     }
 
-    /// Begins a file. It is there once [`Upload::finish`] has succeeded, and not a part of it before.
-    pub fn upload(&self, key: String) -> Upload {
-        Upload {
-            bucket: self.clone(),
-            key,
-            part: Vec::new(),
-            large: None,
+    /// Stores a file, in parts where it is large. Before this succeeds nothing of it is there.
+    ///
+    /// # Errors
+    ///
+    /// If the content cannot be read, or the store did not take it.
+    pub async fn put(&self, key: &str, mut content: impl AsyncRead + Unpin) -> Result<(), ResumeStoreError> {
+        let first = next_part(&mut content).await?;
+        if first.len() == PART_BYTES {
+            return self.put_in_parts(key, first, content).await;
         }
+        let put = self.client.put_object().bucket(&self.name).key(key);
+        let put = put.body(first.into()).send().await;
+        put.map(drop).map_err(|error| failed("take the file", &error))
+    }
+
+    async fn put_in_parts(
+        &self,
+        key: &str,
+        first: Vec<u8>,
+        mut content: impl AsyncRead + Unpin,
+    ) -> Result<(), ResumeStoreError> {
+        let (client, name) = (&self.client, &self.name);
+        let create = client.create_multipart_upload().bucket(name).key(key);
+        let created = create.send().await;
+        let created = created.map_err(|error| failed("begin a large file", &error))?;
+        let id = created.upload_id.unwrap_or_default();
+        let (mut parts, mut part) = (Vec::new(), first);
+        while !part.is_empty() {
+            let number = i32::try_from(parts.len() + 1).unwrap_or(i32::MAX);
+            let upload = client.upload_part().bucket(name).key(key).upload_id(&id);
+            let uploaded = upload.part_number(number).body(part.into()).send().await;
+            let uploaded = uploaded.map_err(|error| failed("take a part of the file", &error))?;
+            let uploaded = CompletedPart::builder()
+                .part_number(number)
+                .set_e_tag(uploaded.e_tag);
+            parts.push(uploaded.build());
+            part = next_part(&mut content).await?;
+        }
+        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+        let complete = client.complete_multipart_upload().bucket(name).key(key);
+        let completed = complete.upload_id(id).multipart_upload(parts).send().await;
+        completed
+            .map(drop)
+            .map_err(|error| failed("put the file's parts together", &error))
     }
 
     /// Removes a file; removing what is not there is a success.
@@ -135,87 +171,12 @@ fn point_in_time(stored: DateTime) -> Option<OffsetDateTime> {
     OffsetDateTime::from_unix_timestamp(stored.secs()).ok()
 }
 
-/// A file that is on its way into the bucket.
-pub struct Upload {
-    bucket: Bucket,
-    key: String,
-    /// What was not sent yet.
-    part: Vec<u8>,
-    /// What was sent, where the file is larger than a part.
-    large: Option<LargeUpload>,
-}
-
-struct LargeUpload {
-    id: String,
-    parts: Vec<CompletedPart>,
-}
-
-impl Upload {
-    /// Adds to it.
-    ///
-    /// # Errors
-    ///
-    /// If the store did not take a part of it.
-    pub async fn write(&mut self, content: &[u8]) -> Result<(), ResumeStoreError> {
-        self.part.extend_from_slice(content);
-        if self.part.len() < PART_BYTES {
-            return Ok(());
-        }
-        self.send_part().await
-    }
-
-    /// Ends it.
-    ///
-    /// # Errors
-    ///
-    /// If the store did not take it.
-    pub async fn finish(mut self) -> Result<(), ResumeStoreError> {
-        if self.large.is_some() && !self.part.is_empty() {
-            self.send_part().await?;
-        }
-        let Self {
-            bucket: Bucket { client, name },
-            key,
-            part,
-            large,
-        } = self;
-        let Some(LargeUpload { id, parts }) = large else {
-            let put = client.put_object().bucket(name).key(key).body(part.into());
-            let put = put.send().await;
-            return put.map(drop).map_err(|error| failed("take the file", &error));
-        };
-        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
-        let complete = client.complete_multipart_upload().bucket(name).key(key);
-        let completed = complete.upload_id(id).multipart_upload(parts).send().await;
-        completed
-            .map(drop)
-            .map_err(|error| failed("put the file's parts together", &error))
-    }
-
-    async fn send_part(&mut self) -> Result<(), ResumeStoreError> {
-        let Bucket { client, name } = &self.bucket;
-        let large = match &mut self.large {
-            Some(large) => large,
-            large => {
-                let create = client.create_multipart_upload().bucket(name).key(&self.key);
-                let created = create.send().await;
-                let created = created.map_err(|error| failed("begin a large file", &error))?;
-                large.insert(LargeUpload {
-                    id: created.upload_id.unwrap_or_default(),
-                    parts: Vec::new(),
-                })
-            }
-        };
-        let number = i32::try_from(large.parts.len() + 1).unwrap_or(i32::MAX);
-        let content = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
-        let upload = client.upload_part().bucket(name).key(&self.key);
-        let upload = upload.upload_id(&large.id).part_number(number);
-        let uploaded = upload.body(ByteStream::from(content)).send().await;
-        let uploaded = uploaded.map_err(|error| failed("take a part of the file", &error))?;
-        let part = CompletedPart::builder().part_number(number);
-        large.parts.push(part.set_e_tag(uploaded.e_tag).build());
-        Ok(())
-    }
+/// As much as a part holds, or what is left.
+async fn next_part(content: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ResumeStoreError> {
+    let mut part = Vec::new();
+    let read = content.take(PART_BYTES as u64).read_to_end(&mut part).await;
+    read.map_err(|error| ResumeStoreError::of_ours("take the file", &error))?;
+    Ok(part)
 }
 
 #[cfg(test)]

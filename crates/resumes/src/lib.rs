@@ -41,11 +41,11 @@ use site_service::{
 use tracing::{Instrument, Span, error_span, field::Empty};
 use visitor::PersonId;
 
-pub use bucket::{Bucket, ListedFile, Upload};
+pub use bucket::{Bucket, ListedFile};
 pub use endpoint::endpoint;
 pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
-pub use objects::{Keys, Object, ObjectInfo};
+pub use objects::ObjectInfo;
 pub use store_error::ResumeStoreError;
 pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
@@ -231,12 +231,8 @@ impl ResumeStore {
     ///
     /// If the store does not list the bucket.
     pub async fn keys_of_person(&self, person: &PersonId) -> Result<Vec<ResumeKey>, ResumeStoreError> {
-        let mut pages = self.keys_below(ResumeKey::prefix(person));
-        let mut keys = Vec::new();
-        while let Some(page) = pages.next().await? {
-            keys.extend(page.into_iter().map(ResumeKey::known));
-        }
-        Ok(keys)
+        let keys = self.keys(&ResumeKey::prefix(person)).await?;
+        Ok(keys.into_iter().map(ResumeKey::known).collect())
     }
 
     /// A résumé's content.

@@ -1,12 +1,6 @@
 //! The bucket's objects as they are: what a backup takes and a restore brings back.
 
-use aws_sdk_s3::{
-    config::http::HttpResponse,
-    error::SdkError,
-    operation::list_objects_v2::{ListObjectsV2Error, ListObjectsV2Output},
-    primitives::ByteStream,
-};
-use aws_smithy_async::future::pagination_stream::PaginationStream;
+use aws_sdk_s3::error::SdkError;
 use serde::{Deserialize, Serialize};
 
 use crate::{ResumeStore, ResumeStoreError};
@@ -21,66 +15,30 @@ pub struct ObjectInfo {
     pub content_type: Option<String>,
 }
 
-/// An object that is being read.
-pub struct Object {
-    /// What is known before its content came.
-    pub info: ObjectInfo,
-    content: ByteStream,
-}
-
-impl Object {
-    /// The next piece of its content; `None` once there is no more.
-    ///
-    /// # Errors
-    ///
-    /// If the connection ends before the content does.
-    pub async fn next(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, ResumeStoreError> {
-        let piece = self.content.try_next().await;
-        piece.map_err(|error| ResumeStoreError::cut_off("give the object", &error))
-    }
-}
-
-/// All keys of the bucket, a page at a time.
-pub struct Keys {
-    pages: PaginationStream<Result<ListObjectsV2Output, SdkError<ListObjectsV2Error, HttpResponse>>>,
-}
-
-impl Keys {
-    /// The next page; `None` once there is no more.
+impl ResumeStore {
+    /// All keys of the bucket that begin so, in their order.
     ///
     /// # Errors
     ///
     /// If the store does not list the bucket.
-    pub async fn next(&mut self) -> Result<Option<Vec<String>>, ResumeStoreError> {
-        let Some(page) = self.pages.next().await else {
-            return Ok(None);
-        };
-        let page = page.map_err(|error| ResumeStoreError::new("list the bucket", &error))?;
-        let objects = page.contents.unwrap_or_default().into_iter();
-        Ok(Some(objects.filter_map(|object| object.key).collect()))
-    }
-}
-
-impl ResumeStore {
-    /// All keys of the bucket, in their order.
-    pub fn keys(&self) -> Keys {
-        self.keys_below("")
-    }
-
-    /// All keys that begin so.
-    pub(crate) fn keys_below(&self, prefix: impl Into<String>) -> Keys {
+    pub async fn keys(&self, prefix: &str) -> Result<Vec<String>, ResumeStoreError> {
         let listing = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
-        Keys {
-            pages: listing.into_paginator().send(),
+        let mut pages = listing.into_paginator().send();
+        let mut keys = Vec::new();
+        while let Some(page) = pages.next().await {
+            let page = page.map_err(|error| ResumeStoreError::new("list the bucket", &error))?;
+            let objects = page.contents.unwrap_or_default().into_iter();
+            keys.extend(objects.filter_map(|object| object.key));
         }
+        Ok(keys)
     }
 
-    /// Opens an object; `None` where there is none under this key.
+    /// An object and its content; `None` where there is none under this key.
     ///
     /// # Errors
     ///
     /// If the store answers anything but the object or its absence.
-    pub async fn open(&self, key: &str) -> Result<Option<Object>, ResumeStoreError> {
+    pub async fn object(&self, key: &str) -> Result<Option<(ObjectInfo, Vec<u8>)>, ResumeStoreError> {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let object = match get.send().await {
             Ok(object) => object,
@@ -91,10 +49,9 @@ impl ResumeStore {
             key: key.to_owned(),
             content_type: object.content_type,
         };
-        Ok(Some(Object {
-            info,
-            content: object.body,
-        }))
+        let content = object.body.collect().await;
+        let content = content.map_err(|error| ResumeStoreError::cut_off("give the object", &error))?;
+        Ok(Some((info, content.to_vec())))
     }
 
     /// Stores an object.

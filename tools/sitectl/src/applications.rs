@@ -112,7 +112,7 @@ pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
 
 async fn link(args: &LinkArgs) -> anyhow::Result<()> {
     let resume = resume_of(args).await?;
-    let found = ResumeStore::new(&args.store).open(&resume.key).await?;
+    let found = ResumeStore::new(&args.store).object(&resume.key).await?;
     ensure!(
         found.is_some(),
         "The résumé is not there any more; a link would lead nowhere."
@@ -132,7 +132,7 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
 async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
     let context = broker::connect(&args.common.nats).await?;
     let site = broker::reader(&context, SITE_STREAM).await?;
-    let mut events = broker::all(&site);
+    let mut events = site.all();
     while let Some(message) = events.try_next().await? {
         if let Some(event) = read(&message, EventType::CareersApplied)
             && event["id"] == args.id.to_string()

@@ -22,8 +22,6 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::progress;
-
 /// How long a person who typed a command waits for a broker that is away.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -88,11 +86,6 @@ pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReade
     Ok(StreamReader::new(context, stream(context, name).await?))
 }
 
-/// All messages of a stream, oldest first, with progress at a terminal. What comes meanwhile is among them.
-pub fn all(reader: &StreamReader) -> Messages<'_> {
-    progress::read(reader.all(), reader)
-}
-
 /// A bucket to be read, as the stream behind it.
 pub struct BucketReader {
     reader: StreamReader,
@@ -113,14 +106,9 @@ impl BucketReader {
         })
     }
 
-    /// The stream behind it.
-    pub fn stream(&self) -> &Stream {
-        self.reader.stream()
-    }
-
     /// Its records, markers of removed ones among them, oldest first. What is rewritten meanwhile comes again.
     pub fn records(&self) -> Messages<'_> {
-        all(&self.reader)
+        self.reader.all()
     }
 
     /// The records under keys that may hold wildcards; few match them.
@@ -130,11 +118,6 @@ impl BucketReader {
     /// If they cannot all be read.
     pub async fn search(&self, keys: &str) -> anyhow::Result<Vec<StreamMessage>> {
         search(&self.reader, &format!("{}{keys}", self.prefix)).await
-    }
-
-    /// Under which key a record lies.
-    pub fn key_of<'a>(&self, record: &'a StreamMessage) -> Option<&'a str> {
-        record.subject.strip_prefix(&self.prefix)
     }
 }
 

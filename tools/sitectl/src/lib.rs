@@ -20,8 +20,6 @@ mod output;
 mod person;
 pub mod personal_data;
 mod preflight;
-mod private_folder;
-mod progress;
 mod setup;
 mod subscribers;
 pub mod sweep;
@@ -31,7 +29,6 @@ mod webhooks;
 use clap::{Parser, Subcommand};
 pub use common_args::Mode;
 pub use output::printable;
-pub use progress::is_reader_gone;
 use site_service::settings;
 
 /// The operator's tool
@@ -56,11 +53,11 @@ enum Command {
     Newsletter(Box<newsletter::NewsletterArgs>),
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
     Webhooks(Box<webhooks::WebhooksArgs>),
-    /// Contact messages, and how each channel fared: list, export
+    /// Contact messages: list, export
     Leads(leads::LeadsArgs),
-    /// Applications, and how each channel fared: list, export, link
+    /// Applications: list, export, link
     Applications(Box<applications::ApplicationsArgs>),
-    /// Writes all that is stored, streams and bucket, into a folder or into a second bucket
+    /// Writes all that is stored, streams and bucket, into a second bucket
     Backup(Box<backup::BackupArgs>),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
     Restore(Box<backup::RestoreArgs>),

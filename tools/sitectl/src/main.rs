@@ -13,7 +13,6 @@ async fn main() -> ExitCode {
     };
     match sitectl::run(cli).await {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if sitectl::is_reader_gone(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}", sitectl::printable(&error_line(error.as_ref())));
             ExitCode::FAILURE

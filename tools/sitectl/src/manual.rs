@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::{Arg, Args, Command};
 use clap_complete::Shell;
 
-use crate::progress::stdout;
+use crate::output::stdout;
 
 /// Which shell.
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ pub struct ManPagesArgs {
 ///
 /// # Errors
 ///
-/// If nobody reads stdout any more.
+/// If the disk behind stdout is full.
 pub fn completions(args: &CompletionsArgs, tool: &Command) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io::{self, BufWriter, Write},
+    io::{self, BufWriter, ErrorKind, Write},
 };
 
 use csv::{Terminator, Writer, WriterBuilder};
@@ -11,15 +11,36 @@ use serde_json::Value;
 use tabwriter::TabWriter;
 use visitor::invisible::is_invisible;
 
-use crate::progress::{Stdout, is_reader_gone, stdout};
-
 /// How many rows have their columns aligned with each other: as many are held.
 const ROWS_AT_ONCE: usize = 500;
 /// What stands in an empty cell.
 const NOTHING: &str = "-";
 
-/// Prints the document where JSON is asked for, else the lines. That nobody reads them any more changes nothing of how the command
-/// ends.
+/// Where a command writes to. A reader who has seen enough, as `head` has, ends no command: what is left is dropped.
+pub struct Stdout(io::Stdout);
+
+/// What a command writes to.
+pub fn stdout() -> BufWriter<Stdout> {
+    BufWriter::new(Stdout(io::stdout()))
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
+
+/// Prints the document where JSON is asked for, else the lines.
 ///
 /// # Errors
 ///
@@ -29,14 +50,7 @@ pub fn print_output(
     document: &Value,
     lines: impl IntoIterator<Item = String>,
 ) -> anyhow::Result<()> {
-    match print_whole(json, document, lines) {
-        Err(error) if is_reader_gone(&error) => Ok(()),
-        printed => printed,
-    }
-}
-
-fn print_whole(json: bool, document: &Value, lines: impl IntoIterator<Item = String>) -> anyhow::Result<()> {
-    let mut out = BufWriter::new(stdout());
+    let mut out = stdout();
     if json {
         writeln!(out, "{document}")?;
     } else {
@@ -100,24 +114,23 @@ impl ListOutput {
         array: &'static str,
         headings: impl IntoIterator<Item = H>,
     ) -> Self {
-        let out = BufWriter::new(stdout());
         if json {
-            return Self::of(Form::Array(out, array));
+            return Self::of(Form::Array(stdout(), array));
         }
-        Self::table(out, headings.into_iter().map(Into::into).collect())
+        Self::table(stdout(), headings.into_iter().map(Into::into).collect())
     }
 
     /// Prints CSV (RFC 4180) to stdout, which a spreadsheet may open safely; for machines the same array as the list.
     ///
     /// # Errors
     ///
-    /// If nobody reads stdout any more, or the disk behind it is full.
+    /// If the disk behind stdout is full.
     pub fn export_to_stdout(json: bool, array: &'static str, headings: &[&str]) -> anyhow::Result<Self> {
         if json {
             return Ok(Self::to_stdout(json, array, [""; 0]));
         }
-        let out = BufWriter::new(stdout());
-        let mut csv = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+        let mut csv = WriterBuilder::new();
+        let mut csv = csv.terminator(Terminator::CRLF).from_writer(stdout());
         csv.write_record(headings).map_err(io::Error::from)?;
         Ok(Self::of(Form::Csv(Box::new(csv))))
     }
@@ -136,7 +149,7 @@ impl<W: Write> ListOutput<W> {
     ///
     /// # Errors
     ///
-    /// If nobody reads stdout any more, or the disk behind it is full.
+    /// If the disk behind stdout is full.
     pub fn item(
         &mut self,
         document: &impl Serialize,
@@ -174,7 +187,7 @@ impl<W: Write> ListOutput<W> {
     ///
     /// # Errors
     ///
-    /// If nobody reads stdout any more, or the disk behind it is full.
+    /// If the disk behind stdout is full.
     pub fn end(self, line_if_empty: &str) -> anyhow::Result<()> {
         let is_empty = self.items == 0;
         let mut out = match self.form {

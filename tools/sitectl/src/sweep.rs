@@ -7,13 +7,7 @@ use std::time::Duration;
 
 use ::subscribers::{Retention, Subscriber, Subscribers};
 use anyhow::Context as _;
-use async_nats::{
-    Client,
-    jetstream::{
-        self,
-        stream::{self, Stream},
-    },
-};
+use async_nats::{Client, jetstream};
 use clap::Args;
 use futures_util::{TryStreamExt as _, stream::select_all};
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
@@ -28,12 +22,7 @@ use crate::{
     broker::{self, BucketReader},
     common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
-    progress::Progress,
 };
-
-/// What the sweep writes at a time, many times over.
-const ROOM_BYTES: i64 = 64 * 1024;
-const NO_TIME: &str = "the broker did not tell its time (setting NATS_URL); repeat it";
 
 /// What the sweep needs to know.
 #[derive(Args, Debug)]
@@ -73,19 +62,16 @@ pub struct Swept {
     pub synthetic: u64,
 }
 
-/// Removes the résumés of uploads that were cut off and of events that expired, and the addresses of people who left.
+/// Removes what nothing needs any more, and says what that was.
 ///
 /// # Errors
 ///
-/// If the broker or the store did not answer. What was removed by then nothing needed; repeating it goes on from there.
+/// As [`remove_unneeded`].
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
-    let (mode, grace) = (args.mode.mode(), args.grace);
+    let mode = args.mode.mode();
     let client = broker::client(&args.common.nats).await?;
     let store = ResumeStore::new(&args.store);
-    let mut swept = remove_orphans(client.clone(), store, grace, mode).await?;
-    let now = broker::time(&client).await.context(NO_TIME)?;
-    swept.addresses = forget_addresses(client.clone(), now, mode).await?;
-    swept.synthetic = remove_synthetic(client, now, grace, mode).await?;
+    let swept = remove_unneeded(client, store, args.grace, mode).await?;
     print_swept(&swept, mode, args.common.json)
 }
 
@@ -114,136 +100,62 @@ fn print_swept(swept: &Swept, mode: Mode, json: bool) -> anyhow::Result<()> {
     print_output(json, &json!({ key: swept }), lines)
 }
 
-/// Takes the address out of every record that needs none any more; gives of how many, or of how many it would. The newsletter service
-/// does so itself when somebody leaves: these are records that it did not come to.
+/// Removes the résumés of uploads that have no event after this grace period, and of events that expired; the addresses of people who
+/// left; and after the same grace period the events of checks' forms.
 ///
 /// # Errors
 ///
-/// If the broker does not answer; repeating it goes on from there. A record that is no subscriber's is left alone.
-async fn forget_addresses(client: Client, now: OffsetDateTime, mode: Mode) -> anyhow::Result<u64> {
-    let context = jetstream::new(client.clone());
-    let bucket = BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?;
-    let subscribers = Subscribers::open(client).await?;
-    let (mut forgotten, mut records) = (0, bucket.records());
-    while let Some(message) = records.try_next().await? {
-        // Neither is one that was deleted, nor one of which the newsletter service tells when it meets it.
-        let known = serde_json::from_slice::<Subscriber>(&message.payload).ok();
-        let Some((known, person)) = known.zip(broker::person_of(&message)) else {
-            continue;
-        };
-        let swept = known.clone().swept(now);
-        if swept == known {
-            continue;
-        }
-        // The number of a bucket's message is the record's revision.
-        let write = subscribers.write(&person, &swept, message.sequence, Retention::Forever);
-        match mode.apply(write).await {
-            Ok(_) => forgotten += 1,
-            // They came back, or left, in this moment; the next sweep looks again.
-            Err(RecordError::Conflict) => {}
-            Err(error) => return Err(error).context("not every address was removed; repeat it"),
-        }
-    }
-    Ok(forgotten)
-}
-
-/// Removes the events of checks' forms after this grace period.
-async fn remove_synthetic(
-    client: Client,
-    now: OffsetDateTime,
-    grace: Duration,
-    mode: Mode,
-) -> anyhow::Result<u64> {
-    let site = broker::reader(&jetstream::new(client), SITE_STREAM).await?;
-    let [events, _] = subjects::events_of(PersonId::synthetic().as_str());
-    let mut removed = 0;
-    let mut messages = site.under(&events);
-    while let Some(message) = messages.try_next().await? {
-        if message.time + grace < now {
-            mode.apply(broker::secure_delete(site.stream(), message.sequence))
-                .await?;
-            removed += 1;
-        }
-    }
-    Ok(removed)
-}
-
-/// Removes the résumés of uploads that have no event after this grace period, and of events that expired.
-///
-/// # Errors
-///
-/// If the broker or the store did not answer. What was removed by then had no event; repeating it goes on from there.
-pub async fn remove_orphans(
+/// If the broker or the store did not answer. What was removed by then nothing needed; repeating it goes on from there.
+pub async fn remove_unneeded(
     client: Client,
     store: ResumeStore,
     grace: Duration,
     mode: Mode,
 ) -> anyhow::Result<Swept> {
     let now = broker::time(&client).await;
-    let context = jetstream::new(client);
-    let uploads = BucketReader::open(&context, UPLOADS_BUCKET).await?;
-    let usual = uploads.stream().cached_info().config.clone();
+    let context = jetstream::new(client.clone());
     let sweep = Sweep {
         mode,
-        now: now.context(NO_TIME)?,
+        grace,
+        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
         records: UploadRecords::open(&context).await?,
-        uploads,
+        uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
         site: broker::reader(&context, SITE_STREAM).await?,
         dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
+        subscriber_records: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
+        subscribers: Subscribers::open(client).await?,
         store,
     };
-    let raised = mode.apply(make_room(&context, sweep.uploads.stream())).await?;
-    let swept = sweep.run(grace).await;
-    if raised == Some(true) {
-        let lowered = context.update_stream(&usual).await;
-        lowered.context("the share of bucket uploads stays raised; `sitectl setup` lowers it")?;
-    }
-    swept
-}
-
-/// Raises the share of upload records if there is no room for what the sweep writes: three brokers refuse that in a full bucket
-/// although it leaves less there, and nothing could empty it any more.
-async fn make_room(context: &jetstream::Context, uploads: &Stream) -> anyhow::Result<bool> {
-    let info = uploads.cached_info();
-    let needed = i64::try_from(info.state.bytes)? + ROOM_BYTES;
-    if needed <= info.config.max_bytes {
-        return Ok(false);
-    }
-    let raised = stream::Config {
-        max_bytes: needed,
-        ..info.config.clone()
-    };
-    let raising = context.update_stream(&raised).await;
-    raising.context("bucket uploads is full, and its share cannot be raised (setting STREAM_STORAGE_MB)")?;
-    Ok(true)
+    let mut swept = Swept::default();
+    sweep.uploads(&mut swept).await?;
+    sweep.expired(&mut swept).await?;
+    sweep.addresses(&mut swept).await?;
+    sweep.synthetic(&mut swept).await?;
+    Ok(swept)
 }
 
 struct Sweep {
     mode: Mode,
+    grace: Duration,
     now: OffsetDateTime,
     records: UploadRecords,
     uploads: BucketReader,
     site: StreamReader,
     dead_letters: StreamReader,
+    subscriber_records: BucketReader,
+    subscribers: Subscribers,
     store: ResumeStore,
 }
 
 impl Sweep {
-    async fn run(&self, grace: Duration) -> anyhow::Result<Swept> {
-        let mut swept = Swept::default();
-        self.uploads(grace, &mut swept).await?;
-        self.expired(grace, &mut swept).await?;
-        Ok(swept)
-    }
-
     /// The uploads that left a record.
-    async fn uploads(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
+    async fn uploads(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let mut records = self.uploads.records();
         while let Some(message) = records.try_next().await? {
             let Some(record) = self.records.record_of(&message) else {
                 continue;
             };
-            if message.time + grace > self.now {
+            if message.time + self.grace > self.now {
                 swept.under_way += 1;
                 continue;
             }
@@ -269,25 +181,63 @@ impl Sweep {
         Ok(())
     }
 
-    /// Résumés that were stored before any event that is still kept. `grace` goes to uploads of that moment.
+    /// Résumés that were stored before any event that is still kept. The grace period goes to uploads of that moment.
     ///
     /// How old one is, only the clock of its careers service has said. So what has a record is left alone here: its event may
     /// be stored any moment. The record is removed after that, so that it is asked for before the event is.
-    async fn expired(&self, grace: Duration, swept: &mut Swept) -> anyhow::Result<()> {
+    async fn expired(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {
             return Ok(());
         }
-        let mut progress = Progress::new("objects", None);
-        let mut keys = self.store.keys();
-        while let Some(page) = keys.next().await? {
-            for key in page.into_iter().map(ResumeKey::known) {
-                progress.inc(1);
-                let is_old = key.uploaded().is_some_and(|at| at + max_age + grace < self.now);
-                if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
-                    self.mode.apply(self.store.delete(&key)).await?;
-                    swept.expired += 1;
-                }
+        for key in self.store.keys("").await?.into_iter().map(ResumeKey::known) {
+            let is_old = key
+                .uploaded()
+                .is_some_and(|at| at + max_age + self.grace < self.now);
+            if is_old && !self.records.is_provisional(&key).await? && !self.is_referenced(&key).await? {
+                self.mode.apply(self.store.delete(&key)).await?;
+                swept.expired += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The addresses in records that need none any more. The newsletter service takes them out when somebody leaves: these are
+    /// records that it did not come to. A record that is no subscriber's is left alone.
+    async fn addresses(&self, swept: &mut Swept) -> anyhow::Result<()> {
+        let mut records = self.subscriber_records.records();
+        while let Some(message) = records.try_next().await? {
+            let known = serde_json::from_slice::<Subscriber>(&message.payload).ok();
+            let Some((known, person)) = known.zip(broker::person_of(&message)) else {
+                continue;
+            };
+            let needed = known.clone().swept(self.now);
+            if needed == known {
+                continue;
+            }
+            // The number of a bucket's message is the record's revision.
+            let write = self
+                .subscribers
+                .write(&person, &needed, message.sequence, Retention::Forever);
+            match self.mode.apply(write).await {
+                Ok(_) => swept.addresses += 1,
+                // They came back, or left, in this moment; the next sweep looks again.
+                Err(RecordError::Conflict) => {}
+                Err(error) => return Err(error).context("not every address was removed; repeat it"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The events of checks' forms.
+    async fn synthetic(&self, swept: &mut Swept) -> anyhow::Result<()> {
+        let [events, _] = subjects::events_of(PersonId::synthetic().as_str());
+        let mut messages = self.site.under(&events);
+        while let Some(message) = messages.try_next().await? {
+            if message.time + self.grace < self.now {
+                let deleting = broker::secure_delete(self.site.stream(), message.sequence);
+                self.mode.apply(deleting).await?;
+                swept.synthetic += 1;
             }
         }
         Ok(())

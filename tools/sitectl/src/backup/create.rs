@@ -1,6 +1,11 @@
 //! `sitectl backup`.
 
-use age::x25519::Recipient;
+use std::{
+    fs::File,
+    io::{Seek as _, Write as _},
+};
+
+use age::{stream::StreamWriter, x25519::Recipient};
 use anyhow::Context as _;
 use async_nats::jetstream::Context;
 use base16ct::lower::encode_string;
@@ -14,22 +19,21 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     BackupArgs,
-    encryption::EncryptedFile,
+    encryption::encrypted_file,
     jetstream,
     repository::{Manifest, Repository, StreamCount},
     snapshot,
 };
-use crate::{broker, output::print_output, progress::Progress};
+use crate::{broker, output::print_output};
 
 /// What is there so far is good for nothing without a manifest.
 const NO_BACKUP: &str = "there is no backup; repeat it";
 
-/// Writes all that is stored into the folder or the bucket, and the manifest when all of it is there; and then removes from there
-/// what is kept no longer.
+/// Writes all that is stored into the bucket of backups, then the manifest, and removes from there what is kept no longer.
 ///
 /// # Errors
 ///
-/// If a store cannot be read, the broker has no stream `SITE`, or the folder or the bucket does not take it all.
+/// If a store cannot be read, the broker has no stream `SITE`, or the bucket of backups does not take it all.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let version = client.server_info().version;
@@ -40,7 +44,7 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
     let mut backup = Backup {
-        repository: args.place.open().await?,
+        repository: args.bucket.open().await?,
         recipients: &args.backup_recipients,
         manifest: Manifest::begin(OffsetDateTime::now_utc(), version),
         sent: Sent::default(),
@@ -51,16 +55,14 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     }
     let taken = backup.take_objects(&store).await;
     taken.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
-    let Backup {
-        repository,
-        manifest,
-        sent,
-        ..
-    } = backup;
-    repository.write_manifest(&manifest).await.context(NO_BACKUP)?;
-    let removed = repository.prune(args.retention, &manifest).await;
-    let removed = removed.context("the backup is whole, but older ones cannot be removed")?;
-    print_backup(args, &repository, &manifest, &sent, &removed)
+    let written = backup.repository.write_manifest(&backup.manifest).await;
+    written.context(NO_BACKUP)?;
+    let removed = backup.repository.prune(args.backup_keep_days, &backup.manifest);
+    let removed = removed.await;
+    backup.print(
+        args,
+        &removed.context("the backup is whole, but older ones cannot be removed")?,
+    )
 }
 
 /// The names of all streams, events first (see [`super`]).
@@ -92,10 +94,10 @@ struct Sent {
 impl Backup<'_> {
     async fn take_stream(&mut self, context: &Context, stream: &str) -> anyhow::Result<()> {
         let name = format!("{}/{}", self.manifest.name()?, snapshot::file_name(stream));
-        let mut file = self.begin(&name)?;
+        let mut file = encrypted_file(self.recipients)?;
         let info = snapshot::download(context, stream, &mut file).await?;
         let messages = info.messages();
-        self.finish(name, file).await?;
+        self.send(name, file).await?;
         self.manifest.streams.insert(stream.to_owned(), info);
         let stream = stream.to_owned();
         self.manifest
@@ -106,13 +108,8 @@ impl Backup<'_> {
     }
 
     async fn take_objects(&mut self, store: &ResumeStore) -> anyhow::Result<()> {
-        let mut progress = Progress::new("objects", None);
-        let mut keys = store.keys();
-        while let Some(page) = keys.next().await? {
-            for key in page {
-                progress.inc(1);
-                self.take_object(store, &key).await?;
-            }
+        for key in store.keys("").await? {
+            self.take_object(store, &key).await?;
         }
         Ok(())
     }
@@ -123,17 +120,13 @@ impl Backup<'_> {
         if let Some(bytes) = self.repository.bytes_of(&name) {
             self.manifest.files.insert(name, bytes);
         } else {
-            let Some(mut object) = store.open(key).await? else {
+            let Some((info, content)) = store.object(key).await? else {
                 return Ok(());
             };
-            let mut file = self.begin(&name)?;
-            let mut description = serde_json::to_vec(&object.info)?;
-            description.push(b'\n');
-            file.write(&description).await?;
-            while let Some(piece) = object.next().await? {
-                file.write(piece.as_ref()).await?;
-            }
-            self.finish(name, file).await?;
+            let mut file = encrypted_file(self.recipients)?;
+            writeln!(file, "{}", serde_json::to_string(&info)?)?;
+            file.write_all(&content)?;
+            self.send(name, file).await?;
             self.sent.objects += 1;
         }
         self.manifest.contents.objects += 1;
@@ -148,37 +141,32 @@ impl Backup<'_> {
         format!("objects/{}.age", encode_string(&hash))
     }
 
-    fn begin(&self, name: &str) -> anyhow::Result<EncryptedFile> {
-        EncryptedFile::begin(self.repository.place.create(name)?, self.recipients)
-    }
-
-    async fn finish(&mut self, name: String, file: EncryptedFile) -> anyhow::Result<()> {
-        let bytes = file.finish().await?;
+    async fn send(&mut self, name: String, file: StreamWriter<File>) -> anyhow::Result<()> {
+        let mut file = file.finish()?;
+        let bytes = file.stream_position()?;
+        file.rewind()?;
+        let file = tokio::fs::File::from_std(file);
+        self.repository.bucket.put(&name, file).await?;
         self.sent.bytes += bytes;
         self.manifest.files.insert(name, bytes);
         Ok(())
     }
-}
 
-fn print_backup(
-    args: &BackupArgs,
-    repository: &Repository,
-    manifest: &Manifest,
-    sent: &Sent,
-    removed: &[String],
-) -> anyhow::Result<()> {
-    let to = repository.place.named(&format!("{}/", manifest.name()?));
-    let taken = manifest.taken.format(&Rfc3339)?;
-    let (contents, bytes) = (&manifest.contents, manifest.bytes());
-    let document = json!({
-        "to": to, "taken": taken, "bytes": bytes, "backedUp": contents, "sent": sent, "removed": removed,
-    });
-    let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
-    lines.extend(contents.lines(&args.store.s3_bucket));
-    lines.push(format!(
-        "sent: {} bytes, {} objects that were not there",
-        sent.bytes, sent.objects
-    ));
-    lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));
-    print_output(args.common.json, &document, lines)
+    fn print(&self, args: &BackupArgs, removed: &[String]) -> anyhow::Result<()> {
+        let Self { manifest, sent, .. } = self;
+        let to = self.repository.named(&format!("{}/", manifest.name()?));
+        let taken = manifest.taken.format(&Rfc3339)?;
+        let (contents, bytes) = (&manifest.contents, manifest.bytes());
+        let document = json!({
+            "to": to, "taken": taken, "bytes": bytes, "backedUp": contents, "sent": sent, "removed": removed,
+        });
+        let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
+        lines.extend(contents.lines(&args.store.s3_bucket));
+        lines.push(format!(
+            "sent: {} bytes, {} objects that were not there",
+            sent.bytes, sent.objects
+        ));
+        lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));
+        print_output(args.common.json, &document, lines)
+    }
 }

@@ -1,20 +1,15 @@
 //! Encryption of a backup's files by age (age-encryption.org/v1), for public keys: whoever writes a backup cannot read it, and a file
 //! that was altered or cut off cannot be decrypted.
 
-use std::{
-    cell::RefCell,
-    io::{self, Write},
-    rc::Rc,
-};
+use std::fs::File;
 
 use age::{
     DecryptError, Decryptor, Encryptor, Identity, IdentityFile, stream::StreamWriter, x25519::Recipient,
 };
 use anyhow::{Context as _, anyhow};
 use site_service::settings::{ExposeSecret, Secret};
+use tokio::io::AsyncRead;
 use tokio_util::compat::{FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt as _};
-
-use super::place::{Content, NewFile};
 
 /// Parses a public key.
 ///
@@ -27,79 +22,17 @@ pub fn recipient(text: &str) -> Result<Recipient, String> {
         .map_err(|error| format!("{error}: a public key begins with age1, and `age-keygen` makes it"))
 }
 
-/// An encrypted file that is being written.
-pub struct EncryptedFile {
-    file: NewFile,
-    writer: StreamWriter<Buffer>,
-    encrypted: Buffer,
-    bytes: u64,
-}
-
-/// What was encrypted and not stored yet.
-#[derive(Clone, Default)]
-struct Buffer(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Buffer {
-    fn write(&mut self, content: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(content);
-        Ok(content.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl EncryptedFile {
-    /// Begins a file that each of the recipients can decrypt.
-    ///
-    /// # Errors
-    ///
-    /// If there is no recipient.
-    pub fn begin(file: NewFile, recipients: &[Recipient]) -> anyhow::Result<Self> {
-        let recipients = recipients
-            .iter()
-            .map(|recipient| recipient as &dyn age::Recipient);
-        let encrypted = Buffer::default();
-        let writer = Encryptor::with_recipients(recipients)?.wrap_output(encrypted.clone())?;
-        Ok(Self {
-            file,
-            writer,
-            encrypted,
-            bytes: 0,
-        })
-    }
-
-    /// Adds to it.
-    ///
-    /// # Errors
-    ///
-    /// If the disk or the bucket does not take it.
-    pub async fn write(&mut self, content: &[u8]) -> anyhow::Result<()> {
-        self.writer.write_all(content)?;
-        let encrypted = self.encrypted.0.take();
-        self.bytes += encrypted.len() as u64;
-        self.file.write(&encrypted).await
-    }
-
-    /// Stores it for good; gives its size.
-    ///
-    /// # Errors
-    ///
-    /// If the disk or the bucket does not take it.
-    pub async fn finish(self) -> anyhow::Result<u64> {
-        let Self {
-            mut file,
-            writer,
-            encrypted,
-            bytes,
-        } = self;
-        writer.finish()?;
-        let rest = encrypted.0.take();
-        file.write(&rest).await?;
-        file.finish().await?;
-        Ok(bytes + rest.len() as u64)
-    }
+/// Begins a temporary file that each of the recipients can decrypt.
+///
+/// # Errors
+///
+/// If there is no recipient, or the disk takes no file.
+pub fn encrypted_file(recipients: &[Recipient]) -> anyhow::Result<StreamWriter<File>> {
+    let recipients = recipients
+        .iter()
+        .map(|recipient| recipient as &dyn age::Recipient);
+    let file = tempfile::tempfile().context("no temporary file can be made (see TMPDIR)")?;
+    Ok(Encryptor::with_recipients(recipients)?.wrap_output(file)?)
 }
 
 /// The keys that decrypt a backup.
@@ -124,11 +57,15 @@ impl Identities {
     /// # Errors
     ///
     /// If it was altered, or is not encrypted for any of these.
-    pub async fn decrypt(&self, name: &str, encrypted: Content) -> anyhow::Result<Content> {
+    pub async fn decrypt<R: AsyncRead + Unpin>(
+        &self,
+        name: &str,
+        encrypted: R,
+    ) -> anyhow::Result<impl AsyncRead + Unpin + use<R>> {
         let decryptor = Decryptor::new_async(encrypted.compat()).await;
         let identities = self.0.iter().map(|identity| identity.as_ref());
         match decryptor.and_then(|decryptor| decryptor.decrypt_async(identities)) {
-            Ok(content) => Ok(Box::new(content.compat())),
+            Ok(content) => Ok(content.compat()),
             Err(DecryptError::NoMatchingKeys) => Err(anyhow!(
                 "{name} cannot be decrypted with what the setting BACKUP_IDENTITY_FILE names"
             )),

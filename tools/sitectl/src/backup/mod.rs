@@ -1,4 +1,4 @@
-//! `sitectl backup` and `sitectl restore`: all that is stored, into a folder or a second bucket, and back.
+//! `sitectl backup` and `sitectl restore`: all that is stored, into a second bucket, and back.
 //!
 //! The order makes the parts fit together although the site goes on meanwhile. A backup takes the events first: whatever belongs to an
 //! event was stored before it (a résumé) or may be newer without harm (what was delivered, so that a restored site sends nothing
@@ -7,15 +7,13 @@
 
 mod create;
 mod encryption;
-mod place;
 mod repository;
 mod restore;
 mod snapshot;
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use age::x25519::Recipient;
-use anyhow::Context as _;
 use async_nats::{
     Client,
     jetstream::{Context, context::ContextBuilder},
@@ -24,10 +22,7 @@ use clap::Args;
 use resumes::{Bucket, S3Settings};
 use site_service::{settings::Secret, tls::CaFile};
 
-use self::{
-    place::Place,
-    repository::{Repository, Retention},
-};
+use self::repository::Repository;
 use crate::common_args::{CommonArgs, ModeArgs};
 pub use create::backup;
 pub use restore::restore;
@@ -39,12 +34,13 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Args, Debug)]
 pub struct BackupArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    bucket: BucketArgs,
     /// Public keys of age that the backup is encrypted for, separated by commas
     #[arg(long, env = "BACKUP_RECIPIENTS", value_delimiter = ',', value_parser = encryption::recipient, required = true)]
     backup_recipients: Vec<Recipient>,
-    #[command(flatten)]
-    retention: Retention,
+    /// Days after which a backup is removed, and with it objects that no other names
+    #[arg(long, env = "BACKUP_KEEP_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
+    backup_keep_days: u16,
     #[command(flatten)]
     common: CommonArgs,
     /// The bucket of résumés
@@ -56,7 +52,7 @@ pub struct BackupArgs {
 #[derive(Args, Debug)]
 pub struct RestoreArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    bucket: BucketArgs,
     /// The backup, such as 20261125T021700Z; without this the newest
     #[arg(long)]
     from: Option<String>,
@@ -80,12 +76,10 @@ pub struct RestoreArgs {
 
 /// Where backups are kept.
 #[derive(Args, Debug)]
-struct PlaceArgs {
-    /// The folder of backups; without one the bucket of backups
-    folder: Option<PathBuf>,
+struct BucketArgs {
     /// Address of the S3-compatible store that backups are kept in
-    #[arg(long, env = "BACKUP_S3_ENDPOINT", required_unless_present = "folder", value_parser = resumes::endpoint)]
-    backup_s3_endpoint: Option<String>,
+    #[arg(long, env = "BACKUP_S3_ENDPOINT", value_parser = resumes::endpoint)]
+    backup_s3_endpoint: String,
     /// Region of the bucket of backups
     #[arg(long, env = "BACKUP_S3_REGION", default_value = "us-east-1")]
     backup_s3_region: String,
@@ -93,32 +87,27 @@ struct PlaceArgs {
     #[arg(long, env = "BACKUP_S3_BUCKET", default_value = "backups")]
     backup_s3_bucket: String,
     /// Access key to the bucket of backups
-    #[arg(long, env = "BACKUP_S3_ACCESS_KEY_ID", required_unless_present = "folder")]
-    backup_s3_access_key_id: Option<String>,
+    #[arg(long, env = "BACKUP_S3_ACCESS_KEY_ID")]
+    backup_s3_access_key_id: String,
     /// Secret of the access key to the bucket of backups
     #[arg(long, env = "BACKUP_S3_SECRET_ACCESS_KEY", hide_env_values = true)]
-    #[arg(required_unless_present = "folder")]
-    backup_s3_secret_access_key: Option<Secret>,
+    backup_s3_secret_access_key: Secret,
     /// File (PEM) of authorities to trust besides the system's, for a store of backups whose certificate is not public
     #[arg(long, env = "BACKUP_S3_CA_FILE", value_parser = CaFile::parse)]
     backup_s3_ca_file: Option<CaFile>,
 }
 
-impl PlaceArgs {
+impl BucketArgs {
     async fn open(&self) -> anyhow::Result<Repository> {
-        let missing = "neither a folder nor the settings BACKUP_S3_… say where backups are kept";
-        let place = match &self.folder {
-            Some(folder) => Place::Folder(folder.clone()),
-            None => Place::Bucket(Bucket::new(&S3Settings {
-                s3_endpoint: self.backup_s3_endpoint.clone().context(missing)?,
-                s3_region: self.backup_s3_region.clone(),
-                s3_bucket: self.backup_s3_bucket.clone(),
-                s3_access_key_id: self.backup_s3_access_key_id.clone().context(missing)?,
-                s3_secret_access_key: self.backup_s3_secret_access_key.clone().context(missing)?,
-                s3_ca_file: self.backup_s3_ca_file.clone(),
-            })),
-        };
-        Repository::open(place).await
+        let bucket = Bucket::new(&S3Settings {
+            s3_endpoint: self.backup_s3_endpoint.clone(),
+            s3_region: self.backup_s3_region.clone(),
+            s3_bucket: self.backup_s3_bucket.clone(),
+            s3_access_key_id: self.backup_s3_access_key_id.clone(),
+            s3_secret_access_key: self.backup_s3_secret_access_key.clone(),
+            s3_ca_file: self.backup_s3_ca_file.clone(),
+        });
+        Repository::open(bucket).await
     }
 }
 

@@ -6,18 +6,16 @@ use futures_util::TryStreamExt as _;
 use resumes::{ObjectInfo, ResumeStore};
 use serde_json::json;
 use time::format_description::well_known::Rfc3339;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, copy, sink};
-use tokio_util::io::InspectReader;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, copy, sink};
 
 use super::{
     RestoreArgs,
     encryption::{Identities, altered},
     jetstream,
-    place::Content,
     repository::{Manifest, Repository},
     snapshot,
 };
-use crate::{broker, common_args::Mode, output::print_output, progress::Progress};
+use crate::{broker, common_args::Mode, output::print_output};
 
 /// Hint at the failure of a restore that was begun.
 const PARTIAL_RESTORE_HINT: &str =
@@ -32,7 +30,7 @@ const PARTIAL_RESTORE_HINT: &str =
 /// the message says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let identities = Identities::parse(&args.backup_identity)?;
-    let repository = args.place.open().await?;
+    let repository = args.bucket.open().await?;
     let manifest = repository.choose(args.from.as_deref()).await?;
     let mut backup = Backup {
         repository,
@@ -95,36 +93,31 @@ struct Backup {
 impl Backup {
     /// Name of the backup, for people.
     fn named(&self) -> anyhow::Result<String> {
-        Ok(self
-            .repository
-            .place
-            .named(&format!("{}/", self.manifest.name()?)))
+        Ok(self.repository.named(&format!("{}/", self.manifest.name()?)))
     }
 
     /// Reads all of it once: what was altered cannot be decrypted.
     async fn ensure_whole(&self) -> anyhow::Result<()> {
         let named = self.named()?;
-        let mut progress = Progress::new("bytes checked", Some(self.manifest.bytes()));
         for (name, bytes) in &self.manifest.files {
             ensure!(
                 self.repository.bytes_of(name) == Some(*bytes),
                 "The backup in {named} is incomplete: {name} is missing, or a part of it."
             );
-            let content = self.open(name).await?;
-            let mut content = InspectReader::new(content, |piece| progress.inc(piece.len() as u64));
+            let mut content = self.open(name).await?;
             let read = copy(&mut content, &mut sink()).await;
             read.with_context(|| altered(name))?;
         }
         Ok(())
     }
 
-    async fn open(&self, name: &str) -> anyhow::Result<Content> {
-        let encrypted = self.repository.place.open(name).await?;
+    async fn open(&self, name: &str) -> anyhow::Result<impl AsyncRead + Unpin + use<>> {
+        let encrypted = self.repository.bucket.open(name).await?;
+        let encrypted = encrypted.with_context(|| format!("{name} of the backup is missing"))?;
         self.identities.decrypt(name, encrypted).await
     }
 
     async fn restore_objects(&self, store: &ResumeStore) -> anyhow::Result<()> {
-        let mut progress = Progress::new("objects", Some(self.manifest.contents.objects));
         let objects = self
             .manifest
             .files
@@ -137,7 +130,6 @@ impl Backup {
             file.read_to_end(&mut content).await?;
             let info: ObjectInfo = serde_json::from_slice(&description).with_context(|| altered(name))?;
             store.restore(&info, content).await?;
-            progress.inc(1);
         }
         Ok(())
     }
@@ -154,12 +146,7 @@ impl Backup {
             info.set_replicas(replicas);
         }
         let name = format!("{}/{}", self.manifest.name()?, snapshot::file_name(stream));
-        let mut progress = Progress::new(
-            format!("bytes of stream {stream}"),
-            self.repository.bytes_of(&name),
-        );
-        let content = InspectReader::new(self.open(&name).await?, |piece| progress.inc(piece.len() as u64));
-        snapshot::restore(context, stream, &info, content).await?;
+        snapshot::restore(context, stream, &info, self.open(&name).await?).await?;
         snapshot::wait_until_restored(context, stream, &info).await
     }
 }

@@ -1,14 +1,14 @@
 //! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
 //! restore` speak (nats-server, `server/jetstream_api.go`).
 
-use std::{collections::VecDeque, pin::pin, sync::atomic::Ordering, time::Duration};
+use std::{io::Write, sync::atomic::Ordering, time::Duration};
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::{
-    Client, Message, Request, Subscriber,
+    Client, Request,
     jetstream::{Context, consumer::Info, response::Response},
 };
-use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use tokio::{
@@ -17,16 +17,12 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{REQUEST_TIMEOUT, encryption::EncryptedFile};
-use crate::progress::Progress;
+use super::REQUEST_TIMEOUT;
 
 /// Size of a chunk; less where the broker takes only smaller messages.
 const CHUNK_BYTES: usize = 128 * 1024;
 /// How much the broker sends before it waits for our acknowledgement.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
-/// How long the broker waits for an acknowledgement at the most while a bucket takes its time: it breaks off after five seconds. What
-/// is held meanwhile is a chunk for each.
-const ACK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a chunk may take.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the broker may take to make a stream of what it got.
@@ -65,34 +61,38 @@ impl StreamInfo {
     }
 }
 
-/// Downloads a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written.
+/// Downloads a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written, and breaks off
+/// where a write takes seconds: a local disk keeps up, the bucket may not.
 ///
 /// # Errors
 ///
-/// If the broker refuses it, falls silent or is lost meanwhile, or the place of the backup does not take it.
-pub async fn download(
-    context: &Context,
-    stream: &str,
-    file: &mut EncryptedFile,
-) -> anyhow::Result<StreamInfo> {
+/// If the broker refuses it, falls silent or is lost meanwhile, or the disk does not take it.
+pub async fn download(context: &Context, stream: &str, file: &mut impl Write) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = || client.statistics().connects.load(Ordering::Relaxed);
     let connects_before = connects();
     let inbox = format!("{DELIVERY}.{}", Uuid::new_v4().simple());
-    let mut chunks = Chunks {
-        received: client.subscribe(inbox.clone()).await?,
-        client: client.clone(),
-        held: VecDeque::new(),
-    };
+    let mut chunks = client.subscribe(inbox.clone()).await?;
     let body =
         json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
     let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
-    // How much it is once it is compressed shows only at the end.
-    let mut progress = Progress::new(format!("compressed bytes of stream {stream}"), None);
-    while let Some(chunk) = chunks.next().await? {
-        chunks.hold_while(file.write(&chunk.payload)).await?;
-        progress.inc(chunk.payload.len() as u64);
-        chunks.acknowledge(&chunk).await?;
+    loop {
+        let chunk = timeout(CHUNK_TIMEOUT, chunks.next()).await;
+        let chunk = chunk.ok().flatten().context("the broker fell silent")?;
+        // The empty message at the end says how it went.
+        if chunk.payload.is_empty() {
+            let status = chunk.status.map_or(NO_CONTENT, |status| status.as_u16());
+            let description = chunk.description.unwrap_or_default();
+            ensure!(
+                status == NO_CONTENT,
+                "the broker broke it off: {status} {description}"
+            );
+            break;
+        }
+        file.write_all(&chunk.payload)?;
+        if let Some(ack) = chunk.reply {
+            client.publish(ack, "".into()).await?;
+        }
     }
     // Nothing else loses a piece on the way.
     ensure!(
@@ -100,60 +100,6 @@ pub async fn download(
         "the connection to the broker was lost meanwhile"
     );
     Ok(info)
-}
-
-/// The chunks of a snapshot, which the broker breaks off where it gets no acknowledgement for some seconds.
-struct Chunks {
-    received: Subscriber,
-    client: Client,
-    /// Acknowledged before they are written, while a write takes long.
-    held: VecDeque<Message>,
-}
-
-impl Chunks {
-    /// The next one; none at a good end.
-    async fn next(&mut self) -> anyhow::Result<Option<Message>> {
-        let chunk = match self.held.pop_front() {
-            Some(chunk) => chunk,
-            None => {
-                let chunk = timeout(CHUNK_TIMEOUT, self.received.next()).await;
-                chunk.ok().flatten().context("the broker fell silent")?
-            }
-        };
-        if !chunk.payload.is_empty() {
-            return Ok(Some(chunk));
-        }
-        // The empty message at the end says how it went.
-        match chunk.status {
-            Some(status) if status.as_u16() != NO_CONTENT => bail!(
-                "the broker broke it off: {status} {}",
-                chunk.description.as_deref().unwrap_or_default()
-            ),
-            _ => Ok(None),
-        }
-    }
-
-    async fn acknowledge(&self, chunk: &Message) -> anyhow::Result<()> {
-        if let Some(ack) = &chunk.reply {
-            self.client.publish(ack.clone(), "".into()).await?;
-        }
-        Ok(())
-    }
-
-    /// Acknowledges a chunk now and then while this takes, and keeps it for afterwards.
-    async fn hold_while<T>(&mut self, writing: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-        let mut writing = pin!(writing);
-        loop {
-            if let Ok(written) = timeout(ACK_INTERVAL, &mut writing).await {
-                return written;
-            }
-            if let Some(Some(mut chunk)) = self.received.next().now_or_never() {
-                self.acknowledge(&chunk).await?;
-                chunk.reply = None;
-                self.held.push_back(chunk);
-            }
-        }
-    }
 }
 
 /// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.

@@ -90,7 +90,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let headings = letter::COLUMNS.iter().map(|(heading, _)| *heading);
     let mut list = ListOutput::to_stdout(common.json, "deadLetters", headings);
-    let mut letters = broker::all(&reader);
+    let mut letters = reader.all();
     while let Some(letter) = letters.try_next().await? {
         let listed = letter::listed(&letter);
         list.item(&listed, || cells(&letter::COLUMNS, &listed))?;
@@ -133,7 +133,7 @@ impl Selection {
     /// The numbers of those that are there now; none that comes later, as one does whose replay fails.
     async fn find(&self, reader: &StreamReader) -> anyhow::Result<Vec<u64>> {
         if self.all {
-            let letters = broker::all(reader).map_ok(|letter| letter.sequence);
+            let letters = reader.all().map_ok(|letter| letter.sequence);
             return Ok(letters.try_collect().await?);
         }
         let numbers: BTreeSet<u64> = self.numbers.iter().copied().collect();

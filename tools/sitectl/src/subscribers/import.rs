@@ -21,7 +21,6 @@ use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
     output::{print_output, table},
-    progress::Progress,
 };
 
 /// What is said whenever something is, or would be, imported.
@@ -68,7 +67,6 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
         left: last_unsubscribes(&lines, key),
         seen: HashMap::new(),
     };
-    let mut progress = Progress::new("lines", Some(lines.len() as u64));
     let mut outcomes = Vec::new();
     for line in lines {
         let number = line.number;
@@ -79,7 +77,6 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
             format!("line {number} was not imported (imported before it: {before}); repeating it is safe")
         })?;
         outcomes.push((number, outcome));
-        progress.inc(1);
     }
     print_outcomes(&outcomes, mode, common)
 }

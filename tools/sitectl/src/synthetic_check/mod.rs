@@ -16,7 +16,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, SyntheticKey, links::site_url};
 
 use self::mailbox::{Mailbox, MailboxSettings};
-use crate::{output::print_output, progress::Progress};
+use crate::output::print_output;
 
 /// How long a mark is good: the clocks of two machines may be minutes apart.
 const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
@@ -76,7 +76,7 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     let sent = sent.context("no answer in time").flatten();
     let request_id = sent.context("The site did not take the form")?;
     let taken = started.elapsed();
-    let arrived = timeout(args.within, arrival(&mut mailbox, &request_id, args.within)).await;
+    let arrived = timeout(args.within, arrival(&mut mailbox, &request_id)).await;
     arrived.with_context(|| {
         let within = args.within.as_secs();
         format!(
@@ -91,9 +91,8 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     print_output(args.json, &document, [line])
 }
 
-/// Waits for the mail that sales would have got, which is late after `within`.
-async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId, within: Duration) -> anyhow::Result<()> {
-    let mut progress = Progress::new("seconds without the form's mail", Some(within.as_secs()));
+/// Waits for the mail that sales would have got.
+async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId) -> anyhow::Result<()> {
     loop {
         if mailbox.take(request_id, Channel::SalesLead).await? {
             return Ok(());
@@ -103,6 +102,5 @@ async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId, within: Duration
             "The site took the form for a visitor's, and sales heard of it: SYNTHETIC_KEY is not that of the contact service."
         );
         sleep(LOOK_INTERVAL).await;
-        progress.inc(LOOK_INTERVAL.as_secs());
     }
 }

@@ -1,17 +1,7 @@
 //! `sitectl backup` and `sitectl restore`.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    net::Ipv4Addr,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::LazyLock,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, net::Ipv4Addr, path::Path, process::Command, time::Duration};
 
-use age::{secrecy::ExposeSecret, x25519::Identity};
 use anyhow::Context as _;
 use async_nats::jetstream;
 use futures_util::TryStreamExt as _;
@@ -34,6 +24,7 @@ use uuid::Uuid;
 use visitor::EmailAddress;
 
 use crate::{
+    backup_bucket::{Backups, backup_file, keys, name_of, next_second},
     dead_letters::notifier_with,
     subscribers::newsletter,
     tool::{PERSON_KEY, command, message, person, publish, refused, told, told_json},
@@ -226,49 +217,26 @@ pub async fn a_site_that_ran() -> anyhow::Result<(Parts, ResumeKey)> {
     Ok((parts, resume))
 }
 
-static IDENTITY: LazyLock<Identity> = LazyLock::new(Identity::generate);
-
-pub fn backup_flags(of: &[String]) -> Vec<String> {
-    let recipient = format!("--backup-recipients={}", IDENTITY.to_public());
-    of.iter().cloned().chain([recipient]).collect()
-}
-
-pub fn restore_flags(of: &[String]) -> Vec<String> {
-    let identity = format!("--backup-identity={}", IDENTITY.to_string().expose_secret());
-    of.iter().cloned().chain([identity]).collect()
-}
-
-fn only_backup(folder: &str) -> anyhow::Result<PathBuf> {
-    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-    let entries = entries.collect::<anyhow::Result<Vec<PathBuf>>>()?;
-    let backup = entries.into_iter().find(|path| !path.ends_with("objects"));
-    backup.context("a backup")
-}
-
-fn path(folder: &TempDir) -> String {
-    folder.path().join("backup").to_string_lossy().into_owned()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<()> {
     let (former, resume) = a_site_that_ran().await?;
-    let folder = TempDir::new()?;
-    let to = path(&folder);
+    let backups = Backups::of(&former.nats, &former.s3)?;
     let before = former.positions().await?;
-    let told_of_backup = told_json(&["backup", &to], &backup_flags(&former.flags))?;
+    let told_of_backup = backups.make()?;
     assert_eq!(told_of_backup["backedUp"]["objects"], 1, "{told_of_backup}");
     assert_eq!(told_of_backup["backedUp"]["streams"][0]["stream"], "SITE");
     assert_eq!(former.positions().await?, before, "a backup changes nothing");
 
     let site = Parts::fresh().await?;
-    let said = told(&["restore", &to], &restore_flags(&site.flags))?;
+    let flags = backups.restore_into(&site);
+    let said = told(&["restore"], &flags)?;
     assert!(
         said.contains("--yes") && said.contains("stream SITE: 6 messages") && said.contains("1 objects"),
         "{said}"
     );
     assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
 
-    let restored = told_json(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
+    let restored = told_json(&["restore", "--yes"], &flags)?;
     assert_eq!(restored["restored"], told_of_backup["backedUp"]);
     assert_eq!(site.positions().await?, before);
     told(&["setup", &format!("--person-key={PERSON_KEY}")], &site.flags)?;
@@ -280,8 +248,8 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
     assert_eq!(site.s3.objects()?, former.s3.objects()?);
     let store = ResumeStore::new(&site.s3.settings()?);
     assert_eq!(store.get(&resume).await?, RESUME);
-    let object = store.open(resume.as_str()).await?.context("no résumé")?;
-    assert_eq!(object.info.content_type.as_deref(), Some("application/pdf"));
+    let (info, _) = store.object(resume.as_str()).await?.context("no résumé")?;
+    assert_eq!(info.content_type.as_deref(), Some("application/pdf"));
 
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let _notifier = site.notifier(&server).await?;
@@ -311,33 +279,34 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
 async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow::Result<()> {
     let former = Parts::set_up().await?;
     publish(&former.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
-    let (early, late) = (TempDir::new()?, TempDir::new()?);
-    told(&["backup", &path(&early)], &backup_flags(&former.flags))?;
+    let backups = Backups::of(&former.nats, &former.s3)?;
+    let early = name_of(&backups.make()?)?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
     let notifier = former.notifier(&server).await?;
     former.until_acked(SOON).await?;
     notifier.stop().await?;
     assert_eq!(server.accepted(SERVED).len(), 1);
-    told(&["backup", &path(&late)], &backup_flags(&former.flags))?;
+    next_second().await;
+    let late = name_of(&backups.make()?)?;
 
-    // One backup made of two: its events are from before the delivery, all else from after it.
-    let [early, late_backup] = [only_backup(&path(&early))?, only_backup(&path(&late))?];
+    // One backup of both: its events are from before the delivery, all else is from afterwards.
+    let [early, late] = [early, late].map(|name| backup_file(&former, &name));
     let read = |backup: &Path| -> anyhow::Result<Value> {
         Ok(serde_json::from_slice(&fs::read(backup.join("manifest.json"))?)?)
     };
-    let (early_manifest, mut manifest) = (read(&early)?, read(&late_backup)?);
+    let (early_manifest, mut manifest) = (read(&early)?, read(&late)?);
     let snapshot = |backup: &Path| backup.join("streams/SITE.snapshot.age");
-    let bytes = fs::copy(snapshot(&early), snapshot(&late_backup))?;
+    let bytes = fs::copy(snapshot(&early), snapshot(&late))?;
     manifest["streams"]["SITE"] = early_manifest["streams"]["SITE"].clone();
     for (name, of_file) in manifest["files"].as_object_mut().context("files")? {
         if name.ends_with("SITE.snapshot.age") {
             *of_file = bytes.into();
         }
     }
-    fs::write(late_backup.join("manifest.json"), manifest.to_string())?;
+    fs::write(late.join("manifest.json"), manifest.to_string())?;
 
     let site = Parts::fresh().await?;
-    told(&["restore", &path(&late), "--yes"], &restore_flags(&site.flags))?;
+    told(&["restore", "--yes"], &backups.restore_into(&site))?;
     let position = &site.positions().await?["SITE contact-received-acknowledgement"]["waiting"];
     assert_eq!(position, &json!([1, 0]), "the broker hands it out once more");
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
@@ -350,143 +319,77 @@ async fn what_is_delivered_while_a_backup_is_taken_is_not_sent_again() -> anyhow
     Ok(())
 }
 
-fn the_object(folder: &str) -> anyhow::Result<PathBuf> {
-    let mut entries = fs::read_dir(Path::new(folder).join("objects"))?;
-    Ok(entries.next().context("an object")??.path())
-}
-
-async fn a_backup() -> anyhow::Result<(Parts, TempDir)> {
+/// A small site, backed up.
+async fn a_backup() -> anyhow::Result<(Parts, Backups)> {
     let parts = Parts::set_up().await?;
     publish(&parts.nats, SERVED, message("Zoë Müller", SERVED)?).await?;
     parts.apply().await?;
-    let folder = TempDir::new()?;
-    told(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
-    Ok((parts, folder))
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_folder_that_is_not_what_was_written_is_refused() -> anyhow::Result<()> {
-    let (_former, folder) = a_backup().await?;
-    let from = path(&folder);
-    let site = Parts::fresh().await?;
-    let refusal = || refused(&["restore", &from, "--yes"], &restore_flags(&site.flags));
-    let backup = only_backup(&from)?;
-
-    for file in [backup.join("streams/SITE.snapshot.age"), the_object(&from)?] {
-        let name = file
-            .file_name()
-            .context("its name")?
-            .to_string_lossy()
-            .into_owned();
-        let was = fs::read(&file)?;
-        let mut altered = was.clone();
-        altered[was.len() - 1] ^= 1;
-        fs::write(&file, altered)?;
-        let said = refusal()?;
-        assert!(said.contains("altered") && said.contains(&name), "{said}");
-
-        for left in [None, Some(&was[..was.len() - 1])] {
-            fs::remove_file(&file)?;
-            left.map(|left| fs::write(&file, left)).transpose()?;
-            let said = refusal()?;
-            assert!(said.contains("incomplete") && said.contains(&name), "{said}");
-            fs::write(&file, &was)?;
-        }
-    }
-
-    let (manifest, aside) = (backup.join("manifest.json"), folder.path().join("manifest.json"));
-    fs::rename(&manifest, &aside)?;
-    let said = refusal()?;
-    assert!(said.contains("no whole backup"), "{said}");
-    assert!(site.streams().await?.is_empty() && site.s3.objects()?.is_empty());
-
-    fs::rename(&aside, &manifest)?;
-    told(&["restore", &from, "--yes"], &restore_flags(&site.flags))?;
-    Ok(())
+    let backups = Backups::of(&parts.nats, &parts.s3)?;
+    backups.make()?;
+    Ok((parts, backups))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_written_over() -> anyhow::Result<()> {
-    let (former, folder) = a_backup().await?;
-    let from = path(&folder);
-    let said = refused(&["restore", &from, "--yes"], &restore_flags(&former.flags))?;
+    let (former, backups) = a_backup().await?;
+    let said = refused(&["restore", "--yes"], &backups.restore_into(&former))?;
     assert!(
         said.contains("SITE") && said.contains("KV_subscribers") && said.contains("empty broker"),
         "{said}"
     );
 
     let site = Parts::fresh().await?;
-    let mut flags = site.nats.flags(User::Operator);
-    flags.extend(former.s3.flags());
-    let said = refused(&["restore", &from, "--yes"], &restore_flags(&flags))?;
+    let of_both = [site.nats.flags(User::Operator), former.s3.flags()].concat();
+    let flags = backups.restore_with(&of_both);
+    let said = refused(&["restore", "--yes"], &flags)?;
     assert!(said.contains("holds objects"), "{said}");
     assert!(site.streams().await?.is_empty());
 
     let kept = former.s3.objects()?;
     assert!(!kept.is_empty());
-    told(
-        &["restore", &from, "--broker-only", "--yes"],
-        &restore_flags(&flags),
-    )?;
+    told(&["restore", "--broker-only", "--yes"], &flags)?;
     assert_eq!(site.streams().await?.len(), 9);
     assert_eq!(former.s3.objects()?, kept);
 
     let site = Parts::fresh().await?;
-    let mut flags = site.flags.clone();
-    flags.retain(|flag| !flag.starts_with("--s3-bucket"));
-    flags.push("--s3-bucket=another".to_owned());
-    told(&["restore", &from, "--yes"], &restore_flags(&flags))?;
+    told(
+        &["restore", "--yes"],
+        &backups.restore_with(&with_bucket(&site, "another")),
+    )?;
     assert!(site.s3.objects()?.is_empty());
     Ok(())
 }
 
+/// Flags of the site with another bucket of résumés.
+fn with_bucket(site: &Parts, name: &str) -> Vec<String> {
+    let mut flags = site.flags.clone();
+    flags.retain(|flag| !flag.starts_with("--s3-bucket"));
+    flags.push(format!("--s3-bucket={name}"));
+    flags
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restore_that_breaks_off_says_how_to_go_on() -> anyhow::Result<()> {
-    let (_former, folder) = a_backup().await?;
-    let from = path(&folder);
+    let (_former, backups) = a_backup().await?;
     let site = Parts::fresh().await?;
-    // A single server cannot hold three replicas. The error comes after the objects are restored.
-    let said = refused(
-        &["restore", &from, "--yes", "--replicas=3"],
-        &restore_flags(&site.flags),
-    )?;
+    let flags = backups.restore_into(&site);
+    // A broker of one server makes no three copies, which it says when the objects are there already.
+    let said = refused(&["restore", "--yes", "--replicas=3"], &flags)?;
     assert!(
         said.contains("a part") && said.contains("stream SENDINGS") && said.contains("replicas"),
         "{said}"
     );
-    let said = refused(&["restore", &from, "--yes"], &restore_flags(&site.flags))?;
+    let said = refused(&["restore", "--yes"], &flags)?;
     assert!(said.contains("holds objects"), "{said}");
-    let mut flags = site.flags.clone();
-    flags.push("--s3-bucket=emptied".to_owned());
-    flags.retain(|flag| flag != "--s3-bucket=resumes");
-    told(&["restore", &from, "--yes"], &restore_flags(&flags))?;
+    told(
+        &["restore", "--yes"],
+        &backups.restore_with(&with_bucket(&site, "emptied")),
+    )?;
     assert_eq!(site.streams().await?.len(), 9);
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nobody_else_can_read_a_backup() -> anyhow::Result<()> {
-    let (_parts, folder) = a_backup().await?;
-    let mode = |path: &Path| anyhow::Ok(fs::metadata(path)?.permissions().mode() & 0o777);
-    let mut folders = vec![PathBuf::from(path(&folder))];
-    let mut files = 0;
-    while let Some(folder) = folders.pop() {
-        assert_eq!(mode(&folder)?, 0o700, "{}", folder.display());
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                assert_eq!(mode(&path)?, 0o600, "{}", path.display());
-                files += 1;
-            }
-        }
-    }
-    assert_eq!(files, 11, "nine streams, the object, the manifest");
-    Ok(())
-}
-
-/// Fills the stream of events with incompressible data.
+/// Fills the stream of events with what does not get smaller by compression.
 pub async fn fill(nats: &Nats, megabytes: usize) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     for _ in 0..megabytes * 2 {
@@ -524,73 +427,43 @@ pub async fn cut_line(nats: &Nats, after: usize) -> anyhow::Result<u16> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broker_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
-    let parts = Parts::set_up().await?;
-    fill(&parts.nats, 4).await?;
-    let port = cut_line(&parts.nats, 2 * 1024 * 1024).await?;
-    let mut flags = parts.flags.clone();
-    flags.retain(|flag| !flag.starts_with("--nats-url"));
-    flags.push(format!("--nats-url=nats://127.0.0.1:{port}"));
-    let folder = TempDir::new()?;
-    let to = path(&folder);
-    let said = refused(&["backup", &to], &backup_flags(&flags))?;
-    assert!(
-        said.contains("no backup") && said.contains("stream SITE") && said.contains("fell silent"),
-        "{said}"
-    );
-    let streams = only_backup(&to)?.join("streams");
-    let taken = fs::metadata(streams.join("SITE.snapshot.age.part"))?.len();
-    assert!(taken > 1024 * 1024, "it was cut in the middle, not at {taken}");
-    let site = Parts::fresh().await?;
-    let said = refused(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
-    assert!(said.contains("no whole backup"), "{said}");
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_leaves_no_backup() -> anyhow::Result<()> {
     let parts = Parts::set_up().await?;
     fill(&parts.nats, 2).await?;
-    let folder = TempDir::new()?;
-    let to = path(&folder);
-    // A limit of the file size acts like a full disk: 1,024 blocks of 512 bytes.
+    let backups = Backups::of(&parts.nats, &parts.s3)?;
+    // The limit of a file's size does what a full disk does: a write fails. It is 1,024 blocks of 512 bytes.
     let mut limited = Command::new("sh");
     limited
         .args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"])
         .arg(env!("CARGO_BIN_EXE_sitectl"));
-    let output = pass_flags(
-        &mut limited,
-        &command(&["backup", &to], &backup_flags(&parts.flags)),
-    )
-    .output()?;
+    let output = pass_flags(&mut limited, &command(&["backup"], &backups.backup)).output()?;
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("no backup") && said.contains("SITE.snapshot.age cannot be written"),
+        said.contains("there is no backup") && said.contains("stream SITE cannot be backed up"),
         "{said}"
     );
     assert_eq!(said.trim().lines().count(), 1, "{said}");
-    assert!(!only_backup(&to)?.join("manifest.json").exists());
+    assert!(keys(&parts)?.is_empty());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bucket_that_goes_away_leaves_no_backup() -> anyhow::Result<()> {
+async fn a_store_that_is_away_leaves_no_backup() -> anyhow::Result<()> {
     let mut parts = Parts::set_up().await?;
+    let backups = Backups::of(&parts.nats, &parts.s3)?;
     parts.s3.stop().await?;
-    let folder = TempDir::new()?;
-    let said = refused(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
-    assert!(said.contains("bucket"), "{said}");
-    assert!(!Path::new(&path(&folder)).exists());
+    let said = refused(&["backup"], &backups.backup)?;
+    assert!(said.contains("bucket") && said.contains("S3_ENDPOINT"), "{said}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broker_without_a_site_is_not_backed_up() -> anyhow::Result<()> {
     let parts = Parts::fresh().await?;
-    let folder = TempDir::new()?;
-    let said = refused(&["backup", &path(&folder)], &backup_flags(&parts.flags))?;
+    let backups = Backups::of(&parts.nats, &parts.s3)?;
+    let said = refused(&["backup"], &backups.backup)?;
     assert!(said.contains("stream SITE cannot be opened"), "{said}");
-    assert!(!Path::new(&path(&folder)).exists());
+    assert!(keys(&parts)?.is_empty());
     Ok(())
 }

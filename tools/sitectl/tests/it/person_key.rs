@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use testkit::{Nats, S3, User, seed_subscribers};
 
 use crate::{
-    backup::{Parts, backup_flags, restore_flags},
+    backup::Parts,
+    backup_bucket::Backups,
     tool::{PERSON_KEY, message, publish, refused, told},
 };
 
@@ -84,10 +85,9 @@ async fn before_setup_a_command_says_what_to_run() -> anyhow::Result<()> {
 async fn a_restore_keeps_the_key_of_the_backup() -> anyhow::Result<()> {
     let (before, site) = (Parts::set_up().await?, Parts::fresh().await?);
     publish(&before.nats, ASHA, message("Asha Rao", ASHA)?).await?;
-    let folder = TempDir::new()?;
-    let to = folder.path().join("backup").to_string_lossy().into_owned();
-    told(&["backup", &to], &backup_flags(&before.flags))?;
-    told(&["restore", &to, "--yes"], &restore_flags(&site.flags))?;
+    let backups = Backups::of(&before.nats, &before.s3)?;
+    backups.make()?;
+    told(&["restore", "--yes"], &backups.restore_into(&site))?;
     for words in [&["setup"][..], &["person", "erase", ASHA, "--yes"]] {
         let said = refused(words, &with_key(&site.flags, ANOTHER))?;
         assert!(said.contains("PERSON_KEY is wrong"), "{words:?}: {said}");

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    backup::{backup_flags, restore_flags},
+    backup_bucket::Backups,
     tool::{PERSON_KEY, told, told_json},
 };
 
@@ -87,9 +87,8 @@ async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     let storage = format!("--storage-mb={}", storage_of_production()?);
     let key = format!("--person-key={PERSON_KEY}");
     told(&["setup", &storage, &key], &flags)?;
-    let folder = TempDir::new()?;
-    let backup = folder.path().join("backup").display().to_string();
-    let made = told_json(&["backup", &backup], &backup_flags(&flags))?;
+    let backups = Backups::of(&former, &store)?;
+    let made = backups.make()?;
 
     let (pod, files, ports) = (pod()?, TempDir::new()?, free_ports()?);
     let disk = disk_of(&pod)?;
@@ -101,7 +100,7 @@ async fn a_drill_has_room_for_what_production_reserves() -> anyhow::Result<()> {
     let bucket = S3::start().await?;
     let of_broker = [format!("--nats-url=nats://127.0.0.1:{}", ports[0])].into_iter();
     let flags: Vec<String> = of_broker.chain(bucket.flags()).collect();
-    let restored = told_json(&["restore", &backup, "--yes"], &restore_flags(&flags))?;
+    let restored = told_json(&["restore", "--yes"], &backups.restore_with(&flags))?;
     assert_eq!(restored["restored"], made["backedUp"]);
     Ok(())
 }

@@ -25,11 +25,7 @@ struct Site {
 
 impl Site {
     async fn start() -> anyhow::Result<Self> {
-        Self::start_with(Nats::start().await?).await
-    }
-
-    async fn start_with(nats: Nats) -> anyhow::Result<Self> {
-        let s3 = S3::start().await?;
+        let (nats, s3) = (Nats::start().await?, S3::start().await?);
         let context = jetstream::new(nats.client(User::Operator).await?);
         let records = UploadRecords::open(&context).await?;
         Ok(Self { nats, s3, records })
@@ -225,29 +221,6 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
         "{ended:?}"
     );
     assert!(!site.records.is_provisional(&record.key).await?);
-    Ok(())
-}
-
-/// A full bucket can refuse the messages that would empty it, above all in a cluster.
-#[tokio::test(flavor = "multi_thread")]
-async fn uploads_go_on_once_a_full_bucket_of_three_brokers_is_swept() -> anyhow::Result<()> {
-    let nats = Nats::start_cluster().await?;
-    nats.provision(&["--storage-mb=16"]).await?;
-    let site = Site::start_with(nats).await?;
-    let begin = async || {
-        let key = ResumeKey::new(&person(EMAIL)?, Uuid::now_v7());
-        anyhow::Ok(site.records.begin(&key).await.is_ok())
-    };
-    while begin().await? {}
-    assert!(site.records_left().await? > 100);
-
-    site.sweep("--grace=0")?;
-    assert_eq!(site.records_left().await?, 0);
-    assert!(begin().await?);
-    let context = jetstream::new(site.nats.client(User::Operator).await?);
-    let uploads = context.get_stream("KV_uploads").await?;
-    let max_bytes = uploads.cached_info().config.max_bytes;
-    assert_eq!(max_bytes, 160_000, "its share is the usual one again");
     Ok(())
 }
 
