@@ -39,7 +39,8 @@ async fn a_reader_leaves_in_one_click_by_a_foreign_client() -> anyhow::Result<()
     subscribe(&stack).await?;
     let folder = TempDir::new()?;
     let post = folder.path().join("smart-home.md");
-    fs::write(&post, "# The smart home\n\nCameras at home.\n")?;
+    let issue = "---\ntitle: The smart home\nexcerpt: Cameras at home.\n---\n\nHello.\n";
+    fs::write(&post, issue)?;
     let mut flags = stack.nats.flags(User::Operator);
     flags.push(format!("--site-url={}", stack.site()));
     let mut tool = Command::new(stack.programs.join("sitectl"));

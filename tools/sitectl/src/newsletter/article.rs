@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
 use pulldown_cmark::{
-    Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset,
-    html::push_html,
+    CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html::push_html,
 };
 
-use super::{
-    faults::{Findings, placeholders, unknown_footnotes},
-    links::{Picture, SiteLinks},
-};
+use super::links::Links;
 
 /// What Markdown may hold beside its basics.
 const OPTIONS: Options = Options::ENABLE_TABLES
@@ -33,8 +29,6 @@ hr style="border:0;border-top:1px solid #d9d2c4;margin:24px 0"
 img style="display:block;max-width:100%;height:auto;border:0"
 a class="seen-ink" style="color:#7a4b00"
 sup style="font-size:75%;line-height:0""#;
-const PICTURE_IN_WORDS: &str =
-    r#"<span class="ink-2" style="display:block;padding:12px 16px;border:1px solid #d9d2c4;color:#48535f">"#;
 const CAPTION: &str =
     r#"<span class="ink-2" style="display:block;margin:8px 0 0;font-size:14px;color:#48535f">"#;
 /// The longest line of the plain text.
@@ -42,40 +36,28 @@ const TEXT_WIDTH: usize = 72;
 /// The narrowest column of a table in it: most words and numbers fit.
 const TEXT_COLUMN: usize = 12;
 
-/// The HTML of an article that begins in this line of its file. Adds to what is found.
+/// The HTML of an article.
 ///
 /// # Errors
 ///
-/// If it holds HTML of its own or a picture of another site.
-pub fn html(
-    markdown: &str,
-    first_line: usize,
-    links: &SiteLinks,
-    found: &mut Findings,
-) -> anyhow::Result<String> {
+/// If it holds HTML of its own, a picture of another site, a link that is no address, or what nobody fills in.
+pub fn html(markdown: &str, links: &Links) -> anyhow::Result<String> {
     let mut writer = Writer {
         links,
-        found,
         body: Vec::new(),
         notes: BTreeMap::new(),
-        note: None,
         labels: Vec::new(),
         after_picture: Vec::new(),
+        note: None,
         is_code: false,
     };
-    let parser = Parser::new_ext(markdown, OPTIONS).into_offset_iter();
-    for (event, range) in TextMergeWithOffset::new(parser) {
-        writer.found.line = Some(first_line + markdown[..range.start].matches('\n').count());
-        writer.event(event, &markdown[range])?;
+    for event in TextMergeStream::new(Parser::new_ext(markdown, OPTIONS)) {
+        writer.event(event)?;
     }
     let Writer { mut body, notes, .. } = writer;
     if !notes.is_empty() {
         body.push(Event::Html("<h2>References</h2>\n<ol>\n".into()));
-        for note in notes.into_values() {
-            body.push(Event::Html("<li>".into()));
-            body.extend(note);
-            body.push(Event::Html("</li>\n".into()));
-        }
+        body.extend(notes.into_values().flatten());
         body.push(Event::Html("</ol>\n".into()));
     }
     let mut html = String::new();
@@ -83,10 +65,24 @@ pub fn html(
     Ok(styled(html))
 }
 
+/// Refuses words in which another tool would fill something in, and a footnote that has no text: nobody does so here.
+///
+/// # Errors
+///
+/// If they hold either.
+pub fn ensure_filled_in(words: &str) -> anyhow::Result<()> {
+    for (mark, why) in [("{{", "nobody fills it in"), ("[^", "the footnote has no text")] {
+        if let Some(at) = words.find(mark) {
+            let found: String = words[at..].chars().take(20).collect();
+            bail!("it holds \"{found}\": {why}");
+        }
+    }
+    Ok(())
+}
+
 /// The article as it is written anew for a mail.
 struct Writer<'a, 'l> {
-    links: &'l SiteLinks,
-    found: &'l mut Findings,
+    links: &'l Links,
     /// All but the footnotes.
     body: Vec<Event<'a>>,
     /// The footnotes, by their numbers.
@@ -101,69 +97,90 @@ struct Writer<'a, 'l> {
 }
 
 impl<'a> Writer<'a, '_> {
-    fn event(&mut self, event: Event<'a>, written: &str) -> anyhow::Result<()> {
+    fn event(&mut self, event: Event<'a>) -> anyhow::Result<()> {
         match event {
             Event::Html(html) | Event::InlineHtml(html) => {
-                bail!(
-                    "it holds HTML ({}), which no mail is made of: write it as Markdown",
-                    html.trim()
-                )
+                bail!("it holds HTML ({}): write it as Markdown", html.trim())
             }
-            Event::Start(Tag::FootnoteDefinition(label)) => self.note = Some(self.number(&label)),
-            Event::End(TagEnd::FootnoteDefinition) => self.note = None,
+            Event::Text(words) => {
+                if !self.is_code {
+                    ensure_filled_in(&words)?;
+                }
+                self.push(Event::Text(words));
+            }
+            Event::Start(Tag::FootnoteDefinition(label)) => {
+                self.note = Some(self.number(&label));
+                self.push_html("<li>");
+            }
+            Event::End(TagEnd::FootnoteDefinition) => {
+                self.push_html("</li>\n");
+                self.note = None;
+            }
             Event::FootnoteReference(label) => {
-                let reference = format!("<sup>{}</sup>", self.number(&label));
-                self.push([Event::Html(reference.into())]);
+                let number = self.number(&label);
+                self.push_html(format!("<sup>{number}</sup>"));
             }
-            Event::Start(Tag::Heading { .. }) => self.push([Event::Start(heading())]),
-            Event::End(TagEnd::Heading(_)) => self.push([Event::End(heading().to_end())]),
-            Event::Start(Tag::Table(columns)) => {
-                let columns = vec![Alignment::None; columns.len()];
-                self.push([Event::Start(Tag::Table(columns))]);
+            // The only heading within a mail: its title stands above.
+            Event::Start(Tag::Heading { .. }) => self.push_html("<h2>"),
+            Event::End(TagEnd::Heading(_)) => self.push_html("</h2>\n"),
+            Event::Start(Tag::Link {
+                link_type, dest_url, ..
+            }) if link_type != LinkType::Email => {
+                let link = self.links.link(&dest_url)?;
+                self.push(open_link(link));
             }
-            Event::Start(Tag::Link { dest_url, .. }) => {
-                self.found.faults(placeholders(&dest_url));
-                let link = self.links.link(&dest_url, self.found);
-                self.push([open_link(link)]);
-            }
-            Event::Start(Tag::Image { dest_url, title, .. }) => {
-                self.found.faults(placeholders(&title));
-                let picture = self.links.picture(&dest_url, self.found)?;
-                let (before, after) = around_picture(picture, title, self.links);
-                self.push(before);
-                self.after_picture = after;
-            }
+            Event::Start(Tag::Image { dest_url, title, .. }) => self.picture(&dest_url, title)?,
             Event::End(TagEnd::Image) => {
-                let after = std::mem::take(&mut self.after_picture);
-                self.push(after);
+                for event in std::mem::take(&mut self.after_picture) {
+                    self.push(event);
+                }
             }
             event => {
-                self.look(&event, written);
-                self.push([event]);
+                self.is_code = match event {
+                    Event::Start(Tag::CodeBlock(_)) => true,
+                    Event::End(TagEnd::CodeBlock) => false,
+                    _ => self.is_code,
+                };
+                self.push(event);
             }
         }
         Ok(())
     }
 
-    /// Looks for what nobody fills in; code may say so.
-    fn look(&mut self, event: &Event<'_>, written: &str) {
-        match event {
-            Event::Start(Tag::CodeBlock(_)) => self.is_code = true,
-            Event::End(TagEnd::CodeBlock) => self.is_code = false,
-            Event::Text(_) if !self.is_code => {
-                let faults = placeholders(written).chain(unknown_footnotes(written));
-                self.found.faults(faults);
+    /// A picture, with its caption below it. One of the blog's own is told in its words, which lead to the post.
+    fn picture(&mut self, written: &str, caption: CowStr<'a>) -> anyhow::Result<()> {
+        let (begin, end) = match self.links.picture(written)? {
+            Some(address) => {
+                let image = Tag::Image {
+                    link_type: LinkType::Inline,
+                    dest_url: address.into(),
+                    title: "".into(),
+                    id: "".into(),
+                };
+                (Event::Start(image), TagEnd::Image)
             }
-            _ => {}
+            None => (open_link(self.links.page()), TagEnd::Link),
+        };
+        self.push(begin);
+        self.after_picture.push(Event::End(end));
+        if !caption.is_empty() {
+            let html = |html: &'static str| Event::Html(html.into());
+            let caption = Event::Text(caption);
+            self.after_picture
+                .extend([Event::SoftBreak, html(CAPTION), caption, html("</span>")]);
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, event: Event<'a>) {
+        match self.note {
+            Some(number) => self.notes.entry(number).or_default().push(event),
+            None => self.body.push(event),
         }
     }
 
-    fn push(&mut self, events: impl IntoIterator<Item = Event<'a>>) {
-        let part = match self.note {
-            Some(number) => self.notes.entry(number).or_default(),
-            None => &mut self.body,
-        };
-        part.extend(events);
+    fn push_html(&mut self, html: impl Into<CowStr<'a>>) {
+        self.push(Event::Html(html.into()));
     }
 
     fn number(&mut self, label: &str) -> usize {
@@ -193,58 +210,13 @@ pub fn text(html: &str) -> anyhow::Result<String> {
     Ok(lines.join("\n").trim().to_owned())
 }
 
-/// The only heading within a mail: its title stands above.
-fn heading() -> Tag<'static> {
-    Tag::Heading {
-        level: HeadingLevel::H2,
-        id: None,
-        classes: Vec::new(),
-        attrs: Vec::new(),
-    }
-}
-
-fn open_link<'a>(link: impl Into<CowStr<'a>>) -> Event<'a> {
+fn open_link<'a>(link: String) -> Event<'a> {
     Event::Start(Tag::Link {
         link_type: LinkType::Inline,
         dest_url: link.into(),
         title: "".into(),
         id: "".into(),
     })
-}
-
-/// What stands before and after the words of a picture. Its caption is below it, or with the words in a box.
-fn around_picture<'a>(
-    picture: Picture,
-    caption: CowStr<'a>,
-    links: &SiteLinks,
-) -> (Vec<Event<'a>>, Vec<Event<'a>>) {
-    let html = |html: &'static str| Event::Html(html.into());
-    let caption = match &*caption {
-        "" => Vec::new(),
-        _ => vec![
-            Event::SoftBreak,
-            html(CAPTION),
-            Event::Text(caption),
-            html("</span>"),
-        ],
-    };
-    match picture {
-        Picture::At(address) => {
-            let image = Tag::Image {
-                link_type: LinkType::Inline,
-                dest_url: address.to_string().into(),
-                title: "".into(),
-                id: "".into(),
-            };
-            let end = vec![Event::End(TagEnd::Image)];
-            (vec![Event::Start(image)], [end, caption].concat())
-        }
-        Picture::Words => {
-            let end = vec![Event::End(TagEnd::Link), html("</span>")];
-            let begin = vec![html(PICTURE_IN_WORDS), open_link(links.page())];
-            (begin, [caption, end].concat())
-        }
-    }
 }
 
 /// All else that looks like an element is escaped by now.
@@ -260,13 +232,11 @@ fn styled(mut html: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use url::Url;
-
     use super::*;
 
     fn rendered(markdown: &str) -> anyhow::Result<(String, String)> {
-        let links = SiteLinks::new(Url::parse("https://oculant.example")?, "x", None)?;
-        let html = html(markdown, 1, &links, &mut Findings::default())?;
+        let links = Links::new("https://oculant.example", "x", None)?;
+        let html = html(markdown, &links)?;
         let text = text(&html)?;
         Ok((html, text))
     }
@@ -354,6 +324,20 @@ mod tests {
             "{table}"
         );
         assert!(table.contains("the key¹"), "{table}");
+        Ok(())
+    }
+
+    #[test]
+    fn what_nobody_fills_in_is_refused_outside_code() -> anyhow::Result<()> {
+        for (markdown, named) in [
+            ("Hello\n{{ name }}!\n", "{{ name }}"),
+            ("One[^1].\n", "[^1]"),
+            ("![Of {{ name }}](/x.png)\n", "{{ name }}"),
+        ] {
+            let refusal = rendered(markdown).expect_err("nobody fills it in").to_string();
+            assert!(refusal.contains(named), "{refusal}");
+        }
+        rendered("Helm writes `{{ .Values.name }}`.\n\n```\n{{ name }} [^1]\n```\n")?;
         Ok(())
     }
 }

@@ -17,53 +17,34 @@ use crate::{
 /// How often a record is tried to be changed that the newsletter service changes at the same time.
 const ATTEMPTS: usize = 20;
 
-/// Pauses an issue, or lets it go on.
+/// Pauses an issue, lets it go on, or ends it: what waits to be sent of it is removed then, and what is put there in the same moment is
+/// not sent either.
 ///
 /// # Errors
 ///
 /// If it is not known, canceled or done, or cannot be changed.
-pub async fn pause_or_resume(named: &NamedArgs, state: IssueState) -> anyhow::Result<()> {
-    let NamedArgs { name, common } = named;
-    change(&broker::connect(&common.nats).await?, name, state).await?;
-    let line = match state {
-        IssueState::Paused => format!("Paused: {name}. It goes on by `sitectl newsletter resume {name}`."),
-        _ => format!("It goes on: {name}."),
-    };
-    print_output(
-        common.json,
-        &json!({ "name": name, "state": state.name() }),
-        [line],
-    )
-}
-
-/// Ends an issue, or says what waits to be sent of it. That is removed; what is put there in the same moment is not sent either.
-///
-/// # Errors
-///
-/// As [`pause_or_resume`].
-pub async fn cancel(named: &NamedArgs, mode: Mode) -> anyhow::Result<()> {
+pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow::Result<()> {
     let NamedArgs { name, common } = named;
     let context = broker::connect(&common.nats).await?;
+    let issues = Issues::open(&context).await?;
     if mode == Mode::DryRun {
-        let (_, waiting) = not_done(&context, &Issues::open(&context).await?, name).await?;
-        let lines = [
-            format!("would be canceled: {name}; {waiting} wait for a mail of it"),
-            "Nothing was canceled; repeat it with --yes.".to_owned(),
-        ];
-        return print_output(
-            common.json,
-            &json!({ "name": name, "wouldRemove": waiting }),
-            lines,
+        let (_, waiting) = not_done(&context, &issues, name).await?;
+        let line = format!(
+            "would be canceled: {name}; {waiting} wait for a mail of it.\nNothing was canceled; repeat it with --yes."
         );
+        let document = json!({ "name": name, "wouldRemove": waiting });
+        return print_output(common.json, &document, [line]);
     }
-    change(&context, name, IssueState::Canceled).await?;
-    let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
-    let purged = sendings.purge().filter(of_issue(name).as_str()).await;
-    let removed = purged
-        .context("it is canceled, but what waits is not removed yet; repeat it")?
-        .purged;
-    let line = format!("Canceled: {name}. {removed} who have no mail of it yet get none.");
-    let document = json!({ "name": name, "state": "canceled", "removed": removed });
+    write(&context, &issues, name, state).await?;
+    let mut line = format!("The issue {name} is {}.", state.name());
+    let mut document = json!({ "name": name, "state": state.name() });
+    if state == IssueState::Canceled {
+        let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
+        let purged = sendings.purge().filter(of_issue(name).as_str()).await;
+        let purged = purged.context("it is canceled, but what waits is not removed yet; repeat it")?;
+        line = format!("{line} {} who have no mail of it yet get none.", purged.purged);
+        document["removed"] = purged.purged.into();
+    }
     print_output(common.json, &document, [line])
 }
 
@@ -106,25 +87,16 @@ fn of_issue(name: &str) -> String {
     subjects::sending(&IssueId::named(name).to_string(), "*")
 }
 
-async fn change(context: &Context, name: &str, state: IssueState) -> anyhow::Result<()> {
-    let issues = Issues::open(context).await?;
+async fn write(context: &Context, issues: &Issues, name: &str, state: IssueState) -> anyhow::Result<()> {
     for _ in 0..ATTEMPTS {
-        let (mut entry, _) = not_done(context, &issues, name).await?;
-        if entry.record.state == state {
-            return Ok(());
-        }
-        ensure!(
-            entry.record.state != IssueState::Canceled,
-            "The issue {name} is canceled."
-        );
-        entry.record.state = state;
-        match issues
-            .write_progress(IssueId::named(name), &entry.record, entry.revision)
-            .await
-        {
-            Ok(_) => return Ok(()),
+        let (Entry { mut record, revision }, _) = not_done(context, issues, name).await?;
+        let is_canceled = record.state == IssueState::Canceled && state != IssueState::Canceled;
+        ensure!(!is_canceled, "The issue {name} is canceled.");
+        record.state = state;
+        let written = issues.write_progress(IssueId::named(name), &record, revision);
+        match written.await {
             Err(RecordError::Conflict) => {}
-            Err(error) => return Err(error.into()),
+            written => return Ok(written?),
         }
     }
     bail!("the issue {name} changes faster than it can be told; repeat it")

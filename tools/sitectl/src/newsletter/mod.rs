@@ -2,21 +2,19 @@
 
 mod article;
 mod control;
-mod faults;
 mod links;
 mod post;
 mod preview;
-mod reach;
 mod send;
 mod status;
 
-use std::{borrow::Cow, path::PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use issues::IssueState;
 use visitor::links as visitor_links;
 
-use crate::common_args::{CommonArgs, ModeArgs, NamedArgs};
+use crate::common_args::{CommonArgs, Mode, ModeArgs, NamedArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
@@ -56,7 +54,7 @@ enum Command {
 /// The issue, and how its links are written.
 #[derive(Args, Debug)]
 struct PostArgs {
-    /// A post of the blog, or another Markdown file
+    /// A post of the blog, or another Markdown file with a title and an excerpt in its front matter
     #[arg(value_name = "FILE")]
     post: PathBuf,
     /// What the issue is called; the file's name by default. No two that are sent have the same
@@ -65,19 +63,13 @@ struct PostArgs {
     /// Address of the site, for its links and pictures
     #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = visitor_links::site_url)]
     site_url: String,
-    /// Goes on although a picture is missing, a link leads nowhere, or a placeholder is left
-    #[arg(long)]
-    force: bool,
 }
 
 impl PostArgs {
     /// What the issue is called.
-    fn name(&self) -> Cow<'_, str> {
-        match (&self.name, self.post.file_stem()) {
-            (Some(name), _) => name.into(),
-            (None, Some(stem)) => stem.to_string_lossy(),
-            (None, None) => "".into(),
-        }
+    fn name(&self) -> String {
+        let stem = || self.post.file_stem().unwrap_or_default().to_string_lossy();
+        self.name.clone().unwrap_or_else(|| stem().into_owned())
     }
 }
 
@@ -88,13 +80,13 @@ impl PostArgs {
 /// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
 pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Preview(args) => preview::preview(args).await,
+        Command::Preview(args) => preview::preview(args),
         Command::Test(args) => send::test(args).await,
         Command::Send(args) if args.refused => send::repeat_refused(args).await,
         Command::Send(args) => send::send(args).await,
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
-        Command::Pause(named) => control::pause_or_resume(named, IssueState::Paused).await,
-        Command::Resume(named) => control::pause_or_resume(named, IssueState::Running).await,
-        Command::Cancel { named, mode } => control::cancel(named, mode.mode()).await,
+        Command::Pause(named) => control::change(named, IssueState::Paused, Mode::Apply).await,
+        Command::Resume(named) => control::change(named, IssueState::Running, Mode::Apply).await,
+        Command::Cancel { named, mode } => control::change(named, IssueState::Canceled, mode.mode()).await,
     }
 }

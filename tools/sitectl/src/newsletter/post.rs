@@ -1,186 +1,70 @@
-//! What an issue says: a post of the blog, or any Markdown file.
+//! What an issue says: a post of the blog, or any Markdown file with its front matter.
 
 use std::fs;
 
-use anyhow::{Context as _, bail, ensure};
-use html2text::render::TrivialDecorator;
+use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 use site_events::event::{Audience, NewsletterIssueRequested};
-use url::Url;
 
-use super::{
-    PostArgs, article,
-    faults::{Findings, placeholders},
-    links::SiteLinks,
-};
+use super::{PostArgs, article, links::Links};
 
-/// What stands before and after the front matter.
-const FENCE: &str = "---\n";
 /// The longest words beside the subject: mail programs show no more.
 const MAX_PREVIEW_CHARACTERS: usize = 140;
-/// The longest subject line.
-const MAX_SUBJECT_CHARACTERS: usize = 200;
 /// The longest name.
 const MAX_NAME_CHARACTERS: usize = 100;
-/// The largest issue: an event holds it, of which the broker takes no more than a megabyte.
-const MAX_ISSUE_BYTES: usize = 400_000;
-/// Some mail programs show no more of a mail.
-const CLIPPED_ABOVE_BYTES: usize = 90_000;
 
-/// The values of a post's front matter that an issue needs.
-#[derive(Debug, Default, Deserialize)]
+/// The values of a front matter that an issue needs; only a post of the blog has an id.
+#[derive(Deserialize)]
 struct FrontMatter {
     id: Option<String>,
-    title: Option<String>,
-    excerpt: Option<String>,
+    title: String,
+    excerpt: String,
 }
 
-/// An issue that is read, and what its author may want to know.
-pub struct Post {
-    /// What is sent.
-    pub issue: NewsletterIssueRequested,
-    /// What may not be as it is meant.
-    pub remarks: Vec<String>,
-    found: Findings,
+/// Reads a file.
+///
+/// # Errors
+///
+/// If it cannot be read, has no title or excerpt, or holds what no mail is made of.
+pub fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
+    let file = args.post.display();
+    let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
+    parse(&source, args, audience).with_context(|| format!("{file} cannot be sent"))
 }
 
-impl Post {
-    /// Reads a file: a post of the blog, which is read on the web, too, or any other. Looks whether what it links to and shows is there.
-    /// By force, what is wrong is a remark.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, has no title, holds HTML of its own or a picture of another site, or is too long; or something is wrong that
-    /// its readers would see, and that is not forced.
-    pub async fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<Self> {
-        let file = args.post.display();
-        let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
-        let read = async { Self::parse(&source, args, audience)?.looked_at(args.force).await };
-        read.await.with_context(|| format!("{file} cannot be sent"))
-    }
-
-    async fn looked_at(mut self, by_force: bool) -> anyhow::Result<Self> {
-        let unknown = self.found.ask().await?;
-        let wrong = &self.found.faults;
-        if !(wrong.is_empty() || by_force) {
-            bail!("{}. Mend that, or repeat it with --force.", wrong.join("; "));
-        }
-        if !unknown.is_empty() {
-            let unknown: Vec<&str> = unknown.iter().map(Url::as_str).collect();
-            let unknown = unknown.join(", ");
-            let remark = format!("Not checked, because there was no clear answer: {unknown}.");
-            self.remarks.push(remark);
-        }
-        let wrong = wrong.iter().map(|wrong| format!("Wrong: {wrong}."));
-        self.remarks.extend(wrong);
-        Ok(self)
-    }
-
-    fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<Self> {
-        let source = source.replace("\r\n", "\n");
-        let (front, body) = split(&source)?;
-        let (title, body) = match front.title {
-            Some(title) => (title, body),
-            None => {
-                heading(body).context("it has no title: neither front matter nor a first line `# Title`")?
-            }
-        };
-        let name = args.name().into_owned();
-        ensure_name(&name)?;
-        let site = Url::parse(&args.site_url).context("SITE_URL is no address of a site")?;
-        let blog = front.id.as_deref().map(|id| (id, &*args.post));
-        let links = SiteLinks::new(site.clone(), &name, blog)?;
-        let mut found = Findings::default();
-        let excerpt = front.excerpt.as_deref().unwrap_or_default();
-        for (place, words) in [("title", title.as_str()), ("excerpt", excerpt)] {
-            found.faults(placeholders(words).map(|what| format!("its {place}: {what}")));
-        }
-        let first_line = 1 + source[..source.len() - body.len()].matches('\n').count();
-        let html = article::html(body, first_line, &links, &mut found)?;
-        let text = article::text(&html)?;
-        let preview = match front.excerpt {
-            Some(excerpt) => excerpt,
-            None => first_words(&html)?,
-        };
-        let issue = NewsletterIssueRequested {
-            name,
-            subject: title.trim().to_owned(),
-            preview: preview.chars().take(MAX_PREVIEW_CHARACTERS).collect(),
-            html,
-            text,
-            web: links.web(),
-            audience,
-        };
-        ensure_size(&issue)?;
-        Ok(Self {
-            remarks: remarks(&issue, &site),
-            issue,
-            found,
-        })
-    }
-}
-
-/// The front matter, where there is one, and what follows it.
-fn split(source: &str) -> anyhow::Result<(FrontMatter, &str)> {
-    let Some(rest) = source.strip_prefix(FENCE) else {
-        return Ok((FrontMatter::default(), source));
-    };
-    let (front, body) = rest
-        .split_once("\n---\n")
-        .context("its front matter does not end with a line of ---")?;
-    let front: FrontMatter = serde_saphyr::from_str(front).context("its front matter is not YAML")?;
-    Ok((front, body))
-}
-
-/// The title in the first line, and what follows it.
-fn heading(body: &str) -> Option<(String, &str)> {
-    let (first, rest) = body.trim_start().split_once('\n')?;
-    Some((first.strip_prefix("# ")?.to_owned(), rest))
-}
-
-fn ensure_name(name: &str) -> anyhow::Result<()> {
+fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
+    let name = args.name();
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
         !name.is_empty() && name.len() <= MAX_NAME_CHARACTERS && name.chars().all(is_plain),
         "its name \"{name}\" is not made of small letters, digits and hyphens; give it one with --name"
     );
-    Ok(())
-}
-
-fn ensure_size(issue: &NewsletterIssueRequested) -> anyhow::Result<()> {
-    let subject = issue.subject.chars();
+    let source = source.replace("\r\n", "\n");
+    let parts = source.strip_prefix("---\n");
+    let parts = parts.and_then(|source| source.split_once("\n---\n"));
+    let (front, body) = parts.context("it does not begin with a front matter, between lines of ---")?;
+    let FrontMatter { id, title, excerpt } =
+        serde_saphyr::from_str(front).context("its front matter is not YAML with a title and an excerpt")?;
+    let links = Links::new(&args.site_url, &name, id.as_deref())?;
+    let html = article::html(body, &links)?;
+    let text = article::text(&html)?;
+    let is_line = |words: &str| !words.is_empty() && !words.contains(char::is_control);
     ensure!(
-        !issue.subject.is_empty()
-            && subject.clone().count() <= MAX_SUBJECT_CHARACTERS
-            && !subject.clone().any(char::is_control),
-        "its title is not one line of at most {MAX_SUBJECT_CHARACTERS} characters"
+        is_line(&title) && is_line(&excerpt),
+        "its title or excerpt is no line"
     );
-    ensure!(!issue.text.trim().is_empty(), "it says nothing");
-    let bytes = issue.html.len() + issue.text.len();
-    ensure!(
-        bytes <= MAX_ISSUE_BYTES,
-        "it has {bytes} bytes as HTML and text; an issue has at most {MAX_ISSUE_BYTES}"
-    );
-    Ok(())
-}
-
-fn remarks(issue: &NewsletterIssueRequested, site: &Url) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if issue.html.len() > CLIPPED_ABOVE_BYTES {
-        remarks.push("It is so long that some mail programs will show only its beginning.".to_owned());
-    }
-    if site.scheme() != "https" {
-        remarks.push("Its links lead to a site without HTTPS (setting SITE_URL).".to_owned());
-    }
-    remarks
-}
-
-/// The words of the first paragraph, in a line.
-fn first_words(html: &str) -> anyhow::Result<String> {
-    let (paragraph, _) = html.split_once("</p>").unwrap_or((html, ""));
-    let words = html2text::config::with_decorator(TrivialDecorator::new());
-    let words = words.string_from_read(paragraph.as_bytes(), MAX_PREVIEW_CHARACTERS)?;
-    Ok(words.split_whitespace().collect::<Vec<_>>().join(" "))
+    ensure!(!text.is_empty(), "it says nothing");
+    article::ensure_filled_in(&title)?;
+    article::ensure_filled_in(&excerpt)?;
+    Ok(NewsletterIssueRequested {
+        name,
+        subject: title,
+        preview: excerpt.chars().take(MAX_PREVIEW_CHARACTERS).collect(),
+        html,
+        text,
+        web: links.web(),
+        audience,
+    })
 }
 
 #[cfg(test)]
@@ -194,12 +78,11 @@ mod tests {
             post: file.to_owned(),
             name: name.map(str::to_owned),
             site_url: "https://oculant.example".to_owned(),
-            force: false,
         }
     }
 
-    fn parse(source: &str, name: Option<&str>) -> anyhow::Result<Post> {
-        Post::parse(source, &args(Path::new("issue.md"), name), Audience::Subscribers)
+    fn parse(source: &str, name: Option<&str>) -> anyhow::Result<NewsletterIssueRequested> {
+        super::parse(source, &args(Path::new("issue.md"), name), Audience::Subscribers)
     }
 
     fn refusal(source: &str) -> String {
@@ -212,7 +95,7 @@ mod tests {
     #[test]
     fn a_post_of_the_blog_is_read_on_the_web_too() -> anyhow::Result<()> {
         let source = "---\n\nid: smart-home\ntitle: \"The smart home\"\nexcerpt: Cameras at home.\nauthor: CTO\n---\n\nHello *you*.\n";
-        let post = parse(source, Some("smart-home"))?.issue;
+        let post = parse(source, Some("smart-home"))?;
         assert_eq!(
             (post.name.as_str(), post.subject.as_str()),
             ("smart-home", "The smart home")
@@ -233,13 +116,8 @@ mod tests {
         for file in fs::read_dir(posts)? {
             let file = file?.path();
             let source = fs::read_to_string(&file)?;
-            let post = Post::parse(&source, &args(&file, None), Audience::Subscribers)?;
-            assert_eq!(post.found.faults, [""; 0], "{}", file.display());
-            for (part, raw) in [
-                (&post.issue.text, "]("),
-                (&post.issue.text, "[^"),
-                (&post.issue.html, "[^"),
-            ] {
+            let post = super::parse(&source, &args(&file, None), Audience::Subscribers)?;
+            for (part, raw) in [(&post.text, "]("), (&post.text, "[^"), (&post.html, "[^")] {
                 assert!(!part.contains(raw), "{}: {raw}", file.display());
             }
             read += 1;
@@ -249,45 +127,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_by_the_line_of_the_file() -> anyhow::Result<()> {
-        let source = "---\nid: issue\ntitle: For {{ name }}\nexcerpt: Of ${city}\n---\n\nHello *|NAME|*.\n";
-        assert_eq!(
-            parse(source, None)?.found.faults,
-            [
-                "its title: nobody fills in the placeholder {{ name }}",
-                "its excerpt: nobody fills in the placeholder ${city}",
-                "line 7: nobody fills in the placeholder *|NAME|*",
-            ]
-        );
-        Ok(())
-    }
-
-    #[test]
-    fn a_file_without_front_matter_begins_with_its_title() -> anyhow::Result<()> {
-        let post = parse("# Hello\n\nFirst [words](/x)\nof it.\n\nMore.\n", Some("hello"))?.issue;
-        assert_eq!((post.subject.as_str(), post.web), ("Hello", None));
-        assert_eq!(post.preview, "First words of it.");
-        assert!(!post.text.contains("# Hello"), "{}", post.text);
-        Ok(())
-    }
-
-    #[test]
     fn what_cannot_be_sent_is_refused_with_the_reason() {
         for (source, reason) in [
-            ("No title.\n", "no title"),
-            ("---\ntitle: x\n", "does not end"),
+            ("No title.\n", "does not begin with"),
+            ("---\ntitle: x\n", "does not begin with"),
             ("---\ntitle: [\n---\nx\n", "not YAML"),
-            ("# Title\n\n", "says nothing"),
-            ("# Title\n\n<script>x</script>\n", "HTML"),
-            ("# Title\n\nA <b>word</b>\n", "HTML"),
-            ("# Title\n\n![x](https://other.example/x.png)\n", "hosted"),
+            ("---\ntitle: x\n---\nx\n", "excerpt"),
+            ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n", "no line"),
+            ("---\ntitle: For {{ name }}\nexcerpt: x\n---\nx\n", "{{ name }}"),
         ] {
             let refusal = refusal(source);
             assert!(refusal.contains(reason), "{source:?}: {refusal}");
         }
-        assert!(refusal(&format!("# Title\n\n{}\n", "long ".repeat(60_000))).contains("at most"));
+        for (body, reason) in [
+            ("\n", "says nothing"),
+            ("<script>x</script>\n", "HTML"),
+            ("A <b>word</b>\n", "HTML"),
+            ("![x](https://other.example/x.png)\n", "hosted"),
+        ] {
+            let refusal = refusal(&format!("---\ntitle: x\nexcerpt: x\n---\n{body}"));
+            assert!(refusal.contains(reason), "{body:?}: {refusal}");
+        }
         for name in ["", "Smart Home", "../x"] {
-            assert!(parse("# T\n\nx\n", Some(name)).is_err(), "{name}");
+            assert!(
+                parse("---\ntitle: x\nexcerpt: x\n---\nx\n", Some(name)).is_err(),
+                "{name}"
+            );
         }
     }
 }

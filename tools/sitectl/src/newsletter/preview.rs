@@ -8,7 +8,7 @@ use mail_templates::{Brand, Kind, Rendered, Templates, issue_values};
 use serde_json::json;
 use site_events::event::Audience;
 
-use super::{PostArgs, post::Post};
+use super::{PostArgs, post};
 use crate::output::print_output;
 
 /// Stands where each subscriber has their own token.
@@ -35,8 +35,8 @@ pub struct PreviewArgs {
 /// # Errors
 ///
 /// If it cannot be rendered, or its HTML cannot be written.
-pub async fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
-    let Post { issue, remarks, .. } = Post::read(&args.post, Audience::Subscribers).await?;
+pub fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
+    let issue = post::read(&args.post, Audience::Subscribers)?;
     let site_url = &args.post.site_url;
     let unsubscribe = format!("{site_url}/?newsletter=unsubscribe&token={TOKEN}");
     let brand = Brand::read(&args.brand_file)
@@ -47,19 +47,14 @@ pub async fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
     if let Some(file) = &args.html {
         fs::write(file, html).with_context(|| format!("{} cannot be written", file.display()))?;
     }
-    let mut lines = vec![
+    let lines = [
         format!("Name:     {}", issue.name),
         format!("Subject:  {}", subject.trim()),
         format!("Preview:  {}", issue.preview),
         format!("On the web: {}", issue.web.as_deref().unwrap_or("nowhere")),
-        format!("Size:     {} bytes of HTML, {} of text", html.len(), text.len()),
+        format!("Size:     {} bytes of HTML, {} of text\n", html.len(), text.len()),
+        text.clone(),
     ];
-    lines.extend(remarks.iter().cloned());
-    lines.extend([String::new(), text.clone()]);
     let mail = json!({ "subject": subject, "text": text, "html": html });
-    print_output(
-        args.json,
-        &json!({ "issue": issue, "remarks": remarks, "mail": mail }),
-        lines,
-    )
+    print_output(args.json, &json!({ "issue": issue, "mail": mail }), lines)
 }

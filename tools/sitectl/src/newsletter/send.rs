@@ -1,11 +1,13 @@
 //! `sitectl newsletter send` and `test`.
 
-use anyhow::{Context as _, bail, ensure};
+use ::subscribers::{Subscribers, audience::NotReached};
+use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, message::PublishMessage};
 use clap::Args;
-use issues::{IssueProgress, IssueState, Issues, Outcomes};
+use futures_util::TryStreamExt as _;
+use issues::{IssueProgress, IssueState, Issues, Outcomes, PassedOver};
 use serde_json::json;
-use site_broker::{Publisher, RecordError, ensure_person_key};
+use site_broker::{Publisher, ensure_person_key};
 use site_events::{
     EventType, IssueId, SENDINGS_STREAM, SITE_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
@@ -16,12 +18,14 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonKeySettings};
 
-use super::{PostArgs, control::known, post::Post, reach::Reach};
+use super::{PostArgs, control::known, post};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
 };
+
+const NOTHING_SENT: &str = "Nothing was sent; repeat it with --yes.";
 
 /// An issue for all who confirmed.
 #[derive(Args, Debug)]
@@ -57,35 +61,76 @@ pub struct TestArgs {
 ///
 /// If one of this name was sent before, nobody is to get it, or the broker does not store it.
 pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
-    let common = &args.common;
-    let Post { issue, remarks, .. } = Post::read(&args.post, Audience::Subscribers).await?;
-    let (name, now) = (issue.name.clone(), OffsetDateTime::now_utc());
+    let (common, now) = (&args.common, OffsetDateTime::now_utc());
+    let issue = post::read(&args.post, Audience::Subscribers)?;
+    let (name, id) = (issue.name.clone(), IssueId::named(&issue.name));
     let context = broker::connect(&common.nats).await?;
+    let site = broker::stream(&context, SITE_STREAM).await?;
+    let subject = EventType::NewsletterIssueRequested.subject(&id.as_subject());
+    // One that is noted and has no event was begun by a command that ended before.
     ensure!(
-        !is_kept(&context, &name).await?,
+        broker::next(&site, &subject, 1).await?.is_none(),
         "An issue named {name} was sent before; nobody gets the same twice. See `sitectl newsletter status {name}`, or give \
          another one another name with --name."
     );
-    let reach = Reach::of_now(&context, now).await?;
+    let (reached, not_reached) = reach(&context, now).await?;
     ensure!(
-        reach.reached > 0,
+        reached > 0,
         "Nobody confirmed a subscription, so that it would go to nobody."
     );
-    let mut lines = vec![format!("Subject: {}", issue.subject)];
-    lines.extend(reach.lines());
-    lines.extend(remarks.iter().cloned());
+    let mut lines = vec![
+        format!("Subject: {}", issue.subject),
+        format!("Its links lead to {}.", args.post.site_url),
+        format!("Subscribers that it goes to: {reached}."),
+    ];
+    lines.extend(not_reached_line(&not_reached));
+    let reach = json!({ "reached": reached, "notReached": not_reached });
     if args.mode.mode() == Mode::DryRun {
-        lines.push("Nothing was sent; repeat it with --yes.".to_owned());
-        let document = json!({ "name": name, "wouldReach": reach, "remarks": remarks });
-        return print_output(common.json, &document, lines);
+        lines.push(NOTHING_SENT.to_owned());
+        return print_output(common.json, &json!({ "name": name, "wouldReach": reach }), lines);
     }
-    begin(&context, &issue, now).await?;
-    let id = IssueId::named(&name);
+    // It is noted first, so that it can be paused from the first mail on.
+    let issues = Issues::open(&context).await?;
+    let known = issues.progress(id).await?;
+    let revision = known.map_or(0, |known| known.revision);
+    let progress = IssueProgress::new(name.clone(), issue.subject.clone(), now);
+    issues.write_progress(id, &progress, revision).await?;
     publish(&context, id, issue).await?;
-    let see = format!("It is on its way; see `sitectl newsletter status {name}`.");
-    lines.push(see);
-    let document = json!({ "name": name, "issue": id, "reach": reach, "remarks": remarks });
-    print_output(common.json, &document, lines)
+    lines.push(format!(
+        "It is on its way; see `sitectl newsletter status {name}`."
+    ));
+    print_output(
+        common.json,
+        &json!({ "name": name, "issue": id, "reach": reach }),
+        lines,
+    )
+}
+
+/// How many subscribers an issue reaches that is asked for now, and how many it does not.
+async fn reach(context: &Context, now: OffsetDateTime) -> anyhow::Result<(u64, PassedOver)> {
+    let subscribers = Subscribers::open(context.client()).await?;
+    let (mut reached, mut not_reached) = (0, PassedOver::default());
+    let mut records = subscribers.since(1);
+    while let Some(record) = records.try_next().await? {
+        match subscribers.record_of(&record) {
+            Ok(None) => {}
+            Ok(Some((_, subscriber))) => match subscriber.reached_at(now) {
+                Ok(_) => reached += 1,
+                Err(why) => not_reached.count(why),
+            },
+            Err(_) => not_reached.count(NotReached::Unreadable),
+        }
+    }
+    Ok((reached, not_reached))
+}
+
+/// To whom it does not go, and why, where there is anybody.
+pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
+    let reasons = json!(not_reached);
+    let reasons = reasons.as_object().into_iter().flatten();
+    let reasons = reasons.filter(|(_, count)| **count != 0);
+    let reasons: Vec<String> = reasons.map(|(why, count)| format!("{count} {why}")).collect();
+    (!reasons.is_empty()).then(|| format!("Not reached: {}.", reasons.join(", ")))
 }
 
 /// Sends an issue to these addresses alone. Its link to unsubscribe is theirs, and works.
@@ -96,11 +141,11 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
 pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     let TestArgs { to, common, .. } = args;
     let key = &args.key.person_key;
-    let post = Post::read(&args.post, Audience::Test).await?;
+    let post = post::read(&args.post, Audience::Test)?;
     let context = broker::connect(&common.nats).await?;
     ensure_person_key(&context, key).await?;
     let issue = IssueId::of_test();
-    publish(&context, issue, post.issue).await?;
+    publish(&context, issue, post).await?;
     for address in to {
         let sending = Sending {
             id: issue.sending_id(Uuid::new_v4()),
@@ -112,10 +157,8 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
         };
         publish_sending(&context, &sending).await?;
     }
-    let mut lines = vec![format!("On their way: {} test mail(s).", to.len())];
-    lines.extend(post.remarks.iter().cloned());
-    let document = json!({ "sent": to.len(), "remarks": post.remarks });
-    print_output(common.json, &document, lines)
+    let line = format!("On their way: {} test mail(s).", to.len());
+    print_output(common.json, &json!({ "sent": to.len() }), [line])
 }
 
 /// Sends an issue once more to those whose mail was refused, or says how many those are. Whoever left meanwhile gets none. What it says
@@ -123,58 +166,25 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If the issue is not known, canceled or too old, or the broker does not store a mail; then it can be repeated.
+/// If the issue is not known or canceled, or the broker does not store a mail; then it can be repeated.
 pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     let (name, common) = (args.post.name(), &args.common);
     let context = broker::connect(&common.nats).await?;
     let progress = known(&Issues::open(&context).await?, &name).await?.record;
     let is_canceled = progress.state == IssueState::Canceled;
     ensure!(!is_canceled, "The issue {name} is canceled.");
-    ensure!(
-        is_kept(&context, &name).await?,
-        "The issue {name} is not kept any more; send it under another name with --name."
-    );
     let refused = Outcomes::read(&context).await?.refused(&progress);
     let count = refused.len();
     if args.mode.mode() == Mode::DryRun {
-        let lines = [
-            format!("It goes once more to {count} whose mail was refused."),
-            "Nothing was sent; repeat it with --yes.".to_owned(),
-        ];
+        let line = format!("It goes once more to {count} whose mail was refused.");
+        let lines = [line, NOTHING_SENT.to_owned()];
         return print_output(common.json, &json!({ "name": name, "wouldReach": count }), lines);
     }
     for sending in &refused {
         publish_sending(&context, sending).await?;
     }
-    let lines = [
-        format!("On their way once more: {count} mail(s)."),
-        format!("See `sitectl newsletter status {name}`."),
-    ];
-    print_output(common.json, &json!({ "name": name, "sent": count }), lines)
-}
-
-/// Whether the event that asked for an issue is there. One that is noted and has no event was begun by a command that ended before.
-async fn is_kept(context: &Context, name: &str) -> anyhow::Result<bool> {
-    let site = broker::stream(context, SITE_STREAM).await?;
-    let subject = EventType::NewsletterIssueRequested.subject(&IssueId::named(name).as_subject());
-    Ok(broker::next(&site, &subject, 1).await?.is_some())
-}
-
-/// Notes the issue, so that it can be paused from the first mail on.
-async fn begin(
-    context: &Context,
-    requested: &NewsletterIssueRequested,
-    now: OffsetDateTime,
-) -> anyhow::Result<()> {
-    let (issues, issue) = (Issues::open(context).await?, IssueId::named(&requested.name));
-    let known = issues.progress(issue).await?;
-    let revision = known.map_or(0, |known| known.revision);
-    let progress = IssueProgress::new(requested.name.clone(), requested.subject.clone(), now);
-    match issues.write_progress(issue, &progress, revision).await {
-        Ok(_) => Ok(()),
-        Err(RecordError::Conflict) => bail!("Somebody else sends an issue of this name in this moment."),
-        Err(error) => Err(error.into()),
-    }
+    let line = format!("On their way once more: {count} mail(s); see `sitectl newsletter status {name}`.");
+    print_output(common.json, &json!({ "name": name, "sent": count }), [line])
 }
 
 /// Publishes the event that asks for an issue.

@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use async_nats::jetstream::Context;
-use issues::{Figures, IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
-use serde::Serialize;
+use issues::{IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
 use serde_json::{Value, json};
 use site_broker::ISSUES_BUCKET;
 use time::OffsetDateTime;
 
-use super::{control, reach::not_reached_line};
+use super::{control, send::not_reached_line};
 use crate::{
     broker::{self, BucketReader},
     common_args::CommonArgs,
-    output::{Column, cells, print_output, table},
+    output::{Column, print_output, table},
 };
 
 const COLUMNS: [Column; 13] = [
@@ -32,15 +31,6 @@ const COLUMNS: [Column; 13] = [
     ("PUT OFF", "deferred"),
     ("SUBJECT", "subject"),
 ];
-
-/// The record of an issue, and its figures.
-#[derive(Serialize)]
-struct Figured<'a> {
-    #[serde(flatten)]
-    progress: &'a IssueProgress,
-    #[serde(flatten)]
-    figures: Option<Figures>,
-}
 
 /// Says how far an issue is, or in a table how far each is.
 ///
@@ -61,14 +51,19 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
         rows.push(row(progress, &outcomes, &context).await?);
     }
     let today = limits.mails_of_the_day(queue, OffsetDateTime::now_utc());
-    let mut lines = match (name, listed.as_slice()) {
-        (Some(_), [progress]) => in_lines(progress, &rows[0]),
-        (_, []) => vec!["No issue was sent yet.".to_owned()],
-        _ => table(&COLUMNS, &rows)?,
-    };
+    let mut lines = table(&COLUMNS, &rows)?;
+    if rows.is_empty() {
+        lines.push("No issue was sent yet.".to_owned());
+    }
+    if let (Some(_), [progress]) = (name, listed.as_slice()) {
+        lines.extend(not_reached_line(&progress.passed_over));
+    }
     lines.push(format!("Mails of the newsletter today (UTC): {today}."));
-    let document = json!({ "issues": rows, "mailsToday": today });
-    print_output(common.json, &document, lines)
+    print_output(
+        common.json,
+        &json!({ "issues": rows, "mailsToday": today }),
+        lines,
+    )
 }
 
 /// The records of all issues, in the order in which they were asked for.
@@ -88,10 +83,11 @@ async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
 
 async fn row(progress: &IssueProgress, outcomes: &Outcomes, context: &Context) -> anyhow::Result<Value> {
     let waiting = control::waiting(context, &progress.name).await?;
-    let mut row = json!(Figured {
-        progress,
-        figures: outcomes.figures(progress)
-    });
+    let mut row = json!(progress);
+    let figures = json!(outcomes.figures(progress));
+    for (name, figure) in figures.as_object().into_iter().flatten() {
+        row[name] = figure.clone();
+    }
     row["waiting"] = waiting.into();
     if progress.is_done(waiting) {
         row["state"] = "done".into();
@@ -99,18 +95,4 @@ async fn row(progress: &IssueProgress, outcomes: &Outcomes, context: &Context) -
     row["handedOutAt"] = row["handedOut"].take();
     row["handedOut"] = progress.queued.into();
     Ok(row)
-}
-
-/// The columns of one issue, one below the other, and to whom it does not go.
-fn in_lines(progress: &IssueProgress, row: &Value) -> Vec<String> {
-    let headings = COLUMNS.iter().map(|(heading, _)| heading.to_lowercase());
-    let cells = headings.zip(cells(&COLUMNS, row)).skip(2);
-    let mut lines = vec![format!(
-        "{}: {}",
-        progress.name,
-        row["state"].as_str().unwrap_or_default()
-    )];
-    lines.extend(cells.map(|(heading, cell)| format!("  {heading}: {cell}")));
-    lines.extend(not_reached_line(&progress.passed_over));
-    lines
 }
