@@ -2,9 +2,10 @@
 //! has left. No event is published, so nobody gets a mail by it and no endpoint hears of it.
 
 use std::{
-    collections::HashMap,
-    fs::File,
-    io::{Read, stdin},
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+    fs,
+    io::{Read as _, stdin},
     path::{Path, PathBuf},
 };
 
@@ -20,7 +21,7 @@ use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
     common_args::{CommonArgs, Mode, ModeArgs},
-    output::{print_output, table},
+    output::print_output,
 };
 
 /// What is said whenever something is, or would be, imported.
@@ -53,49 +54,33 @@ enum LineOutcome {
 ///
 /// # Errors
 ///
-/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile,
-/// with how many are.
+/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile.
 pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode.mode(), &args.common);
-    let lines = lines::read(&content_of(&args.from)?, OffsetDateTime::now_utc())?;
+    let mut lines = lines::read(&content_of(&args.from)?, OffsetDateTime::now_utc())?;
+    // Who left comes first, the last time before others: nobody of them is brought in by another line, wherever it stands.
+    lines.sort_by_key(|line| match &line.record {
+        ImportRecord::Unsubscribe { ended, .. } => Reverse(Some(*ended)),
+        _ => Reverse(None),
+    });
     let context = broker::connect(&common.nats).await?;
     ensure_person_key(&context, key).await?;
     let mut import = Import {
         subscribers: Subscribers::open(context.client()).await?,
         mode,
         key,
-        left: last_unsubscribes(&lines, key),
         seen: HashMap::new(),
     };
-    let mut outcomes = Vec::new();
-    for line in lines {
-        let number = line.number;
-        let outcome = import.apply(line).await.with_context(|| {
-            let is_changed =
-                |(_, outcome): &&(u64, LineOutcome)| !matches!(outcome, LineOutcome::LeftAlone(_));
-            let before = outcomes.iter().filter(is_changed).count();
-            format!("line {number} was not imported (imported before it: {before}); repeating it is safe")
+    let mut outcomes = BTreeMap::new();
+    for Line { number, record } in lines {
+        let outcome = import.apply(number, record).await;
+        let outcome = outcome.with_context(|| {
+            let before = outcomes.len();
+            format!("line {number} was not imported, and {before} lines were; repeating it is safe")
         })?;
-        outcomes.push((number, outcome));
+        outcomes.insert(number, outcome);
     }
     print_outcomes(&outcomes, mode, common)
-}
-
-/// When somebody left for the last time, by the table, and the line that says so.
-type LastUnsubscribes = HashMap<PersonId, (OffsetDateTime, u64)>;
-
-fn last_unsubscribes(lines: &[Line], key: &PersonKey) -> LastUnsubscribes {
-    let mut left = LastUnsubscribes::new();
-    for line in lines {
-        if let ImportRecord::Unsubscribe { email, ended } = &line.record {
-            let told = (*ended, line.number);
-            let last = left.entry(key.person(email)).or_insert(told);
-            if last.0 < *ended {
-                *last = told;
-            }
-        }
-    }
-    left
 }
 
 /// An import under way.
@@ -103,95 +88,63 @@ struct Import<'a> {
     subscribers: Subscribers,
     mode: Mode,
     key: &'a PersonKey,
-    /// Who left: nobody of them is brought in by another line, wherever it stands.
-    left: LastUnsubscribes,
-    /// Who is brought in, by the line.
+    /// Who stands in the lines before, by the first of them.
     seen: HashMap<PersonId, u64>,
 }
 
 impl Import<'_> {
-    async fn apply(&mut self, line: Line) -> anyhow::Result<LineOutcome> {
-        match line.record {
-            ImportRecord::Consent(email, subscriber) => {
-                let person = self.key.person(&email);
-                self.confirm(line.number, &person, &subscriber).await
-            }
-            ImportRecord::Unsubscribe { email, ended } => {
-                let person = self.key.person(&email);
-                self.end(line.number, &person, ended).await
-            }
-            ImportRecord::LeftAlone(why) => Ok(LineOutcome::LeftAlone(why)),
-        }
-    }
-
-    async fn confirm(
-        &mut self,
-        line: u64,
-        person: &PersonId,
-        subscriber: &Subscriber,
-    ) -> anyhow::Result<LineOutcome> {
-        if let Some((_, line)) = self.left.get(person) {
-            return Ok(LineOutcome::LeftAlone(format!("line {line} says that they left")));
-        }
-        if let Some(first) = self.seen.insert(person.clone(), line) {
-            return Ok(LineOutcome::LeftAlone(the_same_as(first)));
-        }
-        let known = self.subscribers.read(person).await?;
-        if let Some(known) = &known.subscriber {
-            return Ok(LineOutcome::LeftAlone(known_already(known)));
-        }
-        self.write(person, subscriber, known.revision).await?;
-        Ok(LineOutcome::Imported)
-    }
-
-    async fn end(&self, line: u64, person: &PersonId, ended: OffsetDateTime) -> anyhow::Result<LineOutcome> {
-        if let Some((_, last)) = self.left.get(person)
-            && *last != line
-        {
-            return Ok(LineOutcome::LeftAlone(the_same_as(*last)));
-        }
-        let known = self.subscribers.read(person).await?;
-        let Some(subscriber) = known.subscriber else {
-            let why = "nobody with this address is known";
-            return Ok(LineOutcome::LeftAlone(why.to_owned()));
+    async fn apply(&mut self, line: u64, record: ImportRecord) -> anyhow::Result<LineOutcome> {
+        let email = match &record {
+            ImportRecord::Consent(email, _) | ImportRecord::Unsubscribe { email, .. } => email,
+            ImportRecord::LeftAlone(why) => return Ok(LineOutcome::LeftAlone(why.clone())),
         };
-        let left = subscriber.clone().unsubscribed(ended);
-        if left == subscriber {
-            return Ok(LineOutcome::LeftAlone(known_already(&subscriber)));
+        let person = self.key.person(email);
+        if let Some(first) = self.seen.insert(person.clone(), line) {
+            let why = format!("the same address as in line {first}");
+            return Ok(LineOutcome::LeftAlone(why));
         }
-        // Tools list everybody who ever left: the same list, imported again, must not end what began later.
-        if subscriber.requested > ended {
-            return Ok(LineOutcome::LeftAlone("they signed up anew since".to_owned()));
-        }
-        // No event is published that would need the address.
-        self.write(person, &left.forgotten(), known.revision).await?;
-        Ok(LineOutcome::Unsubscribed)
-    }
-
-    async fn write(&self, person: &PersonId, subscriber: &Subscriber, revision: u64) -> anyhow::Result<()> {
-        let write = self
-            .subscribers
-            .write(person, subscriber, revision, Retention::Forever);
+        let known = self.subscribers.read(&person).await?;
+        let (new, outcome) = match changed(record, known.subscriber) {
+            Ok(changed) => changed,
+            Err(why) => return Ok(LineOutcome::LeftAlone(why)),
+        };
+        let subscribers = &self.subscribers;
+        let write = subscribers.write(&person, &new, known.revision, Retention::Forever);
         self.mode.apply(write).await?;
-        Ok(())
+        Ok(outcome)
     }
 }
 
-fn the_same_as(line: u64) -> String {
-    format!("the same address as in line {line}")
+/// What a line makes of what is known, or why nothing.
+fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscriber, LineOutcome), String> {
+    match (record, known) {
+        (ImportRecord::Consent(_, new), None) => Ok((*new, LineOutcome::Imported)),
+        (ImportRecord::Unsubscribe { ended, .. }, Some(known))
+            if known.clone().unsubscribed(ended) != known =>
+        {
+            // Tools list everybody who ever left: the same list, imported again, must not end what began later.
+            if known.requested > ended {
+                return Err("they signed up anew since".to_owned());
+            }
+            // No event is published that would need the address.
+            Ok((known.unsubscribed(ended).forgotten(), LineOutcome::Unsubscribed))
+        }
+        (_, Some(known)) => Err(format!("known already, as {}", known.state_name())),
+        (_, None) => Err("nobody with this address is known".to_owned()),
+    }
 }
 
-fn known_already(subscriber: &Subscriber) -> String {
-    format!("known already, as {}", subscriber.state_name())
-}
-
-fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
+fn print_outcomes(
+    outcomes: &BTreeMap<u64, LineOutcome>,
+    mode: Mode,
+    common: &CommonArgs,
+) -> anyhow::Result<()> {
     let (would, keys) = match mode {
         Mode::Apply => ("", ["imported", "unsubscribed"]),
         Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
     let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rows = Vec::new();
+    let mut lines = Vec::new();
     for (number, outcome) in outcomes {
         let became = match outcome {
             LineOutcome::Imported => {
@@ -207,9 +160,8 @@ fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonAr
                 format!("left alone: {why}")
             }
         };
-        rows.push(json!({ "line": number, "outcome": became }));
+        lines.push(format!("{number}  {became}"));
     }
-    let mut lines = table(&[("LINE", "line"), ("OUTCOME", "outcome")], &rows)?;
     let all = outcomes.len();
     lines.push(format!("{would}imported: {} of {all}", imported.len()));
     lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
@@ -224,10 +176,9 @@ fn print_outcomes(outcomes: &[(u64, LineOutcome)], mode: Mode, common: &CommonAr
 fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {
     let mut table = Vec::new();
     let read = if from == Path::new("-") {
-        stdin().read_to_end(&mut table)
+        stdin().read_to_end(&mut table).map(|_| table)
     } else {
-        File::open(from).and_then(|mut file| file.read_to_end(&mut table))
+        fs::read(from)
     };
-    read.with_context(|| format!("{} cannot be read", from.display()))?;
-    Ok(table)
+    read.with_context(|| format!("{} cannot be read", from.display()))
 }

@@ -15,7 +15,7 @@ const MAX_REPORTED_ERRORS: usize = 10;
 
 /// One line and what it tells.
 pub struct Line {
-    /// Its number as an editor shows it.
+    /// Its number as a spreadsheet shows it.
     pub number: u64,
     /// Its record.
     pub record: ImportRecord,
@@ -49,19 +49,7 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
          those who left, separated by commas."
     );
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
-    let (mut number, mut counted) = (1, 0);
-    for record in reader.records() {
-        let position = match &record {
-            Ok(record) => record.position(),
-            Err(error) => error.position(),
-        };
-        // The reader's own numbers are behind by one where lines end with CR LF, and by every empty line.
-        let begin = beginning_of_line(table, position.map_or(0, csv::Position::byte)).max(counted);
-        number += table[counted..begin]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count() as u64;
-        counted = begin;
+    for (number, record) in (2..).zip(reader.records()) {
         let cells = record.and_then(|record| Cells::of(&record, &heading));
         let parsed = cells
             .map_err(|_| "it is not CSV with as many cells as the heading".to_owned())
@@ -71,20 +59,14 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
             Err(reason) => wrong.push(format!("line {number}: {reason}")),
         }
     }
-    let more = wrong.len().saturating_sub(MAX_REPORTED_ERRORS);
+    let all = wrong.len();
     wrong.truncate(MAX_REPORTED_ERRORS);
-    if more > 0 {
-        wrong.push(format!("and {more} more"));
-    }
-    ensure!(wrong.is_empty(), "Nothing was imported: {}.", wrong.join("; "));
+    ensure!(
+        all == 0,
+        "Nothing was imported, because {all} lines are wrong: {}.",
+        wrong.join("; ")
+    );
     Ok(lines)
-}
-
-/// Where the line begins that is at this byte, or after the ends of lines that stand there.
-fn beginning_of_line(table: &[u8], byte: u64) -> usize {
-    let byte = usize::try_from(byte).map_or(table.len(), |byte| byte.min(table.len()));
-    let is_end_of_line = |byte: &&u8| matches!(byte, b'\r' | b'\n');
-    byte + table[byte..].iter().take_while(is_end_of_line).count()
 }
 
 /// The cells of a line; a table of another program has fewer than our export.
@@ -107,27 +89,26 @@ impl Cells {
     }
 
     fn parse(self, now: OffsetDateTime) -> Result<ImportRecord, String> {
+        let email = EmailAddress::parse(&self.email).map_err(|_| "email is no e-mail address".to_owned());
         match &*self.state {
-            "" | "confirmed" | "unsubscribed" => {}
-            "pending" | "suppressed" => {
-                return Ok(ImportRecord::LeftAlone(format!("the table says {}", self.state)));
+            "unsubscribed" if !self.email.is_empty() => {
+                let ended = match &*self.ended {
+                    "" => now,
+                    ended => time("ended", ended, now)?,
+                };
+                let email = email?;
+                Ok(ImportRecord::Unsubscribe { email, ended })
             }
-            _ => return Err("there is no such state".to_owned()),
+            // An export of ours has no address any more of those who left.
+            state @ ("pending" | "suppressed" | "unsubscribed") => {
+                Ok(ImportRecord::LeftAlone(format!("the table says {state}")))
+            }
+            "" | "confirmed" => self.consent(email?, now),
+            _ => Err("there is no such state".to_owned()),
         }
-        let has_left = self.state == "unsubscribed";
-        // An export of ours has no address any more of those who left.
-        if has_left && self.email.is_empty() {
-            let why = "the table says unsubscribed, and no address";
-            return Ok(ImportRecord::LeftAlone(why.to_owned()));
-        }
-        let email = EmailAddress::parse(&self.email).map_err(|_| "email is no e-mail address")?;
-        if has_left {
-            let ended = match &*self.ended {
-                "" => now,
-                ended => time("ended", ended, now)?,
-            };
-            return Ok(ImportRecord::Unsubscribe { email, ended });
-        }
+    }
+
+    fn consent(self, email: EmailAddress, now: OffsetDateTime) -> Result<ImportRecord, String> {
         let confirmed = time("confirmed", &self.confirmed, now)?;
         if self.source.is_empty() {
             return Err("source is empty; it says where the consent was given".to_owned());
@@ -172,7 +153,7 @@ mod tests {
         let lines = read(table.as_bytes(), NOW).expect("a table");
         assert!(matches!(
             &lines[..],
-            [Line { number: 3, record: ImportRecord::Consent(email, zoe) }, Line { number: 5, .. }]
+            [Line { number: 2, record: ImportRecord::Consent(email, zoe) }, Line { number: 3, .. }]
                 if email.as_str() == "+zoe@example.org"
                     && zoe.source.as_deref() == Some("Fair, Berlin")
                     && zoe.consented_at() == Some(datetime!(2026-11-01 9:00 UTC))

@@ -9,9 +9,6 @@ mod lines;
 
 use clap::{Args, Subcommand};
 
-/// What `--yes` is for in `lift`.
-const LIFT_YES: &str = "Forgets a sign-up that was never confirmed; without this that is a dry run";
-
 /// Which of the commands, and what it needs to know.
 #[derive(Args, Debug)]
 pub struct SubscribersArgs {
@@ -26,7 +23,6 @@ enum Command {
     /// Brings in who gave their consent elsewhere, and who left elsewhere; nobody gets a mail by it
     Import(import::ImportArgs),
     /// Lets mails go again to an address that came back as not existing
-    #[command(mut_arg("yes", |yes| yes.help(LIFT_YES)))]
     Lift(lift::LiftArgs),
 }
 

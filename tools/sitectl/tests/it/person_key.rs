@@ -42,7 +42,7 @@ async fn with_another_key_nothing_is_exported_and_nothing_called_erased() -> any
         (&["person", "erase", ASHA], &stores),
         (&["person", "erase", ASHA, "--yes"], &stores),
         (&["subscribers", "import", &table, "--yes"], &broker),
-        (&["subscribers", "lift", ASHA, "--yes"], &broker),
+        (&["subscribers", "lift", ASHA], &broker),
         (&["newsletter", "test", &post, "--to", ASHA], &broker),
     ] {
         let said = refused(words, &with_key(flags, ANOTHER))?;
