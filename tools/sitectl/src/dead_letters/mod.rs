@@ -3,8 +3,6 @@
 mod letter;
 mod replay;
 
-use std::collections::BTreeSet;
-
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::{Args, Subcommand};
@@ -102,31 +100,23 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let letter = get(reader.stream(), number).await?;
     let document = document(&letter);
-    let event = serde_json::to_string_pretty(&document["event"])?;
     let mut lines = table(&letter::COLUMNS, std::slice::from_ref(&document))?;
-    lines.push(event);
+    lines.push(serde_json::to_string_pretty(&document["event"])?);
     print_output(common.json, &document, lines)
 }
 
 async fn drop_for_good(selection: &Selection, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let numbers = selection.find(&reader).await?;
-    let listed = comma_separated(&numbers);
     if mode == Mode::DryRun {
-        let lines = [
-            format!("would drop: {listed}"),
-            "Nothing was dropped; repeat it with --yes.".to_owned(),
-        ];
-        return print_output(common.json, &json!({ "wouldDrop": numbers }), lines);
+        let line = format!("would drop: {numbers:?}\nNothing was dropped; repeat it with --yes.");
+        return print_output(common.json, &json!({ "wouldDrop": numbers }), [line]);
     }
     for number in &numbers {
         broker::secure_delete(reader.stream(), *number).await?;
     }
-    print_output(
-        common.json,
-        &json!({ "dropped": numbers }),
-        [format!("dropped: {listed}")],
-    )
+    let line = format!("dropped: {numbers:?}");
+    print_output(common.json, &json!({ "dropped": numbers }), [line])
 }
 
 impl Selection {
@@ -136,11 +126,13 @@ impl Selection {
             let letters = reader.all().map_ok(|letter| letter.sequence);
             return Ok(letters.try_collect().await?);
         }
-        let numbers: BTreeSet<u64> = self.numbers.iter().copied().collect();
+        let mut numbers = self.numbers.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
         for number in &numbers {
             get(reader.stream(), *number).await?;
         }
-        Ok(numbers.into_iter().collect())
+        Ok(numbers)
     }
 }
 
@@ -151,12 +143,4 @@ async fn open(context: &Context) -> anyhow::Result<StreamReader> {
 async fn get(stream: &Stream, number: u64) -> anyhow::Result<StreamMessage> {
     let letter = broker::get(stream, number).await?;
     letter.with_context(|| format!("There is no dead letter {number}; see `sitectl dead-letters list`."))
-}
-
-fn comma_separated(numbers: &[u64]) -> String {
-    if numbers.is_empty() {
-        return "none".to_owned();
-    }
-    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    numbers.join(", ")
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use site_broker::Endpoint;
 use site_events::{SITE_STREAM, subjects};
 
-use super::{Selection, comma_separated, get, open};
+use super::{Selection, get, open};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
@@ -26,25 +26,17 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     let reader = open(&context).await?;
     let numbers = selection.find(&reader).await?;
     let Replayed { done, not_replayed } = replay_letters(&context, reader.stream(), &numbers).await?;
-    let mut lines = vec![format!("replayed: {}", comma_separated(&done))];
+    let mut lines = vec![format!("replayed: {done:?}")];
     let mut left: Vec<Value> = Vec::new();
     for (channel, numbers) in &not_replayed {
         let why = what_to_do_without_consumer(channel);
-        let listed = comma_separated(numbers);
-        lines.push(format!("not replayed: {listed}, of {channel}: {why}"));
+        lines.push(format!("not replayed: {numbers:?}, of {channel}: {why}"));
         left.push(json!({ "channel": channel, "numbers": numbers, "why": why }));
     }
-    print_output(
-        common.json,
-        &json!({ "replayed": done, "notReplayed": left }),
-        lines,
-    )?;
-    ensure!(
-        not_replayed.is_empty(),
-        "Not replayed: {} of {}.",
-        numbers.len() - done.len(),
-        numbers.len()
-    );
+    let document = json!({ "replayed": done, "notReplayed": left });
+    print_output(common.json, &document, lines)?;
+    let (all, left) = (numbers.len(), numbers.len() - done.len());
+    ensure!(left == 0, "Not replayed: {left} of {all}.");
     Ok(())
 }
 
@@ -74,13 +66,9 @@ pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64])
             left.or_default().push(number);
             continue;
         }
-        let before = comma_separated(&replayed.done);
-        publish(context, channel, &letter)
-            .await
-            .with_context(|| format!("dead letter {number} was not replayed (done before it: {before})"))?;
-        broker::secure_delete(stream, number)
-            .await
-            .with_context(|| format!("dead letter {number} was replayed (and before it: {before})"))?;
+        let published = publish(context, channel, &letter).await;
+        published.with_context(|| format!("dead letter {number} was not replayed, those before it were"))?;
+        broker::secure_delete(stream, number).await?;
         replayed.done.push(number);
     }
     Ok(replayed)

@@ -4,11 +4,11 @@
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, consumer::Info};
 use serde_json::json;
-use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoint_state::EndpointState};
+use site_broker::{Endpoint, Record, endpoint_state::EndpointState};
 use site_events::SITE_STREAM;
 use time::{Duration, OffsetDateTime};
 
-use super::{dead_letters, state};
+use super::{dead_letters, records};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
 /// A pause has an end, for the broker: longer than events are kept.
@@ -22,13 +22,12 @@ const PAUSE: Duration = Duration::days(10 * 365);
 pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     consumer_info(&context, name).await?;
-    let bucket = broker::bucket(&context, ENDPOINTS_BUCKET).await?;
-    ensure!(
-        state(&bucket, name).await?.off.is_some(),
-        "The endpoint {name} is on."
-    );
-    let well = serde_json::to_vec(&EndpointState::default())?;
-    bucket.put(name, well.into()).await?;
+    let records = records(&context).await?;
+    let noted: Record<EndpointState> = records.read(name).await?;
+    let is_off = noted.value.is_some_and(|state| state.off.is_some());
+    ensure!(is_off, "The endpoint {name} is on.");
+    let well = EndpointState::default();
+    records.write(name, &well, noted.revision, None).await?;
     let letters = dead_letters(&context, name).await?;
     let lines = [
         format!("Switched on: {name}. It gets what comes from now on."),

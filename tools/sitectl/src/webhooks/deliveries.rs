@@ -1,10 +1,9 @@
 //! `sitectl webhooks deliveries`.
 
-use anyhow::Context as _;
 use serde_json::{Value, json};
-use site_broker::{ENDPOINTS_BUCKET, endpoint_state::attempts_key};
+use site_broker::endpoint_state::attempts_key;
 
-use super::control;
+use super::{control, records};
 use crate::{
     broker,
     common_args::CommonArgs,
@@ -27,11 +26,8 @@ const COLUMNS: [Column; 6] = [
 /// If the broker does not answer, what is noted cannot be read, or nothing is and there is no such endpoint.
 pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let bucket = broker::bucket(&context, ENDPOINTS_BUCKET).await?;
-    let noted = bucket.get(attempts_key(name)).await?;
-    let noted = noted.map(|noted| serde_json::from_slice(&noted)).transpose();
-    let noted: Option<Vec<Value>> = noted.context("the attempts cannot be read")?;
-    let mut attempts = noted.unwrap_or_default();
+    let noted = records(&context).await?.read(&attempts_key(name)).await?;
+    let mut attempts: Vec<Value> = noted.value.unwrap_or_default();
     attempts.reverse();
     let mut lines = table(&COLUMNS, &attempts)?;
     if lines.is_empty() {

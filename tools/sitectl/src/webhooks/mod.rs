@@ -6,12 +6,11 @@ mod trying;
 
 use std::collections::BTreeMap;
 
-use anyhow::Context as _;
-use async_nats::jetstream::{Context, consumer::Info, kv::Store};
+use async_nats::jetstream::{Context, consumer::Info};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use site_broker::{ENDPOINTS_BUCKET, Endpoint, endpoint_state::EndpointState};
+use site_broker::{ENDPOINTS_BUCKET, Endpoint, Records, endpoint_state::EndpointState};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
@@ -63,13 +62,10 @@ pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
     }
 }
 
-/// What is noted of an endpoint.
-async fn state(bucket: &Store, name: &str) -> anyhow::Result<EndpointState> {
-    let noted = bucket.get(name).await?;
-    let state = noted.map(|noted| serde_json::from_slice(&noted)).transpose();
-    Ok(state
-        .with_context(|| format!("the record of endpoint {name} cannot be read"))?
-        .unwrap_or_default())
+/// What is noted of endpoints.
+async fn records(context: &Context) -> anyhow::Result<Records> {
+    let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
+    Ok(Records::new(context, bucket))
 }
 
 const COLUMNS: [Column; 4] = [
@@ -94,7 +90,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// If a record of one cannot be read, or the broker does not answer.
 pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
-    let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
+    let records = records(context).await?;
     let site = broker::stream(context, SITE_STREAM).await?;
     let consumers: Vec<Info> = site.consumers().try_collect().await?;
     let mut rows = BTreeMap::new();
@@ -102,12 +98,13 @@ pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
         let Some(name) = consumer.name.strip_prefix(Endpoint::CONSUMER_PREFIX) else {
             continue;
         };
+        let state: Option<EndpointState> = records.read(name).await?.value;
         let EndpointState {
             off,
             held,
             failing_since,
             ..
-        } = state(&bucket, name).await?;
+        } = state.unwrap_or_default();
         let since = failing_since.and_then(|since| since.format(&Rfc3339).ok());
         let state = match (&off, &held, &since) {
             (Some(reason), ..) => format!("off: {reason}"),

@@ -1,13 +1,10 @@
 //! `sitectl webhooks test` and `preview`: a sample, as an endpoint gets it.
 
-use std::sync::Arc;
-
 use ::webhooks::{Secrets, WebhookSender, WebhookSettings, sample};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use http::{HeaderMap, Request};
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use site_broker::{Endpoint, Endpoints};
 use site_events::EventType;
 use time::OffsetDateTime;
@@ -35,15 +32,6 @@ pub struct TryArgs {
     json: bool,
 }
 
-/// A request as it is shown.
-#[derive(Serialize)]
-struct ShownRequest {
-    method: String,
-    url: String,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
 /// Shows what would be sent. No secret is read for it.
 ///
 /// # Errors
@@ -51,12 +39,12 @@ struct ShownRequest {
 /// If there is no such endpoint or event, or nothing can be made of it.
 pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
-    let sender = args.sender(&endpoint, &Secrets::hidden())?;
+    let sender = args.sender(endpoint, &Secrets::hidden())?;
     let now = OffsetDateTime::now_utc();
     let (mut lines, mut document) = (Vec::new(), Vec::new());
     for (step, request) in sender.preview(&sample(event, now), now)? {
-        let request = ShownRequest::of(&sender, &request);
-        lines.extend([format!("# {step}"), request.text()]);
+        let (text, request) = shown_request(&sender, &request);
+        lines.extend([format!("# {step}"), text]);
         document.push(json!({ "step": step, "request": request }));
     }
     print_output(args.json, &json!({ "requests": document }), lines)
@@ -69,79 +57,69 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
 /// If there is no such endpoint or event, or the sample is not taken.
 pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
-    let sender = args.sender(&endpoint, &args.reached.secrets())?;
+    let sender = args.sender(endpoint, &args.reached.secrets())?;
     let (now, mut seen) = (OffsetDateTime::now_utc(), Vec::new());
     let sent = sender.send(&sample(event, now), now, Some(&mut seen)).await;
     let (mut lines, mut document) = (Vec::new(), Vec::new());
     for seen in &seen {
-        let request = ShownRequest::of(&sender, &seen.request);
+        let (text, request) = shown_request(&sender, &seen.request);
         let milliseconds = u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX);
-        lines.push(request.text());
-        document.push(match &seen.answer {
+        let (line, answer, error) = match &seen.answer {
             Ok(answer) => {
                 let (status, body) = (answer.status, shown_body(&sender, &answer.body));
-                lines.push(format!("< {status} after {milliseconds} ms\n{body}\n"));
                 let headers = shown_headers(&sender, &answer.headers);
+                let line = format!("< {status} after {milliseconds} ms\n{body}\n");
                 let answer = json!({ "status": status.as_u16(), "headers": headers, "body": body });
-                json!({ "request": request, "answer": answer, "error": null, "milliseconds": milliseconds })
+                (line, answer, None)
             }
-            Err(error) => {
-                lines.push(format!("< {error}\n"));
-                let error = error.to_string();
-                json!({ "request": request, "answer": null, "error": error, "milliseconds": milliseconds })
-            }
-        });
+            Err(error) => (format!("< {error}\n"), Value::Null, Some(error.to_string())),
+        };
+        lines.extend([text, line]);
+        document.push(json!({
+            "request": request, "answer": answer, "error": error, "milliseconds": milliseconds,
+        }));
     }
-    print_output(
-        args.json,
-        &json!({ "taken": sent.is_ok(), "requests": document }),
-        lines,
-    )?;
-    if let Err(error) = sent {
-        bail!("The sample was not taken: {error}.");
-    }
-    Ok(())
+    let document = json!({ "taken": sent.is_ok(), "requests": document });
+    print_output(args.json, &document, lines)?;
+    sent.map(drop)
+        .map_err(|error| anyhow!("The sample was not taken: {error}."))
 }
 
 impl TryArgs {
-    fn chosen(&self) -> anyhow::Result<(Arc<Endpoint>, EventType)> {
+    fn chosen(&self) -> anyhow::Result<(&Endpoint, EventType)> {
+        let (name, event) = (&self.name, self.event.as_deref());
         let mut endpoints = self.webhooks.iter();
-        let endpoint = endpoints.find(|endpoint| endpoint.name.to_string() == self.name);
-        let endpoint = endpoint
-            .with_context(|| format!("The setting WEBHOOKS names no endpoint {}.", self.name))?
-            .clone();
-        let wanted = |event: &&EventType| self.event.as_ref().is_none_or(|name| event.short_name() == name);
-        let event = endpoint.events.iter().find(wanted).copied();
-        let event = event.with_context(|| {
-            let named = self.event.as_deref().unwrap_or_default();
-            format!("The endpoint {} does not hear of the event {named}.", self.name)
-        })?;
-        Ok((endpoint, event))
+        let endpoint = endpoints.find(|endpoint| endpoint.name.to_string() == *name);
+        let endpoint = endpoint.with_context(|| format!("The setting WEBHOOKS names no endpoint {name}."))?;
+        let mut events = endpoint.events.iter().copied();
+        let chosen = events.find(|known| event.is_none_or(|event| known.short_name() == event));
+        let event = event.unwrap_or_default();
+        let chosen =
+            chosen.with_context(|| format!("The endpoint {name} does not hear of the event {event}."))?;
+        Ok((endpoint, chosen))
     }
 
     fn sender(&self, endpoint: &Endpoint, secrets: &Secrets) -> anyhow::Result<WebhookSender> {
         let sender = WebhookSender::new(endpoint, &self.reached.client()?, secrets);
-        sender.map_err(|error| anyhow::anyhow!("The setting WEBHOOKS is wrong: {error}."))
+        sender.map_err(|error| anyhow!("The setting WEBHOOKS is wrong: {error}."))
     }
 }
 
-impl ShownRequest {
-    fn of(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> Self {
-        Self {
-            method: request.method().to_string(),
-            url: sender.shown(&request.uri().to_string()),
-            headers: shown_headers(sender, request.headers()),
-            body: shown_body(sender, request.body().as_ref()),
-        }
-    }
-
-    fn text(&self) -> String {
-        let headers = self.headers.iter();
-        let headers: String = headers
-            .map(|(name, value)| format!("{name}: {value}\n"))
-            .collect();
-        format!("{} {}\n{headers}\n{}\n", self.method, self.url, self.body)
-    }
+/// A request for people and for machines.
+fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> (String, Value) {
+    let (method, url) = (
+        request.method().as_str(),
+        sender.shown(&request.uri().to_string()),
+    );
+    let headers = shown_headers(sender, request.headers());
+    let body = shown_body(sender, request.body().as_ref());
+    let lines: String = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect();
+    let text = format!("{method} {url}\n{lines}\n{body}\n");
+    let document = json!({ "method": method, "url": url, "headers": headers, "body": body });
+    (text, document)
 }
 
 fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, String)> {

@@ -268,9 +268,9 @@ async fn dead_letters_of_an_endpoint_that_is_gone_hold_up_no_others() -> anyhow:
     let (told, _) = told_in_part(&["dead-letters", "replay", "1", "2"], &flags)?;
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 2, "{told}");
-    assert_eq!(lines[0], "replayed: 2");
+    assert_eq!(lines[0], "replayed: [2]");
     assert!(
-        lines[1].starts_with("not replayed: 1, of webhook-crm: "),
+        lines[1].starts_with("not replayed: [1], of webhook-crm: "),
         "{told}"
     );
     assert!(
