@@ -1,5 +1,7 @@
 //! Backlog checks: consumer lag, dead letters, switched-off endpoints.
 
+use std::collections::HashSet;
+
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
@@ -14,65 +16,67 @@ use crate::{broker, webhooks};
 /// Age of an event at which the backlog becomes a warning: retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
-/// All that waits. What cannot be opened was told of before.
+/// All that waits.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if let Ok(site) = broker::stream(context, SITE_STREAM).await {
-        findings.extend(examine_consumers(&site, wanted).await);
-    }
+    let examined = examine_consumers(context, wanted).await;
+    let mut findings = examined.unwrap_or_else(|error| {
+        let says = error_line(error.as_ref());
+        vec![Finding::wrong("what waits", says, "look at the broker's log")]
+    });
+    // What cannot be opened was told of before.
     if let Ok(letters) = broker::stream(context, DEAD_LETTERS_STREAM).await {
-        findings.push(examine_dead_letters(letters.cached_info().state.messages));
+        let what = "dead letters";
+        findings.push(match letters.cached_info().state.messages {
+            0 => Finding::ok(what, "none"),
+            waiting => {
+                let says = format!("{waiting} wait for a decision");
+                Finding::warning(what, says, "see `sitectl dead-letters list`")
+            }
+        });
     }
     findings.extend(examine_endpoints(context).await);
     findings
 }
 
-async fn examine_consumers(site: &Stream, wanted: &Desired) -> Vec<Finding> {
-    let infos: Vec<Info> = match site.consumers().try_collect().await {
-        Ok(infos) => infos,
-        Err(error) => {
-            let says = format!("the consumers cannot be listed: {error}");
-            return vec![Finding::wrong("what waits", says, "look at the broker's log")];
-        }
-    };
+/// Consumers of ours, and endpoints that others set up; what else is read from there is not ours to judge.
+async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Result<Vec<Finding>> {
+    let site = broker::stream(context, SITE_STREAM).await?;
+    let names = wanted
+        .consumers
+        .iter()
+        .filter_map(|config| config.durable_name.as_ref());
+    let names: HashSet<&String> = names.collect();
+    let mut consumers = site.consumers();
     let mut findings = Vec::new();
-    for info in infos {
-        let mut named = wanted
-            .consumers
-            .iter()
-            .filter_map(|config| config.durable_name.as_ref());
-        let is_wanted = named.any(|name| *name == info.name);
-        // Others read what they like; that is not ours to judge.
-        if is_wanted || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
-            findings.push(examine_backlog(site, &info).await);
+    while let Some(info) = consumers.try_next().await? {
+        if names.contains(&info.name) || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
+            findings.push(examine_backlog(&site, &info).await?);
         }
     }
-    findings
+    Ok(findings)
 }
 
-async fn examine_backlog(site: &Stream, info: &Info) -> Finding {
-    let what = format!("waiting for {}", info.name);
-    let waiting = broker::consumer_lag(info);
-    if waiting == 0 {
+async fn examine_backlog(site: &Stream, info: &Info) -> anyhow::Result<Finding> {
+    let oldest = match broker::consumer_lag(info) {
+        0 => None,
+        _ => oldest(site, info).await?,
+    };
+    let age = oldest.map(|oldest| OffsetDateTime::now_utc() - oldest);
+    Ok(judge(&info.name, broker::consumer_lag(info), age))
+}
+
+fn judge(consumer: &str, waiting: u64, age: Option<Duration>) -> Finding {
+    let what = format!("waiting for {consumer}");
+    let Some(age) = age else {
         return Finding::ok(what, "nothing");
-    }
-    match oldest(site, info).await {
-        Ok(Some(oldest)) => judge(&what, waiting, OffsetDateTime::now_utc() - oldest),
-        Ok(None) => Finding::ok(what, "nothing any more"),
-        Err(error) => Finding::wrong(what, error_line(error.as_ref()), "look at the broker's log"),
-    }
-}
-
-fn judge(what: &str, waiting: u64, age: Duration) -> Finding {
+    };
     let says = format!("{waiting}, the oldest for {} s", age.whole_seconds().max(0));
     if age <= BACKLOG_WARNING_AGE {
         return Finding::ok(what, says);
     }
-    Finding::warning(
-        what,
-        says,
-        "see whether its service runs and whether its receiver takes anything: the service's log says why",
-    )
+    let remedy =
+        "see whether its service runs and whether its receiver takes anything: the service's log says why";
+    Finding::warning(what, says, remedy)
 }
 
 /// When the oldest event came that has no outcome: the first behind all that have one.
@@ -80,24 +84,10 @@ async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateT
     let from = info.ack_floor.stream_sequence + 1;
     let mut times = Vec::new();
     for subject in &info.config.filter_subjects {
-        times.extend(
-            broker::next(site, subject, from)
-                .await?
-                .map(|message| message.time),
-        );
+        let first = broker::next(site, subject, from).await?;
+        times.extend(first.map(|message| message.time));
     }
     Ok(times.into_iter().min())
-}
-
-fn examine_dead_letters(waiting: u64) -> Finding {
-    if waiting == 0 {
-        return Finding::ok("dead letters", "none");
-    }
-    Finding::warning(
-        "dead letters",
-        format!("{waiting} wait for a decision"),
-        "see `sitectl dead-letters list`",
-    )
 }
 
 /// Those that are on or paused by somebody are told by what waits for them.
@@ -123,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_long_is_a_warning() {
-        let judged = |age| judge("waiting for somebody", 3, age);
+        let judged = |age| judge("somebody", 3, Some(age));
         assert_eq!(judged(Duration::minutes(29)).verdict, Verdict::Ok);
         let late = judged(Duration::minutes(31));
         assert_eq!(late.verdict, Verdict::Warning);

@@ -5,7 +5,6 @@ use std::time::Duration;
 use async_nats::jetstream::{
     Context,
     consumer::{PullConsumer, pull},
-    context::GetStreamErrorKind,
     stream::{Config, Info},
 };
 use serde::Serialize;
@@ -17,20 +16,14 @@ use crate::finding::{Finding, RUN_SETUP, Verdict};
 
 /// From when on somebody should look.
 const NEARLY_FULL_PERCENT: u64 = 80;
-/// What the set-up decides of a stream, by the broker's names.
-const OF_STREAMS: &str = "subjects num_replicas max_age max_bytes max_msgs_per_subject duplicate_window retention storage discard \
-                          allow_direct allow_rollup_hdrs allow_msg_ttl subject_delete_marker_ttl";
-/// The same of a consumer.
-const OF_CONSUMERS: &str = "filter_subjects ack_wait max_deliver ack_policy";
+/// What the set-up decides of a stream or a consumer, by the broker's names.
+const SETTINGS: &str = "subjects num_replicas max_age max_bytes max_msgs_per_subject duplicate_window retention storage discard \
+                        allow_direct allow_rollup_hdrs allow_msg_ttl subject_delete_marker_ttl filter_subjects ack_wait \
+                        max_deliver ack_policy";
+/// Those of them that the broker decides where nothing is asked for.
+const DECIDED_BY_BROKER: &str = "num_replicas max_msgs_per_subject duplicate_window";
 /// Those of them that the broker has in nanoseconds.
-const DURATIONS: [&str; 4] = [
-    "max_age",
-    "duplicate_window",
-    "subject_delete_marker_ttl",
-    "ack_wait",
-];
-/// Those that the broker decides where nothing is asked for.
-const DECIDED_BY_BROKER: [&str; 2] = ["max_msgs_per_subject", "duplicate_window"];
+const DURATIONS: &str = "max_age duplicate_window subject_delete_marker_ttl ack_wait";
 
 /// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -52,7 +45,7 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             let info = stream.cached_info();
             let full = full_percent(info);
             let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
-            let finding = judge(what, fine, &differences(OF_STREAMS, wanted, &info.config));
+            let finding = judge(what, fine, &differences(wanted, &info.config));
             // An issue fills the stream of sendings as fast as there is room.
             let may_be_full = wanted.name == SENDINGS_STREAM;
             if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT && !may_be_full {
@@ -61,16 +54,7 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             }
             finding
         }
-        Err(error) => match error.kind() {
-            GetStreamErrorKind::JetStream(error) if error.code() == 404 => {
-                Finding::wrong(what, "not there", RUN_SETUP)
-            }
-            _ => Finding::wrong(
-                what,
-                format!("cannot be opened: {error}"),
-                "look at the broker's log",
-            ),
-        },
+        Err(error) => Finding::wrong(what, format!("cannot be opened: {error}"), RUN_SETUP),
     }
 }
 
@@ -86,12 +70,8 @@ async fn examine_consumer(context: &Context, stream: &str, wanted: &pull::Config
     let found: Result<PullConsumer, _> = context.get_consumer_from_stream(name, stream).await;
     match found {
         Ok(consumer) => {
-            let found = &consumer.cached_info().config;
-            judge(
-                &what,
-                "as set up".to_owned(),
-                &differences(OF_CONSUMERS, wanted, found),
-            )
+            let differences = differences(wanted, &consumer.cached_info().config);
+            judge(&what, "as set up".to_owned(), &differences)
         }
         Err(error) => Finding::wrong(what, format!("cannot be opened: {error}"), RUN_SETUP),
     }
@@ -106,10 +86,10 @@ fn judge(what: &str, fine: String, differences: &[String]) -> Finding {
     }
 }
 
-fn differences(names: &str, wanted: &impl Serialize, found: &impl Serialize) -> Vec<String> {
+fn differences(wanted: &impl Serialize, found: &impl Serialize) -> Vec<String> {
     let (wanted, found) = (json!(wanted), json!(found));
-    let differences = names.split(' ').filter_map(|name| {
-        let is_any = DECIDED_BY_BROKER.contains(&name) && wanted[name].as_i64().unwrap_or_default() == 0;
+    let differences = SETTINGS.split(' ').filter_map(|name| {
+        let is_any = DECIDED_BY_BROKER.contains(name) && wanted[name].as_i64().unwrap_or_default() == 0;
         let [wanted, found] = [&wanted, &found].map(|config| shown(name, &config[name]));
         (wanted != found && !is_any).then(|| format!("{name} is {found} and should be {wanted}"))
     });
@@ -118,7 +98,7 @@ fn differences(names: &str, wanted: &impl Serialize, found: &impl Serialize) -> 
 
 fn shown(name: &str, value: &Value) -> String {
     match value.as_u64() {
-        Some(nanoseconds) if DURATIONS.contains(&name) => format!("{:?}", Duration::from_nanos(nanoseconds)),
+        Some(nanoseconds) if DURATIONS.contains(name) => format!("{:?}", Duration::from_nanos(nanoseconds)),
         None if value.is_null() => "unset".to_owned(),
         _ => value.to_string(),
     }

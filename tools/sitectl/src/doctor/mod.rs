@@ -9,7 +9,7 @@ mod store;
 use async_nats::{Client, jetstream};
 use clap::Args;
 use resumes::S3Settings;
-use site_broker::{Desired, PersonKeyError, ProvisionSettings, ensure_person_key};
+use site_broker::{Desired, ProvisionSettings, ensure_person_key};
 use visitor::PersonKey;
 
 use crate::{
@@ -60,18 +60,10 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
 }
 
 async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
-    let context = jetstream::new(client.clone());
     // Older ones are not connected to.
     let version = client.server_info().version;
+    let context = jetstream::new(client.clone());
     let mut findings = vec![Finding::ok("broker", format!("version {version}"))];
-    if let Err(error) = context.query_account().await {
-        findings.push(Finding::wrong(
-            "JetStream",
-            format!("cannot be used: {error}"),
-            "switch it on in the server's configuration, for the operator's account",
-        ));
-        return findings;
-    }
     findings.push(clock::examine(&client).await);
     let wanted = Desired::from_settings(&args.provision);
     findings.extend(declared::examine(&context, &wanted).await);
@@ -81,21 +73,12 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
 }
 
 async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> Finding {
-    let what = "PERSON_KEY";
+    let (what, remedy) = ("PERSON_KEY", "give the key that the services use");
     let Some(key) = key else {
-        return Finding::warning(
-            what,
-            "not given",
-            "give it to learn whether it is the key that the services use",
-        );
+        return Finding::warning(what, "not given", remedy);
     };
     match ensure_person_key(context, key).await {
         Ok(()) => Finding::ok(what, "it is the one that this installation was set up with"),
-        Err(PersonKeyError::Another) => Finding::wrong(
-            what,
-            "this installation was set up with another one",
-            "give the key that the services use; with a wrong one nobody is found",
-        ),
-        Err(error) => Finding::wrong(what, error.to_string(), finding::RUN_SETUP),
+        Err(error) => Finding::wrong(what, error.to_string(), remedy),
     }
 }

@@ -167,7 +167,7 @@ async fn what_setup_would_mend_is_named_and_setup_mends_it() -> anyhow::Result<(
             "allow_rollup_hdrs is true and should be unset, allow_msg_ttl is unset and should be true",
             "sitectl setup",
         ],
-        ["bucket endpoints", "wrong", "not there", "sitectl setup"],
+        ["bucket endpoints", "wrong", "cannot be opened", "sitectl setup"],
         [
             "consumer newsletter-confirmed-welcome",
             "wrong",
@@ -214,7 +214,7 @@ async fn what_waits_for_a_person_is_a_warning_and_no_failure() -> anyhow::Result
             "off: it answered 410 Gone",
             "sitectl webhooks enable crm",
         ],
-        ["PERSON_KEY", "warning", "not given", "give it"],
+        ["PERSON_KEY", "warning", "not given", "give the key"],
     ] {
         ensure_found(&found, wanted)?;
     }
@@ -235,8 +235,8 @@ async fn a_wrong_key_and_parts_that_are_away_are_named() -> anyhow::Result<()> {
     let found = ill(&flags)?;
     let mail = format!("mail server 127.0.0.1:{free}");
     for wanted in [
-        ["PERSON_KEY", "wrong", "set up with another one", "give the key"],
-        [&*mail, "wrong", "Connection", "SMTP_PORT"],
+        ["PERSON_KEY", "wrong", "set up with another key", "give the key"],
+        [&*mail, "wrong", "refused", "SMTP_PORT"],
         [
             "S3 bucket resumes",
             "wrong",
