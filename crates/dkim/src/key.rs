@@ -9,6 +9,8 @@ use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, pkcs8::EncodePublicKey, tra
 
 /// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
 const MIN_RSA_BITS: usize = 1024;
+/// What an RSA key has, and a seed has not.
+const PEM: &str = "-----BEGIN";
 /// What OpenSSL makes unless it is told otherwise.
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
@@ -18,9 +20,11 @@ const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 ///
 /// If it is too short or none that we can read, with the reason.
 pub(crate) fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
-    let algorithm = match PrivateKey::parse(raw)? {
-        PrivateKey::Rsa(_) => DkimSigningAlgorithm::Rsa,
-        PrivateKey::Ed25519(_) => DkimSigningAlgorithm::Ed25519,
+    public_record(raw)?;
+    let algorithm = if raw.contains(PEM) {
+        DkimSigningAlgorithm::Rsa
+    } else {
+        DkimSigningAlgorithm::Ed25519
     };
     DkimSigningKey::new(raw.trim(), algorithm).map_err(no_key)
 }
@@ -31,37 +35,22 @@ pub(crate) fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
 ///
 /// As [`signing_key`].
 pub(crate) fn public_record(raw: &str) -> Result<String, String> {
-    let (name, public) = match PrivateKey::parse(raw)? {
-        PrivateKey::Rsa(key) => {
-            let public = key.to_public_key().to_public_key_der().map_err(no_key)?;
-            ("rsa", public.as_bytes().to_vec())
-        }
-        PrivateKey::Ed25519(key) => ("ed25519", key.verifying_key().to_bytes().to_vec()),
+    let raw = raw.trim();
+    let (name, public) = if raw.contains(PEM) {
+        ("rsa", rsa(raw)?)
+    } else {
+        let seed = STANDARD.decode(raw).map_err(no_key)?;
+        let seed = <[u8; 32]>::try_from(seed).map_err(|_| no_key("a seed has 32 bytes"))?;
+        let public = SigningKey::from_bytes(&seed).verifying_key();
+        ("ed25519", public.to_bytes().to_vec())
     };
     Ok(format!("v=DKIM1; k={name}; p={}", STANDARD.encode(public)))
 }
 
-enum PrivateKey {
-    Rsa(Box<RsaPrivateKey>),
-    Ed25519(Box<SigningKey>),
-}
-
-impl PrivateKey {
-    fn parse(raw: &str) -> Result<Self, String> {
-        let raw = raw.trim();
-        if raw.contains(PKCS8) {
-            return Err("it is PKCS#8; `openssl rsa -traditional` makes PKCS#1 of it".to_owned());
-        }
-        if raw.contains("-----BEGIN") {
-            return rsa(raw).map(|key| Self::Rsa(Box::new(key)));
-        }
-        let seed = STANDARD.decode(raw).map_err(no_key)?;
-        let seed = <[u8; 32]>::try_from(seed).map_err(|_| no_key("a seed has 32 bytes"))?;
-        Ok(Self::Ed25519(Box::new(SigningKey::from_bytes(&seed))))
+fn rsa(pem: &str) -> Result<Vec<u8>, String> {
+    if pem.contains(PKCS8) {
+        return Err("it is PKCS#8; `openssl rsa -traditional` makes PKCS#1 of it".to_owned());
     }
-}
-
-fn rsa(pem: &str) -> Result<RsaPrivateKey, String> {
     let key = RsaPrivateKey::from_pkcs1_pem(pem).map_err(no_key)?;
     let bits = key.size() * 8;
     if bits < MIN_RSA_BITS {
@@ -69,7 +58,8 @@ fn rsa(pem: &str) -> Result<RsaPrivateKey, String> {
             "it has {bits} bits, and receivers take no less than {MIN_RSA_BITS}"
         ));
     }
-    Ok(key)
+    let public = key.to_public_key().to_public_key_der().map_err(no_key)?;
+    Ok(public.as_bytes().to_vec())
 }
 
 fn no_key(error: impl Display) -> String {

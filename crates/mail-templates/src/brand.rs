@@ -4,7 +4,7 @@
 use std::fs;
 
 use lettre::Address;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The company that the mails speak for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,13 +25,10 @@ pub struct Brand {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Emails {
     /// Questions before a purchase.
-    #[serde(deserialize_with = "address", serialize_with = "text")]
     pub sales: Address,
     /// Everything else.
-    #[serde(deserialize_with = "address", serialize_with = "text")]
     pub admin: Address,
     /// Internships.
-    #[serde(deserialize_with = "address", serialize_with = "text")]
     pub careers: Address,
 }
 
@@ -56,16 +53,6 @@ impl Brand {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
         serde_json::from_str(&text).map_err(|error| format!("it is not a brand file: {error}"))
     }
-}
-
-fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
-    let raw = String::deserialize(deserializer)?;
-    raw.parse()
-        .map_err(|_| serde::de::Error::custom(format!("\"{raw}\" is not an e-mail address")))
-}
-
-fn text<S: Serializer>(address: &Address, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(address)
 }
 
 #[cfg(test)]
