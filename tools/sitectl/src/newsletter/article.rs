@@ -1,8 +1,6 @@
 //! The mail of an issue, from its Markdown. Mail programs drop style sheets and know few elements, so that each element has its style
 //! with it; the classes are for the dark ones in the frame that every mail has.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context as _, bail};
 use pulldown_cmark::{
     CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html::push_html,
@@ -45,10 +43,9 @@ pub fn html(markdown: &str, links: &Links) -> anyhow::Result<String> {
     let mut writer = Writer {
         links,
         body: Vec::new(),
-        notes: BTreeMap::new(),
-        labels: Vec::new(),
+        notes: Vec::new(),
         after_picture: Vec::new(),
-        note: None,
+        is_note: false,
         is_code: false,
     };
     for event in TextMergeStream::new(Parser::new_ext(markdown, OPTIONS)) {
@@ -57,7 +54,7 @@ pub fn html(markdown: &str, links: &Links) -> anyhow::Result<String> {
     let Writer { mut body, notes, .. } = writer;
     if !notes.is_empty() {
         body.push(Event::Html("<h2>References</h2>\n<ol>\n".into()));
-        body.extend(notes.into_values().flatten());
+        body.extend(notes);
         body.push(Event::Html("</ol>\n".into()));
     }
     let mut html = String::new();
@@ -85,14 +82,10 @@ struct Writer<'a, 'l> {
     links: &'l Links,
     /// All but the footnotes.
     body: Vec<Event<'a>>,
-    /// The footnotes, by their numbers.
-    notes: BTreeMap<usize, Vec<Event<'a>>>,
-    /// The number of the footnote that is read.
-    note: Option<usize>,
-    /// The names of footnotes, in the order in which they are referred to.
-    labels: Vec<String>,
+    notes: Vec<Event<'a>>,
     /// What stands below the picture that is read.
     after_picture: Vec<Event<'a>>,
+    is_note: bool,
     is_code: bool,
 }
 
@@ -109,17 +102,14 @@ impl<'a> Writer<'a, '_> {
                 self.push(Event::Text(words));
             }
             Event::Start(Tag::FootnoteDefinition(label)) => {
-                self.note = Some(self.number(&label));
-                self.push_html("<li>");
+                self.is_note = true;
+                self.push_html(format!("<li value=\"{}\">", number(&label)?));
             }
             Event::End(TagEnd::FootnoteDefinition) => {
                 self.push_html("</li>\n");
-                self.note = None;
+                self.is_note = false;
             }
-            Event::FootnoteReference(label) => {
-                let number = self.number(&label);
-                self.push_html(format!("<sup>{number}</sup>"));
-            }
+            Event::FootnoteReference(label) => self.push_html(format!("<sup>{}</sup>", number(&label)?)),
             // The only heading within a mail: its title stands above.
             Event::Start(Tag::Heading { .. }) => self.push_html("<h2>"),
             Event::End(TagEnd::Heading(_)) => self.push_html("</h2>\n"),
@@ -173,25 +163,22 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn push(&mut self, event: Event<'a>) {
-        match self.note {
-            Some(number) => self.notes.entry(number).or_default().push(event),
-            None => self.body.push(event),
-        }
+        let part = if self.is_note {
+            &mut self.notes
+        } else {
+            &mut self.body
+        };
+        part.push(event);
     }
 
     fn push_html(&mut self, html: impl Into<CowStr<'a>>) {
         self.push(Event::Html(html.into()));
     }
+}
 
-    fn number(&mut self, label: &str) -> usize {
-        let label = label.to_lowercase();
-        let known = self.labels.iter().position(|known| *known == label);
-        let index = known.unwrap_or_else(|| {
-            self.labels.push(label);
-            self.labels.len() - 1
-        });
-        index + 1
-    }
+fn number(label: &str) -> anyhow::Result<u32> {
+    let number = label.parse();
+    number.with_context(|| format!("the footnote [^{label}] has no number"))
 }
 
 /// The plain text of an article; what its links lead to stands below it, by numbers.
@@ -262,15 +249,16 @@ mod tests {
     }
 
     #[test]
-    fn footnotes_stand_below_all_else_in_the_order_of_their_references() -> anyhow::Result<()> {
+    fn footnotes_stand_below_all_else() -> anyhow::Result<()> {
         let (html, text) = rendered(
-            "One[^b], two[^A], one[^b].\n\n[^a]: Of *two*.\n[^b]: Of [one](https://example.org/).\n\nThe end.\n",
+            "One[^1], two[^2], one[^1].\n\n[^1]: Of [one](https://example.org/).\n[^2]: Of *two*.\n\nThe end.\n",
         )?;
         assert!(!html.contains("[^"), "{html}");
         assert_eq!(
             text,
             "One¹, two², one¹.\n\nThe end.\n\n## References\n1. Of [one][1].\n2. Of two.\n\n[1]: https://example.org/"
         );
+        assert!(rendered("One[^a].\n\n[^a]: x\n").is_err());
         Ok(())
     }
 

@@ -74,11 +74,9 @@ async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
     for record in bucket.search(&format!("{ISSUE_KEY_PREFIX}*")).await? {
         let progress: IssueProgress = serde_json::from_slice(&record.payload)
             .with_context(|| format!("The record {} is not an issue's", record.subject))?;
-        issues.insert(progress.name.clone(), progress);
+        issues.insert((progress.requested, progress.name.clone()), progress);
     }
-    let mut issues: Vec<IssueProgress> = issues.into_values().collect();
-    issues.sort_by_key(|progress| progress.requested);
-    Ok(issues)
+    Ok(issues.into_values().collect())
 }
 
 async fn row(progress: &IssueProgress, outcomes: &Outcomes, context: &Context) -> anyhow::Result<Value> {
