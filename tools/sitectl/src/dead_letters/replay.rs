@@ -9,11 +9,14 @@ use async_nats::{
 };
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use site_broker::Endpoint;
 use site_events::{SITE_STREAM, subjects};
 
 use super::{Selection, get, open};
 use crate::{broker, common_args::CommonArgs, output::print_output};
+
+/// Why one is not replayed, and what to do.
+const NO_CONSUMER: &str =
+    "its consumer is not there; run `sitectl setup`, or drop them where an endpoint is gone";
 
 /// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
 ///
@@ -29,9 +32,8 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     let mut lines = vec![format!("replayed: {done:?}")];
     let mut left: Vec<Value> = Vec::new();
     for (channel, numbers) in &not_replayed {
-        let why = what_to_do_without_consumer(channel);
-        lines.push(format!("not replayed: {numbers:?}, of {channel}: {why}"));
-        left.push(json!({ "channel": channel, "numbers": numbers, "why": why }));
+        lines.push(format!("not replayed: {numbers:?}, of {channel}: {NO_CONSUMER}"));
+        left.push(json!({ "channel": channel, "numbers": numbers, "why": NO_CONSUMER }));
     }
     let document = json!({ "replayed": done, "notReplayed": left });
     print_output(common.json, &document, lines)?;
@@ -84,12 +86,4 @@ async fn publish(context: &Context, channel: &str, letter: &StreamMessage) -> an
     let sent = context.publish_with_headers(subject, headers, letter.payload.clone());
     sent.await?.await?;
     Ok(())
-}
-
-fn what_to_do_without_consumer(channel: &str) -> &'static str {
-    if channel.starts_with(Endpoint::CONSUMER_PREFIX) {
-        "the endpoint is gone; drop them, or set the endpoint up again under its name"
-    } else {
-        "its consumer is not there; run `sitectl setup`"
-    }
 }

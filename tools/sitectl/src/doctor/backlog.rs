@@ -1,7 +1,5 @@
 //! Backlog checks: consumer lag, dead letters, switched-off endpoints.
 
-use std::collections::HashSet;
-
 use async_nats::jetstream::{Context, consumer::Info, stream::Stream};
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
@@ -41,15 +39,12 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
 /// Consumers of ours, and endpoints that others set up; what else is read from there is not ours to judge.
 async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Result<Vec<Finding>> {
     let site = broker::stream(context, SITE_STREAM).await?;
-    let names = wanted
-        .consumers
-        .iter()
-        .filter_map(|config| config.durable_name.as_ref());
-    let names: HashSet<&String> = names.collect();
     let mut consumers = site.consumers();
     let mut findings = Vec::new();
     while let Some(info) = consumers.try_next().await? {
-        if names.contains(&info.name) || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
+        let mut wanted = wanted.consumers.iter();
+        let is_wanted = wanted.any(|config| config.durable_name.as_ref() == Some(&info.name));
+        if is_wanted || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
             findings.push(examine_backlog(&site, &info).await?);
         }
     }

@@ -5,8 +5,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
     fs,
-    io::{Read as _, stdin},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use ::subscribers::{Retention, Subscriber, Subscribers};
@@ -32,7 +31,7 @@ const NO_MAIL: &str =
 #[derive(Args, Debug)]
 pub struct ImportArgs {
     /// CSV with at least the columns email, confirmed (RFC 3339) and source; or, for those whose state is
-    /// unsubscribed, email and state, and ended (RFC 3339) where it is known; - reads stdin
+    /// unsubscribed, email and state, and ended (RFC 3339) where it is known
     #[arg(value_name = "FILE")]
     from: PathBuf,
     #[command(flatten)]
@@ -57,7 +56,8 @@ enum LineOutcome {
 /// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile.
 pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode.mode(), &args.common);
-    let mut lines = lines::read(&content_of(&args.from)?, OffsetDateTime::now_utc())?;
+    let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
+    let mut lines = lines::read(&table, OffsetDateTime::now_utc())?;
     // Who left comes first, the last time before others: nobody of them is brought in by another line, wherever it stands.
     lines.sort_by_key(|line| match &line.record {
         ImportRecord::Unsubscribe { ended, .. } => Reverse(Some(*ended)),
@@ -171,14 +171,4 @@ fn print_outcomes(
     }
     let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });
     print_output(common.json, &document, lines)
-}
-
-fn content_of(from: &Path) -> anyhow::Result<Vec<u8>> {
-    let mut table = Vec::new();
-    let read = if from == Path::new("-") {
-        stdin().read_to_end(&mut table).map(|_| table)
-    } else {
-        fs::read(from)
-    };
-    read.with_context(|| format!("{} cannot be read", from.display()))
 }

@@ -499,7 +499,7 @@ async fn an_export_can_be_imported_elsewhere_and_brings_nobody_back_who_left() -
     let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
     let mut tool = pass_flags(
         &mut tool,
-        &command(&["subscribers", "import", "-", "--yes"], &flags),
+        &command(&["subscribers", "import", "/dev/stdin", "--yes"], &flags),
     )
     .stdin(Stdio::piped())
     .stdout(Stdio::piped())
