@@ -1,11 +1,14 @@
-//! Events of one type, written one after another.
+//! Events of one type, written one after another, with their outcome on each channel.
 
-use async_nats::jetstream::message::StreamMessage;
+use std::collections::{BTreeMap, HashMap};
+
+use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::Args;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
-use site_events::{Attribution, EventType, SITE_STREAM, subjects};
+use site_broker::{DELIVERIES_BUCKET, WITHHELD};
+use site_events::{Attribution, DEAD_LETTERS_STREAM, EventType, SITE_STREAM, subjects};
 use time::{
     Date, OffsetDateTime,
     format_description::{BorrowedFormatItem, well_known::Rfc3339},
@@ -13,7 +16,11 @@ use time::{
 };
 use visitor::PersonId;
 
-use crate::{broker, common_args::CommonArgs, output::ListOutput};
+use crate::{
+    broker::{self, BucketReader},
+    common_args::CommonArgs,
+    output::ListOutput,
+};
 
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
@@ -45,7 +52,7 @@ pub struct Form {
     pub plural: &'static str,
     /// Their type.
     pub event_type: EventType,
-    /// The columns beside id and time, and where in the event's data their cells are (JSON pointers).
+    /// The columns beside id, time and channels, and where in the event's data their cells are (JSON pointers).
     pub columns: &'static [(&'static str, &'static str)],
     /// Those of the columns that a list has, too.
     pub listed: &'static [&'static str],
@@ -64,7 +71,7 @@ pub enum Style {
 }
 
 impl Form {
-    /// Prints the events that are asked for, oldest first.
+    /// Prints the selected events, oldest first, with their outcome on each channel.
     ///
     /// # Errors
     ///
@@ -78,10 +85,12 @@ impl Form {
         let json = selection.common.json;
         let context = broker::connect(&selection.common.nats).await?;
         let events = broker::reader(&context, SITE_STREAM).await?;
+        let channels = Channels::read(&context, events.stream(), self.event_type).await?;
         let is_printed = |(name, _): &&(&str, &str)| style == Style::Export || self.listed.contains(name);
         let columns: Vec<&(&str, &str)> = self.columns.iter().filter(is_printed).collect();
         let mut headings = vec!["id", "time"];
         headings.extend(columns.iter().map(|(name, _)| *name));
+        headings.extend(channels.done.keys().map(String::as_str));
         let mut output = match style {
             Style::List => {
                 ListOutput::to_stdout(json, self.plural, headings.iter().map(|name| name.to_uppercase()))
@@ -96,15 +105,18 @@ impl Form {
             if !selection.takes(&event) || !takes(&event["data"]) {
                 continue;
             }
+            let outcomes = channels.outcomes(message.sequence, &event);
             let document = json!({
                 "id": event["id"],
                 "time": event["time"],
                 "person": event["subject"],
                 "data": event["data"],
+                "channels": outcomes,
             });
             output.item(&document, || {
                 let mut cells = vec![text(&event["id"]), text(&event["time"])];
                 cells.extend(columns.iter().map(|column| cell(&event["data"], column)));
+                cells.extend(outcomes.values().map(|outcome| (*outcome).to_owned()));
                 cells
             })?;
         }
@@ -139,6 +151,63 @@ fn cell(data: &Value, column: &(&str, &str)) -> String {
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Outcomes of events on the channels of their type: the mails, and the endpoints that are set up.
+struct Channels {
+    /// Sequence up to which each channel has handled everything.
+    done: BTreeMap<String, u64>,
+    /// Outcomes that are recorded, by event id and channel.
+    recorded: HashMap<String, String>,
+}
+
+impl Channels {
+    async fn read(context: &Context, events: &Stream, event_type: EventType) -> anyhow::Result<Self> {
+        let subject = format!("{}.*", event_type.subject_prefix());
+        let consumers: Vec<_> = events.consumers().try_collect().await?;
+        let of_type = consumers
+            .into_iter()
+            .filter(|consumer| consumer.config.filter_subjects.contains(&subject))
+            .map(|consumer| (consumer.name, consumer.ack_floor.stream_sequence));
+        let mut recorded = HashMap::new();
+        let dead_letters = broker::reader(context, DEAD_LETTERS_STREAM).await?;
+        let mut letters = dead_letters.all();
+        while let Some(letter) = letters.try_next().await? {
+            let id = text(&broker::content(&letter)["id"]);
+            let channel = subjects::channel_of(&letter.subject);
+            recorded.insert(format!("{id}.{channel}"), "dead letter".to_owned());
+        }
+        let deliveries = BucketReader::open(context, DELIVERIES_BUCKET).await?;
+        let mut records = deliveries.records();
+        while let Some(record) = records.try_next().await? {
+            // $KV.deliveries.<event id>.<channel>
+            let key = record.subject.splitn(3, '.').nth(2).unwrap_or_default();
+            match String::from_utf8_lossy(&record.payload) {
+                removed if removed.is_empty() => {}
+                withheld if withheld.starts_with(WITHHELD) => {
+                    recorded.insert(key.to_owned(), withheld.into_owned());
+                }
+                time => {
+                    recorded.insert(key.to_owned(), format!("delivered {time}"));
+                }
+            }
+        }
+        Ok(Self {
+            done: of_type.collect(),
+            recorded,
+        })
+    }
+
+    /// Outcome of an event, by channel. Without a record it is older than 30 days, was given up, or came before the channel.
+    fn outcomes(&self, sequence: u64, event: &Value) -> BTreeMap<&str, &str> {
+        let outcome = |(channel, done): (&String, &u64)| {
+            let recorded = self.recorded.get(&format!("{}.{channel}", text(&event["id"])));
+            let unrecorded = if sequence <= *done { "no record" } else { "waiting" };
+            recorded.map_or(unrecorded, String::as_str)
+        };
+        let channels = self.done.iter();
+        channels.map(|entry| (entry.0.as_str(), outcome(entry))).collect()
+    }
 }
 
 /// An event of this type.

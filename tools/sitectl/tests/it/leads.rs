@@ -1,9 +1,19 @@
 //! `sitectl leads` and `sitectl applications`.
 
+use anyhow::Context as _;
+use async_nats::{
+    HeaderMap,
+    jetstream::{self, consumer::PullConsumer},
+};
+use futures_util::StreamExt as _;
 use resumes::{ResumeKey, ResumeStore};
+use serde_json::json;
+use site_broker::DELIVERIES_BUCKET;
 use site_events::{
-    Attribution,
+    Attribution, Channel, SITE_STREAM,
     event::{CareersApplied, ContactReceived, Scan, StoredResume},
+    headers::DEAD_LETTER_ERROR,
+    subjects,
 };
 use testkit::{Nats, S3, User};
 use uuid::Uuid;
@@ -11,6 +21,8 @@ use visitor::EmailAddress;
 
 use crate::tool::{message, person, publish, publish_of, refused, told, told_json, told_rows};
 
+const CRM: &str =
+    r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
 const ZOE: &str = "zoe@example.org";
 
 fn lead(name: &str, text: &str, campaign: Option<&str>) -> anyhow::Result<ContactReceived> {
@@ -43,7 +55,25 @@ fn rows(table: &str) -> anyhow::Result<Vec<std::collections::HashMap<String, Str
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
-/// A résumé that lies in the store.
+async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
+    let context = jetstream::new(nats.client(User::Operator).await?);
+    let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
+    for (channel, record) in [
+        (Channel::SalesLead, "2026-11-20T12:00:00Z"),
+        (Channel::ContactAcknowledgement, "withheld 2026-11-20T12:00:00Z"),
+    ] {
+        let key = format!("{lead}.{}", channel.name());
+        deliveries.put(key, record.into()).await?;
+    }
+    let dead = subjects::dead_letter("webhook-crm", person(ZOE)?.as_str());
+    let mut headers = HeaderMap::new();
+    headers.insert(DEAD_LETTER_ERROR, "the receiver answered 400");
+    let letter = json!({ "id": lead }).to_string();
+    let sent = context.publish_with_headers(dead, headers, letter.into());
+    sent.await?.await?;
+    Ok(())
+}
+
 async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
     let key = ResumeKey::new(&person(ZOE)?, Uuid::new_v4());
     let folder = tempfile::tempdir()?;
@@ -63,8 +93,9 @@ async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leads_are_exported_and_no_cell_is_a_formula() -> anyhow::Result<()> {
+async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
+    nats.provision(&["--webhooks", CRM]).await?;
     let flags = nats.flags(User::Operator);
     assert_eq!(told(&["leads", "list"], &flags)?, "There are none.\n");
     let first = publish(
@@ -79,6 +110,9 @@ async fn leads_are_exported_and_no_cell_is_a_formula() -> anyhow::Result<()> {
     publish_of(&nats, &nobody, lead("Check", "five", None)?).await?;
     publish(&nats, ZOE, application("AI Intern", None)?).await?;
 
+    fare(&nats, first).await?;
+    let sales = Channel::SalesLead.name();
+    let acknowledgement = Channel::ContactAcknowledgement.name();
     let table = told(&["leads", "export"], &flags)?;
     let rows = rows(&table)?;
     assert_eq!(rows.len(), 2, "{table}");
@@ -86,6 +120,14 @@ async fn leads_are_exported_and_no_cell_is_a_formula() -> anyhow::Result<()> {
     assert_eq!(rows[0]["name"], "'=HYPERLINK(1)");
     assert_eq!(rows[0]["message"], "one\n\"two\", three");
     assert_eq!((&*rows[0]["page"], &*rows[0]["campaign"]), ("/contact", "spring"));
+    assert_eq!(rows[0][sales], "delivered 2026-11-20T12:00:00Z");
+    assert_eq!(rows[0][acknowledgement], "withheld 2026-11-20T12:00:00Z");
+    assert_eq!(rows[0]["webhook-crm"], "dead letter");
+    assert_eq!(
+        (&*rows[1]["webhook-crm"], &*rows[1][sales]),
+        ("waiting", "waiting")
+    );
+
     let document = told_json(&["leads", "export"], &flags)?;
     assert_eq!(document, told_json(&["leads", "list"], &flags)?);
     let documents = &document["leads"];
@@ -94,6 +136,29 @@ async fn leads_are_exported_and_no_cell_is_a_formula() -> anyhow::Result<()> {
         documents[0]["data"]["name"], "=HYPERLINK(1)",
         "machines are told as it is"
     );
+    assert_eq!(documents[0]["channels"]["webhook-crm"], "dead letter");
+    Ok(())
+}
+
+/// A lead can be older than its endpoint, or than its delivery records.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<()> {
+    let nats = Nats::start().await?;
+    let flags = nats.flags(User::Operator);
+    publish(&nats, ZOE, lead("Asha", "before the endpoint", None)?).await?;
+    nats.provision(&["--webhooks", CRM]).await?;
+    publish(&nats, ZOE, lead("Asha", "behind it", None)?).await?;
+    let sales = Channel::SalesLead.name();
+    let context = jetstream::new(nats.client(User::Notifier).await?);
+    let consumer: PullConsumer = context.get_consumer_from_stream(sales, SITE_STREAM).await?;
+    let mut handed_out = consumer.fetch().max_messages(1).messages().await?;
+    let first = handed_out.next().await.context("the first lead")?;
+    let acknowledged = first.map_err(anyhow::Error::from_boxed)?.double_ack().await;
+    acknowledged.map_err(anyhow::Error::from_boxed)?;
+    let rows = rows(&told(&["leads", "export"], &flags)?)?;
+    let told = |row: usize| (&*rows[row][sales], &*rows[row]["webhook-crm"]);
+    assert_eq!(told(0), ("no record", "no record"));
+    assert_eq!(told(1), ("waiting", "waiting"));
     Ok(())
 }
 
@@ -115,10 +180,10 @@ async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
     assert_eq!(count(&["--since", "2126-01-01T00:00:00Z"])?, Some(0));
     let rows = told_rows(&["leads", "list"], &flags)?;
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0][2..], ["Asha", ZOE, "spring sale"]);
+    assert_eq!(rows[0][2..], ["Asha", ZOE, "spring sale", "waiting", "waiting"]);
     assert_eq!(
         rows[1][2..],
-        ["Ravi [31m one", ZOE, "-"],
+        ["Ravi [31m one", ZOE, "-", "waiting", "waiting"],
         "whatever somebody is called"
     );
     Ok(())
