@@ -17,13 +17,11 @@ use crate::{
     addresses::{PrivateAddresses, ensure_public},
     client::{AnswerBody, Exchange, REQUEST_TIMEOUT, WebhookClient},
     outgoing::Outgoing,
-    recipe::{DELIVERY_TIMEOUT, Recipe, RecipeSender, Secrets},
+    recipe::{DELIVERY_TIMEOUT, Recipe, RecipeSender, Secrets, Tokens},
     sending_error::SendingError,
-    signed::{Signers, judge},
+    signed::{Signed, judge},
     slack,
 };
-
-const JSON: &str = "application/json";
 
 /// Why an endpoint is invalid.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +39,7 @@ pub struct WebhookSender {
 }
 
 enum Way {
-    CloudEvents(Signers),
-    Slack(Signers),
+    Signed(Signed),
     Template(Box<RecipeSender>),
 }
 
@@ -85,10 +82,10 @@ impl WebhookSender {
         if client.private() == PrivateAddresses::Refused {
             ensure_public(&url)?;
         }
-        let signers = Signers::new(&endpoint.secrets)?;
+        let signed = |media_type, body| Signed::new(&endpoint.secrets, media_type, body).map(Way::Signed);
         let way = match endpoint.format {
-            Format::CloudEvents => Way::CloudEvents(signers),
-            Format::Slack => Way::Slack(signers),
+            Format::CloudEvents => signed(event::CONTENT_TYPE, |stored| Ok(stored.clone()))?,
+            Format::Slack => signed("application/json", |stored| slack::message(stored))?,
             Format::Template => Way::Template(Box::new(by_recipe(endpoint, &uri, client, secrets)?)),
         };
         Ok(Self {
@@ -109,10 +106,10 @@ impl WebhookSender {
         now: OffsetDateTime,
         seen: Option<&mut Vec<Exchange>>,
     ) -> Result<Option<u16>, SendingError> {
-        if let Way::Template(recipe) = &self.way {
-            return recipe.send(event, now, seen).await;
-        }
-        let request = self.signed(event, now)?;
+        let request = match &self.way {
+            Way::Template(recipe) => return recipe.send(event, now, seen).await,
+            Way::Signed(signed) => signed.request(&self.uri, event, now)?,
+        };
         let answer = self.client.send_seen(request, AnswerBody::Ignored, seen).await?;
         judge(&answer, now).map(Some)
     }
@@ -129,7 +126,10 @@ impl WebhookSender {
     ) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
         match &self.way {
             Way::Template(recipe) => recipe.preview(event),
-            Way::CloudEvents(_) | Way::Slack(_) => Ok(vec![("webhook".to_owned(), self.signed(event, now)?)]),
+            Way::Signed(signed) => Ok(vec![(
+                "webhook".to_owned(),
+                signed.request(&self.uri, event, now)?,
+            )]),
         }
     }
 
@@ -143,7 +143,7 @@ impl WebhookSender {
         };
         match &self.way {
             Way::Template(recipe) => recipe.secrets.hide(&text),
-            Way::CloudEvents(_) | Way::Slack(_) => text,
+            Way::Signed(_) => text,
         }
     }
 
@@ -155,17 +155,6 @@ impl WebhookSender {
             443
         };
         (self.uri.host(), Some(self.uri.port_u16().unwrap_or(usual)))
-    }
-
-    fn signed(&self, event: &Outgoing, now: OffsetDateTime) -> Result<Request<Bytes>, SendingError> {
-        let stored = event.payload.clone();
-        match &self.way {
-            Way::CloudEvents(signers) => {
-                signers.request(&self.uri, event.id, now, event::CONTENT_TYPE, stored)
-            }
-            Way::Slack(signers) => signers.request(&self.uri, event.id, now, JSON, slack::message(&stored)?),
-            Way::Template(_) => Err(SendingError::Signing),
-        }
     }
 }
 
@@ -179,13 +168,14 @@ fn by_recipe(
     let recipe = Recipe::read(path, secrets.clone()).map_err(|error| error.to_string())?;
     let checked = recipe.check(base, &endpoint.events, &endpoint.values, client.private());
     checked.map_err(|error| error.to_string())?;
-    Ok(RecipeSender::new(
+    Ok(RecipeSender {
         recipe,
-        base.clone(),
-        endpoint.values.clone(),
-        client.clone(),
-        secrets.clone(),
-    ))
+        base: base.clone(),
+        values: endpoint.values.clone(),
+        client: client.clone(),
+        secrets: secrets.clone(),
+        tokens: Tokens::default(),
+    })
 }
 
 #[cfg(test)]

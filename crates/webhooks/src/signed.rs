@@ -6,10 +6,10 @@ use site_broker::Remedy;
 use site_service::settings::{ExposeSecret, Secret};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use crate::{
     client::{Answer, retry_after},
+    outgoing::Outgoing,
     sending_error::SendingError,
 };
 
@@ -17,53 +17,62 @@ use crate::{
 const MIN_KEY_BYTES: usize = 24;
 const PREFIX: &str = "whsec_";
 
-/// Signs what is sent, by each secret of an endpoint.
-pub struct Signers(Vec<standardwebhooks::Webhook>);
+/// A signed webhook of one endpoint: what is made of an event as it is stored, and its media type.
+pub struct Signed {
+    signers: Vec<standardwebhooks::Webhook>,
+    media_type: &'static str,
+    body: fn(&Bytes) -> Result<Bytes, serde_json::Error>,
+}
 
-impl Signers {
-    /// Takes an endpoint's secrets.
+impl Signed {
+    /// One that is signed by each of an endpoint's secrets.
     ///
     /// # Errors
     ///
     /// If one is not as the specification has it, with what is wrong.
-    pub fn new(secrets: &[Secret]) -> Result<Self, &'static str> {
+    pub fn new(
+        secrets: &[Secret],
+        media_type: &'static str,
+        body: fn(&Bytes) -> Result<Bytes, serde_json::Error>,
+    ) -> Result<Self, &'static str> {
         let signers = secrets.iter().map(|secret| signer(secret.expose_secret()));
-        let signers = signers.collect::<Option<Vec<_>>>();
-        signers
-            .map(Self)
-            .ok_or("a secret is whsec_ and at least 24 bytes in base64; one of its is not")
+        let signers = signers.collect::<Option<_>>();
+        Ok(Self {
+            signers: signers
+                .ok_or("a secret is whsec_ and at least 24 bytes in base64; one of its is not")?,
+            media_type,
+            body,
+        })
     }
 
     /// The request that hands an event over.
     ///
     /// # Errors
     ///
-    /// If it cannot be signed.
+    /// If nothing can be made of the event, or it cannot be signed.
     pub fn request(
         &self,
         uri: &Uri,
-        event: Uuid,
+        event: &Outgoing,
         now: OffsetDateTime,
-        content_type: &'static str,
-        content: Bytes,
     ) -> Result<Request<Bytes>, SendingError> {
-        let mut request = Request::post(uri).header(header::CONTENT_TYPE, content_type);
-        if !self.0.is_empty() {
-            let timestamp = now.unix_timestamp();
-            let signature = self.signature(&event.to_string(), timestamp, &content)?;
+        let content = (self.body)(&event.payload)?;
+        let mut request = Request::post(uri).header(header::CONTENT_TYPE, self.media_type);
+        if !self.signers.is_empty() {
+            let (id, timestamp) = (event.id.to_string(), now.unix_timestamp());
+            // One signature by each secret, so that the receiver may know either.
+            let signed = self
+                .signers
+                .iter()
+                .map(|signer| signer.sign(&id, timestamp, &content));
+            let signatures: Result<Vec<_>, _> = signed.collect();
+            let signatures = signatures.map_err(|_| SendingError::Signing)?;
             request = request
-                .header(HEADER_WEBHOOK_ID, event.to_string())
+                .header(HEADER_WEBHOOK_ID, id)
                 .header(HEADER_WEBHOOK_TIMESTAMP, timestamp)
-                .header(HEADER_WEBHOOK_SIGNATURE, signature);
+                .header(HEADER_WEBHOOK_SIGNATURE, signatures.join(" "));
         }
         request.body(content).map_err(|_| SendingError::Signing)
-    }
-
-    /// One signature by each secret, so that the receiver may know either.
-    fn signature(&self, id: &str, timestamp: i64, content: &[u8]) -> Result<String, SendingError> {
-        let signed = self.0.iter().map(|signer| signer.sign(id, timestamp, content));
-        let all = signed.collect::<Result<Vec<_>, _>>();
-        all.map(|all| all.join(" ")).map_err(|_| SendingError::Signing)
     }
 }
 

@@ -2,117 +2,106 @@
 //! (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
 
 use bytes::Bytes;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use site_events::{Attribution, EventType};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::json;
+use site_events::{Attribution, Event, EventType};
 use visitor::invisible::without_invisible;
 
 /// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
+/// What events say that people are told.
 #[derive(Deserialize)]
-struct SlackEvent {
-    #[serde(rename = "type")]
-    event_type: String,
-    id: String,
-    subject: Option<String>,
-    data: Value,
+#[serde(rename_all = "camelCase")]
+struct Told {
+    name: Option<String>,
+    email: Option<String>,
+    position: Option<String>,
+    phone: Option<String>,
+    experience: Option<String>,
+    resume: Option<IgnoredAny>,
+    reason: Option<String>,
+    message: Option<String>,
+    cover_letter: Option<String>,
+    attribution: Option<Attribution>,
 }
 
 /// The message, as the body of a request.
 ///
 /// # Errors
 ///
-/// If the event is not JSON with a type, an id and data.
+/// If it is no event.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
-    let SlackEvent {
-        event_type,
-        id,
-        subject,
-        data,
-    } = serde_json::from_slice(event)?;
-    let person = subject.unwrap_or_default();
-    let text = |field: &str| data.get(field).and_then(Value::as_str).map(escaped);
-    let who = [
-        text("name"),
-        // What stands before the first bar is where the link leads, what stands behind it is shown.
-        text("email").map(|email| format!("<mailto:{}|{email}>", email.replace('|', "%7C"))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(", ");
-    let Some(what) = heading(&event_type, text("position")) else {
-        return Ok(erasure(&person, &id));
-    };
-    let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
-    let more = [text("phone"), text("experience"), resume, text("reason")];
-    let more: Vec<String> = more.into_iter().flatten().collect();
-    let more = if more.is_empty() {
-        String::new()
-    } else {
-        format!("\n{}", more.join(" · "))
-    };
-    let words = text("message")
-        .or_else(|| text("coverLetter"))
-        .unwrap_or_default();
-    let quoted: String = words
-        .chars()
-        .take(MAX_QUOTED_CHARACTERS)
-        .collect::<String>()
-        .lines()
-        .map(|line| format!("\n>{line}"))
-        .collect();
-    let origin = origin(&data)
-        .map(|origin| format!("\n{}", escaped(&origin)))
-        .unwrap_or_default();
-    let text = format!("*{what}* from {who}{more}{quoted}{origin}\n_{}_", escaped(&id));
-    Ok(json!({ "text": text }).to_string().into())
-}
-
-/// What happened, in a few words; none of an erasure, which is told otherwise.
-fn heading(event_type: &str, position: Option<String>) -> Option<String> {
-    let Some(known) = EventType::named(event_type) else {
-        return Some(escaped(event_type));
-    };
-    let heading = match known {
-        EventType::ContactReceived => "New contact message",
-        EventType::NewsletterRequested => "Newsletter sign-up, not yet confirmed",
-        EventType::NewsletterConfirmed => "New newsletter subscriber",
-        EventType::NewsletterUnsubscribed => "Newsletter subscriber left",
-        EventType::NewsletterBounced => "Newsletter mail came back",
-        EventType::NewsletterIssueRequested => "Newsletter issue on its way",
-        EventType::CareersApplied => {
-            return Some(format!("New application: {}", position.unwrap_or_default()));
+    let event: Event<Told> = serde_json::from_slice(event)?;
+    let (id, person) = (event.id, event.subject);
+    let heading = match EventType::named(&event.event_type) {
+        Some(EventType::ContactReceived) => "New contact message".to_owned(),
+        Some(EventType::NewsletterRequested) => "Newsletter sign-up, not yet confirmed".to_owned(),
+        Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
+        Some(EventType::NewsletterUnsubscribed) => "Newsletter subscriber left".to_owned(),
+        Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
+        Some(EventType::NewsletterIssueRequested) => "Newsletter issue on its way".to_owned(),
+        Some(EventType::CareersApplied) => {
+            let position = event.data.position.as_deref().map(escaped);
+            format!("New application: {}", position.unwrap_or_default())
         }
-        EventType::PersonErased => return None,
+        // Of an erased person nobody knows more than the id.
+        Some(EventType::PersonErased) => {
+            let heading = "*A person was erased*; erase what tells of them here, too";
+            return Ok(body(&format!("{heading}\n_{id}_, person {person}")));
+        }
+        None => escaped(&event.event_type),
     };
-    Some(heading.to_owned())
+    Ok(body(&format!(
+        "*{heading}* from {}\n_{id}_",
+        event.data.described()
+    )))
 }
 
-/// Of an erased person nobody knows more than the id.
-fn erasure(person: &str, id: &str) -> Bytes {
-    let text = format!(
-        "*A person was erased*; erase what tells of them here, too\n_{}_, person {}",
-        escaped(id),
-        escaped(person)
-    );
+fn body(text: &str) -> Bytes {
     json!({ "text": text }).to_string().into()
 }
 
-/// Where the visitor came from, in a line.
-fn origin(data: &Value) -> Option<String> {
-    let attribution = Attribution::deserialize(data.get("attribution")?).ok()?;
-    let campaign = attribution.campaign();
-    let parts = [
-        attribution.page.map(|page| format!("page {page}")),
-        attribution
-            .referrer
-            .map(|referrer| format!("referrer {referrer}")),
-        campaign.map(|campaign| format!("campaign {campaign}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+impl Told {
+    fn described(self) -> String {
+        // What stands before the first bar is where the link leads, what stands behind it is shown.
+        let link = |email: String| format!("<mailto:{}|{email}>", email.replace('|', "%7C"));
+        let who = joined([shown(self.name), shown(self.email).map(link)], ", ");
+        let resume = self.resume.map(|_| "résumé in the mail".to_owned());
+        let more = [
+            shown(self.phone),
+            shown(self.experience),
+            resume,
+            shown(self.reason),
+        ];
+        let more = joined(more, " · ");
+        let words = shown(self.message.or(self.cover_letter)).unwrap_or_default();
+        let words: String = words.chars().take(MAX_QUOTED_CHARACTERS).collect();
+        let quoted = words.lines().map(|line| format!(">{line}"));
+        let origin = self.attribution.map(|attribution| {
+            let campaign = attribution.campaign();
+            let parts = [
+                attribution.page.map(|page| format!("page {page}")),
+                attribution
+                    .referrer
+                    .map(|referrer| format!("referrer {referrer}")),
+                campaign.map(|campaign| format!("campaign {campaign}")),
+            ];
+            escaped(&joined(parts, ", "))
+        });
+        let rest = [more].into_iter().chain(quoted).chain(origin);
+        let lines = [who].into_iter().chain(rest.filter(|line| !line.is_empty()));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The parts that are known.
+fn joined<const N: usize>(parts: [Option<String>; N], separator: &str) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(separator)
+}
+
+fn shown(text: Option<String>) -> Option<String> {
+    text.map(|text| escaped(&text))
 }
 
 /// What is a visitor's is no markup (https://docs.slack.dev/messaging/formatting-message-text#escaping), and turns no
@@ -126,79 +115,85 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
-    fn text(event: &Value) -> String {
+    const ID: &str = "0199c3a4-7b1e-7000-8000-000000000001";
+
+    fn text(event_type: EventType, data: &Value) -> String {
+        let event = json!({
+            "specversion": "1.0",
+            "id": ID,
+            "source": "/services/contact",
+            "type": event_type.name(),
+            "subject": "0123456789abcdef0123456789abcdef",
+            "time": "2026-11-20T12:00:00Z",
+            "datacontenttype": "application/json",
+            "requestid": "visit-0001",
+            "data": data,
+        });
         let message = message(event.to_string().as_bytes()).expect("a message");
         let message: Value = serde_json::from_slice(&message).expect("JSON");
-        message["text"].as_str().unwrap_or_default().to_owned()
+        let text = message["text"].as_str().unwrap_or_default();
+        text.replace(ID, "id")
     }
 
     #[test]
     fn every_event_has_words_of_its_own() {
         for event_type in EventType::ALL {
-            let event =
-                json!({ "type": event_type.name(), "id": "0199", "data": { "email": "asha@example.com" } });
-            let text = text(&event);
+            let text = text(event_type, &json!({ "email": "asha@example.com" }));
             assert!(!text.contains("site."), "{text}");
         }
     }
 
     #[test]
-    fn an_application_is_told_with_what_recruiters_ask_first() {
-        let event = json!({
-            "type": "site.careers.applied.v1",
-            "id": "0199",
-            "data": { "name": "Asha", "email": "asha@example.com", "position": "AI Intern", "phone": "+91 98400 00000",
-                "experience": "1 year", "coverLetter": "Hello", "resume": { "fileName": "cv.pdf" } },
-        });
+    fn of_an_erased_person_the_id_is_told() {
         assert_eq!(
-            text(&event),
+            text(EventType::PersonErased, &json!({})),
+            "*A person was erased*; erase what tells of them here, too\n_id_, person 0123456789abcdef0123456789abcdef"
+        );
+    }
+
+    #[test]
+    fn an_application_is_told_with_what_recruiters_ask_first() {
+        let data = json!({ "name": "Asha", "email": "asha@example.com", "position": "AI Intern", "phone": "+91 98400 00000",
+            "experience": "1 year", "coverLetter": "Hello", "resume": { "fileName": "cv.pdf" } });
+        assert_eq!(
+            text(EventType::CareersApplied, &data),
             "*New application: AI Intern* from Asha, <mailto:asha@example.com|asha@example.com>\
-             \n+91 98400 00000 · 1 year · résumé in the mail\n>Hello\n_0199_"
+             \n+91 98400 00000 · 1 year · résumé in the mail\n>Hello\n_id_"
         );
     }
 
     #[test]
     fn a_visitor_turns_none_of_our_words_round() {
-        let event = json!({
-            "type": "site.contact.received.v1",
-            "id": "0199",
-            "data": { "name": "\u{202e}ahsA", "email": "asha@example.com", "message": "\u{2067}one\u{2028}two" },
-        });
+        let data = json!({ "name": "\u{202e}ahsA", "email": "asha@example.com", "message": "\u{2067}one\u{2028}two" });
         assert_eq!(
-            text(&event),
-            "*New contact message* from ahsA, <mailto:asha@example.com|asha@example.com>\n>onetwo\n_0199_"
+            text(EventType::ContactReceived, &data),
+            "*New contact message* from ahsA, <mailto:asha@example.com|asha@example.com>\n>onetwo\n_id_"
         );
     }
 
     #[test]
     fn an_address_with_a_bar_is_shown_whole() {
-        let event = json!({
-            "type": "site.newsletter.confirmed.v1",
-            "id": "0199",
-            "data": { "email": "ceo|x@example.com" },
-        });
         assert_eq!(
-            text(&event),
-            "*New newsletter subscriber* from <mailto:ceo%7Cx@example.com|ceo|x@example.com>\n_0199_"
+            text(
+                EventType::NewsletterConfirmed,
+                &json!({ "email": "ceo|x@example.com" })
+            ),
+            "*New newsletter subscriber* from <mailto:ceo%7Cx@example.com|ceo|x@example.com>\n_id_"
         );
     }
 
     #[test]
     fn a_message_is_quoted_and_its_markup_is_text() {
-        let event = json!({
-            "type": "site.contact.received.v1",
-            "id": "0199",
-            "data": { "name": "Asha <!channel>", "email": "asha@example.com", "message": "one\ntwo & three",
-                "attribution": { "page": "/contact", "utmSource": "newspaper", "utmCampaign": "<spring>" } },
-        });
-        let message = message(event.to_string().as_bytes()).expect("a message");
-        let message: Value = serde_json::from_slice(&message).expect("JSON");
+        let data = json!({ "name": "Asha <!channel>", "email": "asha@example.com", "message": "one\ntwo & three",
+            "attribution": { "page": "/contact", "utmSource": "newspaper", "utmCampaign": "<spring>" } });
         assert_eq!(
-            message["text"],
+            text(EventType::ContactReceived, &data),
             "*New contact message* from Asha &lt;!channel&gt;, <mailto:asha@example.com|asha@example.com>\
-             \n>one\n>two &amp; three\npage /contact, campaign newspaper / &lt;spring&gt;\n_0199_"
+             \n>one\n>two &amp; three\npage /contact, campaign newspaper / &lt;spring&gt;\n_id_"
         );
     }
 }

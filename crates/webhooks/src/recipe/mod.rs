@@ -16,6 +16,7 @@ pub use self::{
     reading::Recipe,
     secrets::Secrets,
     sending::{DELIVERY_TIMEOUT, RecipeSender},
+    tokens::Tokens,
 };
 
 /// A recipe is wrong, or makes nothing of an event. The words hold nothing of the event.

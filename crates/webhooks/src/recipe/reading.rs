@@ -185,10 +185,7 @@ fn read_step(templates: &mut Templates, step: StepFile) -> Result<Step, RecipeEr
         .transpose()?;
     let when = step.when.as_ref();
     let keep = step.keep.iter().map(|(name, pointer)| {
-        Keep::parse(name, &pointer.value).map_err(|reason| {
-            let line = templates.first_line(pointer);
-            templates.wrong(line, reason)
-        })
+        Keep::parse(name, &pointer.value).map_err(|reason| templates.wrong_text(pointer, reason))
     });
     let keep = keep.collect::<Result<_, _>>()?;
     Ok(Step {
@@ -208,7 +205,7 @@ fn read_step(templates: &mut Templates, step: StepFile) -> Result<Step, RecipeEr
 fn read_method(templates: &Templates, method: Option<&Text>) -> Result<Method, RecipeError> {
     method.map_or(Ok(Method::POST), |method| {
         let read = Method::from_bytes(method.value.as_bytes());
-        read.map_err(|_| templates.wrong(templates.first_line(method), "it is no method of HTTP"))
+        read.map_err(|_| templates.wrong_text(method, "it is no method of HTTP"))
     })
 }
 
@@ -219,22 +216,17 @@ fn read_headers(
 ) -> Result<Vec<(HeaderName, TemplateName)>, RecipeError> {
     let read = headers.iter().map(|(header, text)| {
         let name = HeaderName::from_bytes(header.as_bytes());
-        let name =
-            name.map_err(|_| templates.wrong(templates.first_line(text), "it is no name of a header"))?;
-        Ok((
-            name,
-            templates.add(Place::Header, &format!("{step} {header}"), text)?,
-        ))
+        let name = name.map_err(|_| templates.wrong_text(text, "it is no name of a header"))?;
+        let value = templates.add(Place::Header, &format!("{step} {header}"), text)?;
+        Ok((name, value))
     });
     read.collect()
 }
 
 fn read_events(templates: &Templates, names: &[Text]) -> Result<Vec<EventType>, RecipeError> {
     let events = names.iter().map(|name| {
-        EventType::short_named(&name.value).ok_or_else(|| {
-            let reason = format!("there is no event {}", name.value);
-            templates.wrong(templates.first_line(name), reason)
-        })
+        EventType::short_named(&name.value)
+            .ok_or_else(|| templates.wrong_text(name, format!("there is no event {}", name.value)))
     });
     events.collect()
 }

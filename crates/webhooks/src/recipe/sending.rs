@@ -27,12 +27,13 @@ pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Sends by one recipe to one endpoint.
 pub struct RecipeSender {
-    recipe: Recipe,
-    base: Uri,
-    values: Map<String, Json>,
-    client: WebhookClient,
-    pub(crate) secrets: Secrets,
-    tokens: Tokens,
+    pub recipe: Recipe,
+    pub base: Uri,
+    /// What the installation says of itself.
+    pub values: Map<String, Json>,
+    pub client: WebhookClient,
+    pub secrets: Secrets,
+    pub tokens: Tokens,
 }
 
 impl From<RecipeError> for SendingError {
@@ -42,24 +43,6 @@ impl From<RecipeError> for SendingError {
 }
 
 impl RecipeSender {
-    /// A sender by this recipe to this address, with the installation's values.
-    pub fn new(
-        recipe: Recipe,
-        base: Uri,
-        values: Map<String, Json>,
-        client: WebhookClient,
-        secrets: Secrets,
-    ) -> Self {
-        Self {
-            recipe,
-            base,
-            values,
-            client,
-            secrets,
-            tokens: Tokens::default(),
-        }
-    }
-
     /// Makes every step of an event; gives the status of the last answer, where there was one.
     ///
     /// # Errors

@@ -33,8 +33,6 @@ pub enum Place {
 }
 
 impl Place {
-    const ALL: [Self; 4] = [Self::Path, Self::Header, Self::Field, Self::Json];
-
     /// What the names of its templates begin with.
     fn prefix(self) -> &'static str {
         match self {
@@ -44,21 +42,15 @@ impl Place {
             Self::Json => "json ",
         }
     }
+}
 
-    fn of(name: &str) -> Self {
-        let place = Self::ALL
-            .into_iter()
-            .find(|place| name.starts_with(place.prefix()));
-        place.unwrap_or(Self::Header)
-    }
-
-    fn escaping(self) -> AutoEscape {
-        match self {
-            Self::Path => AutoEscape::Custom(Cow::Borrowed("path")),
-            Self::Field => AutoEscape::Custom(Cow::Borrowed("field")),
-            Self::Header => AutoEscape::None,
-            Self::Json => AutoEscape::Json,
-        }
+/// The escaping of a template, by the place that its name begins with.
+fn escaping(name: &str) -> AutoEscape {
+    match name.split(' ').next() {
+        Some("path") => AutoEscape::Custom("path".into()),
+        Some("field") => AutoEscape::Custom("field".into()),
+        Some("json") => AutoEscape::Json,
+        _ => AutoEscape::None,
     }
 }
 
@@ -107,7 +99,7 @@ impl Templates {
         let mut environment = Environment::new();
         // A name that is not there is a mistake, never an empty place.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_auto_escape_callback(|name| Place::of(name).escaping());
+        environment.set_auto_escape_callback(escaping);
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
         // A word that nobody sees is no name.
@@ -195,24 +187,23 @@ impl Templates {
         }
     }
 
+    /// What is wrong with a text of the file.
+    pub fn wrong_text(&self, text: &Text, reason: impl Into<String>) -> RecipeError {
+        self.wrong(self.first_line(text), reason)
+    }
+
     /// Where a text begins: a block (`|`) begins below the sign that announces it.
     pub fn first_line(&self, text: &Text) -> usize {
         let at = usize::try_from(text.referenced.line()).unwrap_or(1);
         let column = usize::try_from(text.referenced.column()).unwrap_or(1);
         let line = self.source.lines().nth(at.saturating_sub(1)).unwrap_or_default();
         let announced = line.chars().nth(column.saturating_sub(1));
-        if matches!(announced, Some('|' | '>')) {
-            at + 1
-        } else {
-            at
-        }
+        at + usize::from(matches!(announced, Some('|' | '>')))
     }
 
     fn error(&self, name: &str, error: &Error, told: Told) -> RecipeError {
-        self.wrong(
-            self.line_of(name, error.line().unwrap_or(1)),
-            described(error, told),
-        )
+        let line = self.line_of(name, error.line().unwrap_or(1));
+        self.wrong(line, described(error, told))
     }
 
     fn line_of(&self, name: &str, line: usize) -> usize {
@@ -239,18 +230,14 @@ fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -
         Some(Cow::Borrowed(_)) | None => value.clone(),
     };
     let place = match state.auto_escape() {
-        AutoEscape::Custom(place) => place.clone(),
         AutoEscape::Json => return escape_formatter(out, state, &visible),
+        AutoEscape::Custom(place) => place.clone(),
         _ => Cow::Borrowed("header"),
     };
-    if visible.is_none() {
-        return match &*place {
-            "field" => Ok(()),
-            _ => Err(fault("it has no value")),
-        };
-    }
     let text = visible.to_string();
     let written = match &*place {
+        "field" if visible.is_none() => return Ok(()),
+        _ if visible.is_none() => return Err(fault("it has no value")),
         "path" => out.write_str(&utf8_percent_encode(&text, ENCODED_IN_PATHS).to_string()),
         _ => out.write_str(&text),
     };
