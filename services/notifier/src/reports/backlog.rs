@@ -2,16 +2,18 @@
 //! measured is not exported: an old value looks like a new one.
 
 use std::{
+    slice,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-use async_nats::jetstream::{Context, consumer::PullConsumer, stream::Info};
+use async_nats::jetstream::{Context, consumer::PullConsumer};
 use opentelemetry::KeyValue;
 use site_broker::{Failure, provision::stream_names};
 use site_events::SITE_STREAM;
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::storage::EventStream;
 
@@ -19,55 +21,35 @@ const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
 /// For how long a round is exported where none comes after it: a broker that is away is waited for.
 const STALE_AFTER: Duration = Duration::from_secs(30);
 
+const LAG: &str = "site.consumer.lag";
+const OLDEST_AGE: &str = "site.consumer.oldest.age";
+const FILL: &str = "site.stream.fill";
+
 /// Measures the lag of consumers.
 pub struct Backlog {
     context: Context,
     events: EventStream,
     consumers: Vec<String>,
-    last: Arc<LastRound>,
+    last: Arc<Mutex<Round>>,
 }
 
-/// What the last round of measuring got; every export reads it.
-#[derive(Default)]
-struct LastRound(Mutex<Option<Round>>);
-
+/// What one round of measuring got; every export reads the last.
 struct Round {
     began: Instant,
-    channels: Vec<ChannelLag>,
-    streams: Vec<StreamFill>,
-}
-
-/// How full a stream is.
-#[derive(Debug, Clone, PartialEq)]
-struct StreamFill {
-    stream: [KeyValue; 1],
-    /// The used part of the most bytes that it takes.
-    ratio: f64,
-}
-
-/// Lag of one channel.
-#[derive(Debug, Clone, PartialEq)]
-struct ChannelLag {
-    channel: [KeyValue; 1],
-    events: u64,
-    /// Age of the oldest.
-    oldest_age: Duration,
-}
-
-/// Why a consumer's lag is not known.
-#[derive(Debug, thiserror::Error)]
-enum LagError {
-    #[error(transparent)]
-    Consumer(#[from] async_nats::Error),
-    #[error(transparent)]
-    Events(#[from] Failure),
+    /// Each with its metric, and the channel or stream that it is of.
+    values: Vec<(&'static str, KeyValue, f64)>,
 }
 
 impl Backlog {
-    /// Asks after these consumers of the stream `SITE`.
+    /// Asks after these consumers of the stream `SITE`, and exports the last round with every export from now on.
     pub fn new(context: Context, events: EventStream, consumers: Vec<String>) -> Self {
-        let last = Arc::<LastRound>::default();
-        observe(&last);
+        let last = Arc::new(Mutex::new(Round::begin()));
+        let what = "Events that are not acknowledged yet";
+        export(&last, LAG, "{event}", what);
+        let what = "Age of the oldest event that is not acknowledged yet";
+        export(&last, OLDEST_AGE, "s", what);
+        let what = "How full a stream is, from 0 to 1; a full one refuses what comes";
+        export(&last, FILL, "1", what);
         Self {
             context,
             events,
@@ -78,171 +60,100 @@ impl Backlog {
 
     /// Measures at once, and then again and again until `stop`.
     pub async fn run(self, stop: CancellationToken) {
-        let mut pause = tokio::time::interval(MEASURE_INTERVAL);
-        pause.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut pause = interval(MEASURE_INTERVAL);
+        pause.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while stop.run_until_cancelled(pause.tick()).await.is_some() {
-            let round = self.round().await;
-            self.last.replace(round);
+            let round = self.measure().await;
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = round;
         }
     }
 
-    async fn round(&self) -> Round {
-        let began = Instant::now();
-        let mut channels = Vec::with_capacity(self.consumers.len());
+    async fn measure(&self) -> Round {
+        let mut round = Round::begin();
         for consumer in &self.consumers {
-            match self.measure(consumer).await {
-                Ok(lag) => channels.push(lag),
-                Err(error) => {
-                    tracing::warn!(channel = consumer, %error, "how much waits is not known");
+            match self.lag(consumer).await {
+                Ok((events, oldest_age)) => {
+                    let channel = KeyValue::new("channel", consumer.clone());
+                    round.values.push((LAG, channel.clone(), events));
+                    round.values.push((OLDEST_AGE, channel, oldest_age.as_secs_f64()));
                 }
+                Err(error) => tracing::warn!(channel = consumer, %error, "how much waits is not known"),
             }
         }
-        let mut streams = Vec::new();
         for name in stream_names() {
             match self.context.get_stream(&name).await {
-                Ok(stream) => streams.push(StreamFill::of(stream.cached_info(), name)),
+                Ok(stream) => {
+                    let info = stream.cached_info();
+                    // One without a limit is never full.
+                    let most = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |most| most as f64);
+                    let fill = info.state.bytes as f64 / most;
+                    round.values.push((FILL, KeyValue::new("stream", name), fill));
+                }
                 Err(error) => tracing::warn!(stream = name, %error, "how full it is is not known"),
             }
         }
-        Round {
-            began,
-            channels,
-            streams,
-        }
+        round
     }
 
-    async fn measure(&self, name: &str) -> Result<ChannelLag, LagError> {
+    /// How many events a consumer has to do, and the age of the oldest.
+    async fn lag(&self, name: &str) -> Result<(f64, Duration), Failure> {
         let opened = self.context.get_consumer_from_stream(name, SITE_STREAM).await;
-        let consumer: PullConsumer = opened.map_err(async_nats::Error::from)?;
+        let consumer: PullConsumer = opened.map_err(|error| Failure::of_store(SITE_STREAM, error))?;
         let info = consumer.cached_info();
         let events = info.num_pending + info.num_ack_pending as u64;
-        let oldest_age = match events {
-            0 => Duration::ZERO,
-            _ => {
-                let from = info.ack_floor.stream_sequence + 1;
-                self.age(&info.config.filter_subjects, from).await?
-            }
-        };
-        Ok(ChannelLag {
-            channel: [KeyValue::new("channel", name.to_owned())],
-            events,
-            oldest_age,
-        })
-    }
-
-    /// Age of the oldest event under these subjects from this sequence on.
-    async fn age(&self, subjects: &[String], from: u64) -> Result<Duration, Failure> {
         let mut since = None;
-        for subject in subjects {
-            if let Some(event) = self.events.next(subject, from).await? {
-                since = since.into_iter().chain([event.time]).min();
+        if events > 0 {
+            let from = info.ack_floor.stream_sequence + 1;
+            for subject in &info.config.filter_subjects {
+                if let Some(event) = self.events.next(subject, from).await? {
+                    since = since.into_iter().chain([event.time]).min();
+                }
             }
         }
         let age = since.map(|since| OffsetDateTime::now_utc() - since);
         // The broker's clock may be ahead of ours.
-        Ok(age.and_then(|age| age.try_into().ok()).unwrap_or_default())
+        let age = age.and_then(|age| age.try_into().ok()).unwrap_or_default();
+        Ok((events as f64, age))
     }
 }
 
-impl StreamFill {
-    fn of(info: &Info, name: String) -> Self {
-        // One without a limit is never full.
-        let most = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |most| most as f64);
+impl Round {
+    fn begin() -> Self {
         Self {
-            stream: [KeyValue::new("stream", name)],
-            ratio: info.state.bytes as f64 / most,
+            began: Instant::now(),
+            values: Vec::new(),
         }
     }
-}
 
-impl LastRound {
-    fn replace(&self, round: Round) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
-    }
-
-    /// What was measured, or nothing where that was too long ago.
-    fn at<T: Default>(&self, now: Instant, read: impl FnOnce(&Round) -> T) -> T {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let recent = last
-            .as_ref()
-            .filter(|round| now.duration_since(round.began) <= STALE_AFTER);
-        recent.map(read).unwrap_or_default()
-    }
-
-    /// The lag of each channel.
-    fn channels(&self, now: Instant) -> Vec<ChannelLag> {
-        self.at(now, |round| round.channels.clone())
+    fn is_recent(&self, now: Instant) -> bool {
+        now.duration_since(self.began) <= STALE_AFTER
     }
 }
 
-/// Exports the last round with every export from now on.
-fn observe(last: &Arc<LastRound>) {
-    let meter = metrics::meter();
-    let told = last.clone();
-    meter
-        .u64_observable_gauge("site.consumer.lag")
-        .with_unit("{event}")
-        .with_description("Events that are not acknowledged yet")
-        .with_callback(move |observer| {
-            for lag in told.channels(Instant::now()) {
-                observer.observe(lag.events, &lag.channel);
+/// Exports what the last round has of a metric, unless that was too long ago.
+fn export(last: &Arc<Mutex<Round>>, metric: &'static str, unit: &'static str, description: &'static str) {
+    let (last, meter) = (last.clone(), metrics::meter());
+    let gauge = meter.f64_observable_gauge(metric);
+    let gauge = gauge.with_unit(unit).with_description(description);
+    let exported = gauge.with_callback(move |observer| {
+        let round = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if round.is_recent(Instant::now()) {
+            for (_, of, value) in round.values.iter().filter(|(of, ..)| *of == metric) {
+                observer.observe(*value, slice::from_ref(of));
             }
-        })
-        .build();
-    let told = last.clone();
-    meter
-        .f64_observable_gauge("site.consumer.oldest.age")
-        .with_unit("s")
-        .with_description("Age of the oldest event that is not acknowledged yet")
-        .with_callback(move |observer| {
-            for lag in told.channels(Instant::now()) {
-                observer.observe(lag.oldest_age.as_secs_f64(), &lag.channel);
-            }
-        })
-        .build();
-    let told = last.clone();
-    meter
-        .f64_observable_gauge("site.stream.fill")
-        .with_unit("1")
-        .with_description("How full a stream is, from 0 to 1; a full one refuses what comes")
-        .with_callback(move |observer| {
-            for fill in told.at(Instant::now(), |round| round.streams.clone()) {
-                observer.observe(fill.ratio, &fill.stream);
-            }
-        })
-        .build();
+        }
+    });
+    exported.build();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn lag(channel: &'static str) -> ChannelLag {
-        ChannelLag {
-            channel: [KeyValue::new("channel", channel)],
-            events: 1,
-            oldest_age: Duration::from_secs(7),
-        }
-    }
-
     #[test]
-    fn a_round_is_told_until_the_next_one_or_until_it_is_too_old() {
-        let last = LastRound::default();
-        let began = Instant::now();
-        assert_eq!(last.channels(began), []);
-        let channels = vec![lag("mail"), lag("webhook-crm")];
-        last.replace(Round {
-            began,
-            channels: channels.clone(),
-            streams: Vec::new(),
-        });
-        assert_eq!(last.channels(began + STALE_AFTER), channels);
-        assert_eq!(last.channels(began + STALE_AFTER + Duration::from_millis(1)), []);
-        last.replace(Round {
-            began,
-            channels: vec![lag("mail")],
-            streams: Vec::new(),
-        });
-        assert_eq!(last.channels(began), [lag("mail")]);
+    fn a_round_is_exported_until_it_is_too_old() {
+        let round = Round::begin();
+        assert!(round.is_recent(round.began + STALE_AFTER));
+        assert!(!round.is_recent(round.began + STALE_AFTER + Duration::from_millis(1)));
     }
 }
