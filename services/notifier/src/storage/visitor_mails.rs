@@ -2,14 +2,11 @@
 //! by typing that address into our forms again and again. Each kind of mail has a number of its own, so that whoever uses up one
 //! withholds no other.
 
-use async_nats::jetstream::{
-    Context,
-    kv::{Store, UpdateErrorKind},
-};
+use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_broker::{
-    Delivery, Failure, VISITOR_MAILS_BUCKET,
-    buckets::{OpenBucketError, open_bucket, read_entry},
+    Delivery, Failure, Record, RecordError, Records, VISITOR_MAILS_BUCKET,
+    buckets::{OpenBucketError, open_bucket},
 };
 use site_events::Channel;
 use site_service::metrics;
@@ -29,7 +26,7 @@ pub enum Allowance {
 
 /// The bucket of counted mails, by inbox: all the addresses that one may have by tags (`zoe+1@example.org`) share a record.
 pub struct VisitorMails {
-    bucket: Store,
+    records: Records,
     inbox_key: TokenKey,
     max_per_day: usize,
     withheld: Counter<u64>,
@@ -57,7 +54,7 @@ impl VisitorMails {
             withheld.add(0, &[KeyValue::new("channel", channel.name())]);
         }
         Ok(Self {
-            bucket: open_bucket(context, VISITOR_MAILS_BUCKET).await?,
+            records: Records::new(context, open_bucket(context, VISITOR_MAILS_BUCKET).await?),
             inbox_key,
             max_per_day,
             withheld,
@@ -86,21 +83,28 @@ impl VisitorMails {
 
     /// Counts a mail under this key. Of most visitors there is no record, so none is read before one is in the way.
     async fn count(&self, key: &str, mail: &str, now: OffsetDateTime) -> Result<Allowance, Failure> {
-        let (mut known, mut revision) = (CountedMails::default(), 0);
+        let mut known = Record::<CountedMails> {
+            value: None,
+            revision: 0,
+        };
         // A conflict is with another mail to the inbox, of which there are only so many of each kind.
         for _ in 0..self.max_per_day * Channel::ALL.len() + 2 {
-            let next = match known.count(mail, now, self.max_per_day) {
+            let counted = known.value.unwrap_or_default();
+            let next = match counted.count(mail, now, self.max_per_day) {
                 Count::Before => return Ok(Allowance::Granted),
                 Count::TooMany => return Ok(Allowance::Withheld),
                 Count::Now(next) => next,
             };
-            match self.bucket.update(key, next.to_json(), revision).await {
+            match self.records.write(key, &next, known.revision, None).await {
                 Ok(_) => return Ok(Allowance::Granted),
-                Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => {}
+                Err(RecordError::Conflict) => {}
                 Err(error) => return Err(unavailable(error)),
             }
-            let entry = read_entry(&self.bucket, key).await.map_err(unavailable)?;
-            (known, revision) = (CountedMails::read(entry.value), entry.revision);
+            known = match self.records.read(key).await {
+                // It ends with its day, and holds back no mail until then.
+                Err(RecordError::Unreadable { .. }) => return Ok(Allowance::Granted),
+                read => read.map_err(unavailable)?,
+            };
         }
         Err(unavailable("others counted in the same moments"))
     }
