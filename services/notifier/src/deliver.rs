@@ -1,17 +1,18 @@
 //! Delivers one event as a mail, idempotently: unless it was delivered before, its mail is written, handed to the mail
 //! server, and recorded.
 
-use std::sync::Arc;
-
 use lettre::Message;
 use site_broker::{Delivery, Failure, Outcome, Publisher, Remedy};
-use site_events::Channel;
+use site_events::{
+    Channel::{self, NewsletterConfirmation, NewsletterGoodbye, NewsletterWelcome},
+    event::BounceKind,
+};
 use time::OffsetDateTime;
 
 use crate::{
     mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
-    reports::bounces,
-    storage::{Allowance, Deliveries, EventStream, Handover, VisitorMails},
+    reports::publish_bounce,
+    storage::{Allowance, Deliveries, EventStream, Handover, NotSent, Repeat, VisitorMails},
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
 
@@ -20,9 +21,9 @@ pub struct Notifier {
     pub deliveries: Deliveries,
     pub visitor_mails: VisitorMails,
     pub events: EventStream,
-    pub recruiter_extras: Arc<RecruiterExtrasLoader>,
-    pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<Smtp>,
+    pub recruiter_extras: RecruiterExtrasLoader,
+    pub mail_context: MailContext,
+    pub smtp: Smtp,
     pub publisher: Publisher,
 }
 
@@ -35,8 +36,8 @@ impl Notifier {
         }
         // Boxed: the compiler gives up on futures that are nested as deep as this would be.
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
-        match self.deliveries.deliver_once(&delivery, send).await {
-            Ok(_) => Outcome::Delivered,
+        match self.deliveries.deliver_once(&delivery, Repeat::Never, send).await {
+            Ok(()) => Outcome::Delivered,
             Err(failure) => self.handle_failure(channel, &delivery, failure).await,
         }
     }
@@ -52,10 +53,12 @@ impl Notifier {
         if let Outcome::Failed(failure) = &outcome
             && failure.remedy == Remedy::DeadLetter
             && refusal == Some(Refusal::NoSuchAddress)
-            && let Err(error) =
-                bounces::publish_bounce(&self.publisher, channel, delivery, &failure.reason).await
+            && let NewsletterConfirmation | NewsletterWelcome | NewsletterGoodbye = channel
+            && let Ok(email) = mail::visitor_address(delivery)
         {
-            return Failure::retry(error).into();
+            let (mail, words) = (channel.name(), &failure.reason);
+            let told = publish_bounce(&self.publisher, delivery, mail, email, BounceKind::Hard, words).await;
+            return told.map_or_else(|error| Failure::retry(error).into(), |()| outcome);
         }
         outcome
     }
@@ -71,7 +74,7 @@ impl Notifier {
             let address = mail::visitor_address(delivery).map_err(Failure::from)?;
             let allowed = self.visitor_mails.allow(channel, delivery, &address, now);
             if allowed.await? == Allowance::Withheld {
-                return Ok(Handover::Withheld);
+                return Ok(Handover::NotSent(NotSent::Withheld));
             }
         }
         let extras = &self.recruiter_extras;

@@ -19,8 +19,8 @@ use async_nats::jetstream;
 use issues::Issues;
 use resumes::ResumeStore;
 use site_broker::{
-    DELIVERIES_BUCKET, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Publisher, RetryPolicy,
-    SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET,
+    DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Outcome, Publisher,
+    RetryPolicy, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{Channel, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, channel};
@@ -36,9 +36,11 @@ use tonic::service::Routes;
 use webhooks::WebhookSender;
 
 pub use self::{
-    mail::{Brand, Mail, MailContext, Rendered, samples},
+    mail::{
+        Brand, DigestContent, EarlierApplication, Mail, MailContext, MailError, RecruiterExtras, Rendered,
+        dead_letters, issue, mail_of,
+    },
     settings::Settings,
-    transport::smtp::{SmtpSettings, TlsMode},
 };
 
 use self::{
@@ -46,10 +48,10 @@ use self::{
     mail::RecruiterExtrasLoader,
     reports::{Backlog, DeadLetterDigest, digest_consumer},
     sending::IssueSender,
-    storage::{AttemptLog, Deliveries, EventStream, IssueEvents, PersonOrder, VisitorMails},
+    storage::{Deliveries, EndpointRecords, EventStream, IssueEvents, VisitorMails},
     transport::{
         smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
-        webhooks::{HOLD, Webhook, WebhookStores},
+        webhooks::{HOLD, Webhook},
     },
 };
 
@@ -67,9 +69,9 @@ pub struct Service {
     context: jetstream::Context,
     notifier: Arc<Notifier>,
     smtp_channels: HashMap<Channel, Arc<SmtpChannel>>,
-    webhooks: Vec<(Arc<str>, Arc<Webhook>)>,
-    attempts: Arc<AttemptLog>,
-    issues: IssueSender,
+    webhooks: Vec<Arc<Webhook>>,
+    endpoints: Arc<EndpointRecords>,
+    issues: Arc<IssueSender>,
     digest: DeadLetterDigest,
     backlog: Backlog,
     retries: RetryPolicy,
@@ -84,49 +86,48 @@ impl Service {
     /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         settings.check_grace()?;
-        let mail_context = Arc::new(MailContext::new(&settings)?);
-        let smtp = Arc::new(Smtp::new(&settings.smtp, mail_context.from.email.domain())?);
+        let mail_context = MailContext::new(&settings)?;
+        let smtp = Smtp::new(&settings.smtp, mail_context.from.email.domain())?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;
         let context = nats::jetstream(client.clone());
-        let deliveries = Deliveries::open(&context).await?;
-        let events = EventStream::open(&context).await?;
-        let stores =
-            WebhookStores::open(&context, &deliveries, &events, &mail_context, settings.retries).await?;
-        let webhooks = webhooks(senders, &context, &stores).await?;
-        let backlog = Backlog::new(context.clone(), events.clone(), consumers(&webhooks));
-        let endpoints = settings.webhooks.iter().flat_map(Endpoints::iter);
-        let digest = DeadLetterDigest {
-            mail_context: mail_context.clone(),
-            smtp: smtp.clone(),
-            consumer: digest_consumer(&context).await?,
-            states: stores.states,
-            endpoints: endpoints.map(|endpoint| endpoint.name.to_string()).collect(),
-            every: settings.digest_every,
-            smtp_channel: SmtpChannel::new(MAX_CONNECTIONS),
-        };
-        let publisher = Publisher::new(client.clone());
-        let notifier = notifier(
-            &settings,
-            &context,
-            deliveries,
-            events,
-            mail_context,
-            smtp,
-            publisher,
-        )
-        .await?;
-        let issues = issue_sender(&context, &notifier).await?;
+        let notifier = Arc::new(notifier(&settings, &context, mail_context, smtp).await?);
+        let endpoints = Arc::new(EndpointRecords::open(&context).await?);
+        let mut webhooks = Vec::new();
+        for (endpoint, sender) in senders {
+            let consumer = endpoint.consumer();
+            ensure_consumer_exists(&context, &consumer).await?;
+            notifier.events.release(&consumer, HOLD).await?;
+            let (notifier, endpoints) = (notifier.clone(), endpoints.clone());
+            let webhook = Webhook::new(&endpoint, sender, &context, notifier, endpoints, settings.retries);
+            webhooks.push(Arc::new(webhook));
+        }
+        ensure_consumer_exists(&context, SENDINGS_CONSUMER).await?;
         Ok(Self {
             server: GrpcServer::bind(settings.listen, &[], Routes::default(), dependencies(&client)).await?,
+            smtp_channels: Channel::ALL
+                .map(|channel| (channel, Arc::new(SmtpChannel::new(MAX_CONNECTIONS))))
+                .into(),
+            issues: Arc::new(IssueSender {
+                subscribers: Subscribers::open(client.clone()).await?,
+                issues: Issues::open(&context).await?,
+                events: IssueEvents::new(notifier.events.clone()),
+                smtp_channel: SmtpChannel::new(MAX_BULK_CONNECTIONS),
+                notifier: notifier.clone(),
+            }),
+            digest: DeadLetterDigest {
+                consumer: digest_consumer(&context).await?,
+                every: settings.digest_every,
+                smtp_channel: SmtpChannel::new(MAX_CONNECTIONS),
+                webhooks: webhooks.iter().map(|webhook| webhook.name.clone()).collect(),
+                endpoints: endpoints.clone(),
+                notifier: notifier.clone(),
+            },
+            backlog: Backlog::new(context.clone(), notifier.events.clone(), consumers(&webhooks)),
             context,
-            notifier: Arc::new(notifier),
-            smtp_channels: smtp_channels(),
+            notifier,
             webhooks,
-            attempts: stores.attempts,
-            issues,
-            digest,
-            backlog,
+            endpoints,
             retries: settings.retries,
             grace: settings.grace,
         })
@@ -139,18 +140,10 @@ impl Service {
 
     /// One attempt at one message of a mail channel's consumer.
     pub async fn deliver(&self, channel: Channel, message: &jetstream::Message) {
-        let deliver = |delivery| {
-            self.notifier
-                .deliver(channel, &self.smtp_channels[&channel], delivery)
-        };
-        deliver_one(
-            &self.context,
-            channel.name().into(),
-            self.retries,
-            deliver,
-            message,
-        )
-        .await;
+        let smtp_channel = &self.smtp_channels[&channel];
+        let deliver = |delivery| self.notifier.deliver(channel, smtp_channel, delivery);
+        let (context, consumer) = (&self.context, channel.name().into());
+        deliver_one(context, consumer, self.retries, deliver, message).await;
     }
 
     /// Delivers until `stop`, then finishes what is in flight. Mails that still wait for a connection are given back.
@@ -159,148 +152,111 @@ impl Service {
     ///
     /// If the server or a consumer ends unasked.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let mut workers = JoinSet::new();
-        for channel in Channel::ALL {
-            let (notifier, smtp_channel) = (self.notifier.clone(), self.smtp_channels[&channel].clone());
+        let mut workers = Workers {
+            tasks: JoinSet::new(),
+            context: self.context,
+            retries: self.retries,
+            stop: stop.clone(),
+        };
+        for (channel, smtp_channel) in self.smtp_channels {
+            let notifier = self.notifier.clone();
             let deliver = move |delivery| {
                 let (notifier, smtp_channel) = (notifier.clone(), smtp_channel.clone());
                 async move { notifier.deliver(channel, &smtp_channel, delivery).await }
             };
-            let options = ConsumerOptions {
-                max_in_flight: MAILS_AT_ONCE,
-                retries: self.retries,
+            workers.consume(channel.name().into(), MAILS_AT_ONCE, deliver);
+        }
+        for webhook in self.webhooks {
+            let consumer = webhook.consumer.as_str().into();
+            let deliver = move |delivery| {
+                let webhook = webhook.clone();
+                async move { webhook.deliver(delivery).await }
             };
-            let (context, stop) = (self.context.clone(), stop.clone());
-            workers.spawn(async move {
-                consume(&context, channel.name().into(), options, deliver, stop).await;
-            });
+            workers.consume(consumer, WEBHOOKS_AT_ONCE, deliver);
         }
-        for (consumer, webhook) in self.webhooks {
-            let (context, stop) = (self.context.clone(), stop.clone());
-            workers.spawn(send_webhooks(consumer, webhook, context, self.retries, stop));
-        }
-        let (attempts, stopping) = (self.attempts, stop.clone());
-        workers.spawn(async move { attempts.run(stopping).await });
-        workers.spawn(send_issues(
-            self.issues,
-            self.context.clone(),
-            self.retries,
-            stop.clone(),
-        ));
-        workers.spawn(self.digest.run(stop.clone()));
-        workers.spawn(self.backlog.run(stop.clone()));
-        let smtp = self.notifier.smtp.clone();
-        workers.spawn(async move { smtp.close_idle().await });
-        let drain = Drain::new(stop.clone(), self.grace);
-        let smtp = self.notifier.smtp.clone();
-        workers.spawn(async move {
-            stop.cancelled().await;
-            smtp.begin_no_more();
-        });
+        let issues = self.issues;
+        let deliver = move |delivery| {
+            let issues = issues.clone();
+            async move { issues.deliver(delivery).await }
+        };
+        workers.consume(SENDINGS_CONSUMER.into(), SENDINGS_AT_ONCE, deliver);
+        let Workers { mut tasks, .. } = workers;
+        let (endpoints, stopping) = (self.endpoints, stop.clone());
+        tasks.spawn(async move { endpoints.write_attempts(stopping).await });
+        let (notifier, stopping) = (self.notifier, stop.clone());
+        tasks.spawn(async move { notifier.smtp.run(stopping).await });
+        tasks.spawn(self.digest.run(stop.clone()));
+        tasks.spawn(self.backlog.run(stop.clone()));
+        let drain = Drain::new(stop, self.grace);
         let (served, worked) = tokio::join!(
             self.server.run(drain.clone()),
-            drain.within_grace(watch(&mut workers, drain.stop())),
+            drain.within_grace(watch(&mut tasks, drain.stop())),
         );
         served.and(worked.unwrap_or(Ok(())))
     }
 }
 
-/// Sends an endpoint's webhooks until `stop`, then finishes what is in flight.
-async fn send_webhooks(
-    consumer: Arc<str>,
-    webhook: Arc<Webhook>,
+/// The tasks of the service, of which most are consumers.
+struct Workers {
+    tasks: JoinSet<()>,
     context: jetstream::Context,
     retries: RetryPolicy,
     stop: CancellationToken,
-) {
-    let options = ConsumerOptions {
-        max_in_flight: WEBHOOKS_AT_ONCE,
-        retries,
-    };
-    let webhook = &webhook;
-    let deliver = |delivery| async move { webhook.deliver(delivery).await };
-    consume(&context, consumer, options, deliver, stop).await;
 }
 
-/// Sends the newsletter's mails until `stop`, then finishes what is in flight.
-async fn send_issues(
-    sender: IssueSender,
-    context: jetstream::Context,
-    retries: RetryPolicy,
-    stop: CancellationToken,
-) {
-    let options = ConsumerOptions {
-        max_in_flight: SENDINGS_AT_ONCE,
-        retries,
-    };
-    let sender = &sender;
-    let deliver = |delivery| async move { sender.deliver(delivery).await };
-    consume(&context, SENDINGS_CONSUMER.into(), options, deliver, stop).await;
+impl Workers {
+    /// Delivers a consumer's events until the stop, then finishes what is in flight.
+    fn consume<F, Delivering>(&mut self, consumer: Arc<str>, max_in_flight: usize, deliver: F)
+    where
+        F: Fn(Delivery) -> Delivering + Send + Sync + 'static,
+        Delivering: Future<Output = Outcome> + Send + 'static,
+    {
+        let options = ConsumerOptions {
+            max_in_flight,
+            retries: self.retries,
+        };
+        let (context, stop) = (self.context.clone(), self.stop.clone());
+        let consuming = async move { consume(&context, consumer, options, deliver, stop).await };
+        self.tasks.spawn(consuming);
+    }
 }
 
-/// What sends the newsletter's mails: by the parts that other mails are sent with.
-async fn issue_sender(context: &jetstream::Context, others: &Notifier) -> anyhow::Result<IssueSender> {
-    ensure_consumer_exists(context, SENDINGS_CONSUMER).await?;
-    Ok(IssueSender {
-        deliveries: others.deliveries.clone(),
-        subscribers: Subscribers::open(context.client()).await?,
-        issues: Issues::open(context).await?,
-        events: IssueEvents::new(others.events.clone()),
-        mail_context: others.mail_context.clone(),
-        smtp: others.smtp.clone(),
-        publisher: others.publisher.clone(),
-        smtp_channel: SmtpChannel::new(MAX_BULK_CONNECTIONS),
-    })
-}
-
-/// What delivers mails, by parts that others work with, too.
+/// What deliveries work with.
 async fn notifier(
     settings: &Settings,
     context: &jetstream::Context,
-    deliveries: Deliveries,
-    events: EventStream,
-    mail_context: Arc<MailContext>,
-    smtp: Arc<Smtp>,
-    publisher: Publisher,
+    mail_context: MailContext,
+    smtp: Smtp,
 ) -> anyhow::Result<Notifier> {
-    let recruiter_extras = Arc::new(RecruiterExtrasLoader::new(
-        events.clone(),
-        ResumeStore::new(&settings.store),
-        settings.max_attachment_bytes,
-    ));
+    let (token_key, max_mails) = (&settings.token_key, settings.max_visitor_mails_per_day);
+    let events = EventStream::open(context).await?;
     Ok(Notifier {
-        deliveries,
-        visitor_mails: VisitorMails::open(
-            context,
-            settings.token_key.clone(),
-            settings.max_visitor_mails_per_day,
-        )
-        .await?,
-        recruiter_extras,
+        deliveries: Deliveries::open(context).await?,
+        visitor_mails: VisitorMails::open(context, token_key.clone(), max_mails).await?,
+        recruiter_extras: RecruiterExtrasLoader::new(
+            events.clone(),
+            ResumeStore::new(&settings.store),
+            settings.max_attachment_bytes,
+        ),
         events,
         mail_context,
         smtp,
-        publisher,
+        publisher: Publisher::new(context.client()),
     })
 }
 
 /// What it cannot work without.
 fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
-    vec![
-        Dependency::stream(client.clone(), SITE_STREAM),
-        Dependency::stream(client.clone(), SENDINGS_STREAM),
-        Dependency::bucket(client.clone(), ISSUES_BUCKET),
-        Dependency::bucket(client.clone(), SUBSCRIBERS_BUCKET),
-        Dependency::bucket(client.clone(), DELIVERIES_BUCKET),
-        Dependency::bucket(client.clone(), ENDPOINTS_BUCKET),
-        Dependency::bucket(client.clone(), VISITOR_MAILS_BUCKET),
-    ]
-}
-
-fn smtp_channels() -> HashMap<Channel, Arc<SmtpChannel>> {
-    Channel::ALL
-        .map(|channel| (channel, Arc::new(SmtpChannel::new(MAX_CONNECTIONS))))
-        .into()
+    let streams = [SITE_STREAM, SENDINGS_STREAM].map(|name| Dependency::stream(client.clone(), name));
+    let buckets = [
+        ISSUES_BUCKET,
+        SUBSCRIBERS_BUCKET,
+        DELIVERIES_BUCKET,
+        ENDPOINTS_BUCKET,
+        VISITOR_MAILS_BUCKET,
+    ];
+    let buckets = buckets.map(|name| Dependency::bucket(client.clone(), name));
+    streams.into_iter().chain(buckets).collect()
 }
 
 /// The way to each endpoint, or what is wrong with one in the settings.
@@ -317,30 +273,9 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     senders.collect()
 }
 
-/// The endpoints' webhooks, each with its consumer.
-async fn webhooks(
-    senders: Vec<(Arc<Endpoint>, WebhookSender)>,
-    context: &jetstream::Context,
-    stores: &WebhookStores,
-) -> anyhow::Result<Vec<(Arc<str>, Arc<Webhook>)>> {
-    let mut ways = Vec::new();
-    for (endpoint, sender) in senders {
-        let consumer = endpoint.consumer();
-        ensure_consumer_exists(context, &consumer).await?;
-        stores.events.release(&consumer, HOLD).await?;
-        let order = || {
-            let (events, deliveries) = (stores.events.clone(), stores.deliveries.clone());
-            PersonOrder::new(context.clone(), &endpoint, events, deliveries)
-        };
-        let webhook = Webhook::new(&endpoint, sender, order, stores.clone());
-        ways.push((consumer.into(), Arc::new(webhook)));
-    }
-    Ok(ways)
-}
-
 /// All consumers of the stream `SITE`, the newsletter service's own included: it may not read the stream.
-fn consumers(webhooks: &[(Arc<str>, Arc<Webhook>)]) -> Vec<String> {
-    let webhooks = webhooks.iter().map(|(consumer, _)| consumer.to_string());
+fn consumers(webhooks: &[Arc<Webhook>]) -> Vec<String> {
+    let webhooks = webhooks.iter().map(|webhook| webhook.consumer.clone());
     channel::consumers().map(str::to_owned).chain(webhooks).collect()
 }
 

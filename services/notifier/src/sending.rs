@@ -5,17 +5,18 @@ use std::{sync::Arc, time::Duration};
 
 use issues::{IssueState, Issues};
 use lettre::Message;
-use site_broker::{Delivery, Failure, ISSUES_BUCKET, Outcome, Publisher, Remedy, SUBSCRIBERS_BUCKET};
-use site_events::{Sending, event::BounceKind};
+use site_broker::{Delivery, Failure, ISSUES_BUCKET, Outcome, Remedy, SUBSCRIBERS_BUCKET};
+use site_events::{Sending, event::BounceKind, sending::SENDING_NAME};
 use subscribers::Subscribers;
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
 use crate::{
-    mail::{self, Attachment, MailContext},
-    reports::bounces,
-    storage::{Deliveries, Handover, IssueEvent, IssueEvents, NotSent},
-    transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
+    deliver::Notifier,
+    mail::{self, Attachment},
+    reports::publish_bounce,
+    storage::{Handover, IssueEvent, IssueEvents, NotSent, Repeat},
+    transport::smtp::{Refusal, SmtpChannel, SmtpFailure},
 };
 
 /// How soon a mail of a paused issue is looked at again.
@@ -23,13 +24,10 @@ const PAUSED_INTERVAL: Duration = Duration::from_secs(2);
 
 /// What a mail of the newsletter is sent with.
 pub struct IssueSender {
-    pub deliveries: Deliveries,
+    pub notifier: Arc<Notifier>,
     pub subscribers: Subscribers,
     pub issues: Issues,
     pub events: IssueEvents,
-    pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<Smtp>,
-    pub publisher: Publisher,
     pub smtp_channel: SmtpChannel,
 }
 
@@ -73,11 +71,16 @@ impl IssueSender {
             }
         };
         let send = || Box::pin(self.send(&sending, &delivery));
-        let sent = match sending.repeats_refused {
-            true => self.deliveries.repeat_refused(&delivery, send).await,
-            false => self.deliveries.deliver_once(&delivery, send).await,
+        let repeat = match sending.repeats_refused {
+            true => Repeat::Refused,
+            false => Repeat::Never,
         };
-        sent.map_or_else(Outcome::from, |_| Outcome::Delivered)
+        let sent = self
+            .notifier
+            .deliveries
+            .deliver_once(&delivery, repeat, send)
+            .await;
+        sent.map_or_else(Outcome::from, |()| Outcome::Delivered)
     }
 
     async fn send(&self, sending: &Sending, delivery: &Delivery) -> Result<Handover, SendingError> {
@@ -87,8 +90,8 @@ impl IssueSender {
             return Ok(Handover::Erased);
         };
         let write = || self.write(sending, &event);
-        let sent = self.smtp.send(&self.smtp_channel, Attachment::LeftOut, write);
-        match sent.await {
+        let smtp = &self.notifier.smtp;
+        match smtp.send(&self.smtp_channel, Attachment::LeftOut, write).await {
             Err(SendingError::Left) => Ok(Handover::NotSent(NotSent::Left)),
             Err(SendingError::Failed(failure)) if failure.remedy == Remedy::DeadLetter => {
                 tracing::warn!(reason = %failure, "a mail of the newsletter cannot be written");
@@ -103,8 +106,9 @@ impl IssueSender {
     async fn write(&self, sending: &Sending, event: &IssueEvent) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(sending).await?;
         let address = self.address(sending, event).await?.ok_or(SendingError::Left)?;
-        let mail = mail::issue(&self.mail_context, event, sending, &address);
-        let written = mail.and_then(|mail| mail.into_message(&self.mail_context, OffsetDateTime::now_utc()));
+        let context = &self.notifier.mail_context;
+        let mail = mail::issue(context, event, sending, &address);
+        let written = mail.and_then(|mail| mail.into_message(context, OffsetDateTime::now_utc()));
         Ok(Some(written.map_err(Failure::from)?))
     }
 
@@ -152,9 +156,9 @@ impl IssueSender {
         if let Some(kind) = kind.filter(|_| !is_test)
             && let Some(address) = self.address(sending, event).await?
         {
-            let (publisher, words) = (&self.publisher, error.to_string());
-            let published = bounces::publish_issue_bounce(publisher, delivery, address, kind, &words).await;
-            published.map_err(Failure::retry)?;
+            let (publisher, words) = (&self.notifier.publisher, error.to_string());
+            let told = publish_bounce(publisher, delivery, SENDING_NAME, address, kind, &words).await;
+            told.map_err(Failure::retry)?;
         }
         Ok(Handover::NotSent(not_sent))
     }

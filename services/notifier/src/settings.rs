@@ -1,18 +1,27 @@
 //! Settings of the notifier: from flags, environment variables or files.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
-use clap::{Parser, builder::TypedValueParser as _};
+use clap::{Args, Parser, ValueEnum, builder::TypedValueParser as _};
 use dkim::DkimSettings;
-use lettre::message::Mailbox;
+use lettre::{message::Mailbox, transport::smtp::extension::ClientId};
 use mail_templates::mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
-use site_service::{nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings};
+use site_service::{
+    nats::NatsSettings,
+    settings::{Secret, seconds},
+    telemetry::TelemetrySettings,
+    tls::CaFile,
+};
+use url::Host;
 use visitor::{links, token::TokenKey};
 use webhooks::WebhookSettings;
 
-use crate::{Brand, SmtpSettings};
+use crate::Brand;
 
 /// The longest that a link to a résumé can be good: a limit of its signature scheme.
 const MAX_LINK_HOURS: u64 = 7 * 24;
@@ -22,6 +31,11 @@ const RECORD_TIME: Duration = Duration::from_secs(10);
 
 /// Larger mails are refused by many servers: an attachment grows by a third on its way.
 const MAX_ATTACHMENT_KB: u64 = 10_486;
+
+/// The longest that a message may take up to its content.
+const MAX_TIMEOUT_SECONDS: u64 = 40;
+/// How long a server may take to answer a whole message (RFC 5321, 4.5.3.2.6).
+const MAX_ANSWER_TIMEOUT_SECONDS: u64 = 600;
 
 /// Sends the mails that the site's events call for.
 #[derive(Parser, Debug)]
@@ -49,13 +63,13 @@ pub struct Settings {
     #[arg(long, env = "OPERATOR_TO", value_parser = mailbox)]
     pub operator_to: Option<Mailbox>,
     /// Minutes between two mails to the operator, at most 1440; there is one only where there is something to tell
-    #[arg(long = "digest-minutes", id = "digest_minutes", env = "DIGEST_MINUTES", default_value = "60", value_parser = digest_pause)]
+    #[arg(long = "digest-minutes", id = "digest_minutes", env = "DIGEST_MINUTES", default_value = "60", value_parser = clap::value_parser!(u64).range(1..=1440).map(|minutes| Duration::from_secs(minutes * 60)))]
     pub digest_every: Duration,
     /// Who mails are from; the brand's name and sales address by default
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     pub mail_from: Option<Mailbox>,
     /// How many hours a link to a résumé is good, at most 168
-    #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = link_lifetime)]
+    #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = clap::value_parser!(u64).range(1..=MAX_LINK_HOURS).map(|hours| Duration::from_secs(hours * 60 * 60)))]
     pub resume_link_lifetime: Duration,
     /// The largest résumé, in kilobytes, that is attached to the recruiters' mail; 0 attaches none
     #[arg(
@@ -134,17 +148,77 @@ impl Settings {
     }
 }
 
-fn link_lifetime(raw: &str) -> Result<Duration, String> {
-    match raw.parse() {
-        Ok(hours @ 1..=MAX_LINK_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
-        _ => Err(format!("it is not a number of hours from 1 to {MAX_LINK_HOURS}")),
-    }
+/// Where the mail server is and who we are there.
+#[derive(Args, Debug, Clone)]
+pub struct SmtpSettings {
+    /// Host name of the mail server
+    #[arg(long, env = "SMTP_HOST", default_value = "127.0.0.1")]
+    pub smtp_host: String,
+    /// Port of the mail server
+    #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
+    pub smtp_port: u16,
+    /// What we call ourselves to the mail server (HELO): a host name, or an address such as [192.0.2.1]; the domain of MAIL_FROM by default
+    #[arg(long, env = "SMTP_HELO", value_parser = hello)]
+    pub smtp_helo: Option<ClientId>,
+    /// How the connection is encrypted
+    #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
+    pub smtp_tls: TlsMode,
+    /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
+    #[arg(long, env = "SMTP_CA_FILE", value_parser = CaFile::parse)]
+    pub smtp_ca_file: Option<CaFile>,
+    /// User name at the mail server
+    #[arg(long, env = "SMTP_USER", requires = "smtp_password")]
+    pub smtp_user: Option<String>,
+    /// Password at the mail server
+    #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, requires = "smtp_user")]
+    pub smtp_password: Option<Secret>,
+    /// Seconds that the mail server may take for a connection, a sender and a recipient
+    #[arg(
+        long = "smtp-timeout-seconds",
+        value_name = "SMTP_TIMEOUT_SECONDS",
+        env = "SMTP_TIMEOUT_SECONDS",
+        default_value = "30",
+        value_parser = seconds(1..=MAX_TIMEOUT_SECONDS)
+    )]
+    pub smtp_timeout: Duration,
+    /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
+    #[arg(
+        long = "smtp-answer-seconds",
+        value_name = "SMTP_ANSWER_SECONDS",
+        env = "SMTP_ANSWER_SECONDS",
+        default_value = "600",
+        value_parser = seconds(1..=MAX_ANSWER_TIMEOUT_SECONDS)
+    )]
+    pub smtp_answer_timeout: Duration,
 }
 
-fn digest_pause(raw: &str) -> Result<Duration, &'static str> {
-    match raw.parse() {
-        Ok(minutes @ 1..=1440) => Ok(Duration::from_secs(minutes * 60)),
-        _ => Err("it is not a number of minutes from 1 to 1440"),
+/// How the connection to the mail server is encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TlsMode {
+    /// Not at all: for a server on the same host.
+    None,
+    /// From a STARTTLS command on (usually port 587). Without it nothing is sent.
+    Starttls,
+    /// From the first byte on (usually port 465).
+    Implicit,
+}
+
+/// What we call ourselves (RFC 5321, 4.1.1.1): a domain, in any script, or an address, in brackets or not.
+///
+/// # Errors
+///
+/// If it is neither, with the reason.
+pub fn hello(raw: &str) -> Result<ClientId, String> {
+    let literal = raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']'));
+    let literal = literal.map_or(raw, |literal| literal.strip_prefix("IPv6:").unwrap_or(literal));
+    match literal.parse() {
+        Ok(IpAddr::V4(address)) => return Ok(ClientId::Ipv4(address)),
+        Ok(IpAddr::V6(address)) => return Ok(ClientId::Ipv6(address)),
+        Err(_) => {}
+    }
+    match Host::parse(raw.trim_end_matches('.')) {
+        Ok(Host::Domain(domain)) if !domain.is_empty() => Ok(ClientId::Domain(domain)),
+        _ => Err("it is not a host name such as mail.company.com".to_owned()),
     }
 }
 
@@ -211,5 +285,29 @@ mod tests {
             settings.map(|settings| settings.site_url).as_deref(),
             Some("https://oculant.example")
         );
+    }
+
+    #[test]
+    fn a_server_is_told_a_domain_or_an_address() {
+        for (set, told) in [
+            ("mail.oculant.example", "mail.oculant.example"),
+            ("oculant.example.", "oculant.example"),
+            ("müller.example", "xn--mller-kva.example"),
+            ("192.0.2.1", "[192.0.2.1]"),
+            ("[192.0.2.1]", "[192.0.2.1]"),
+            ("[IPv6:2001:db8::1]", "[IPv6:2001:db8::1]"),
+            ("localhost", "localhost"),
+        ] {
+            assert_eq!(hello(set).map(|hello| hello.to_string()), Ok(told.to_owned()));
+        }
+        for wrong in [
+            "",
+            "two words",
+            "a@b.example",
+            "[mail]",
+            "https://oculant.example",
+        ] {
+            assert!(hello(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -12,8 +12,12 @@ use super::{
     wording,
 };
 
-/// The message, to sales. Answering the mail answers the visitor.
-pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
+/// The message, to sales. Answering the mail answers the visitor. That of a check goes to its own inbox in place of sales.
+///
+/// # Errors
+///
+/// If no mail can go to the check's address.
+pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
         name => from.name.as_str(),
@@ -23,21 +27,13 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Mail {
         sent => wording::time(event.time),
         event_id => event.id.to_string(),
     };
-    Mail {
-        reply_to: answer_to(&from.name, &from.email),
-        ..Mail::about(event, Channel::SalesLead, context.sales.clone(), values)
-    }
-}
-
-/// The message of a check, to its own inbox in place of sales.
-///
-/// # Errors
-///
-/// If no mail can go to the check's address.
-pub fn synthetic_lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
+    let to = match event.subject.is_synthetic() {
+        true => visitor(None, &from.email)?,
+        false => context.sales.clone(),
+    };
     Ok(Mail {
-        to: visitor(None, &event.data.email)?,
-        ..lead(context, event)
+        reply_to: answer_to(&from.name, &from.email),
+        ..Mail::about(event, Channel::SalesLead, to, values)
     })
 }
 

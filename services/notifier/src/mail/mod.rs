@@ -12,12 +12,12 @@ mod newsletter;
 mod operator;
 mod positions;
 mod recruiter_extras;
-pub mod samples;
 mod visitor;
 mod wording;
 
 use lettre::Message;
 pub use mail_templates::{Brand, Rendered};
+use serde_json::from_slice;
 use site_broker::Delivery;
 use site_events::Channel;
 use time::OffsetDateTime;
@@ -28,7 +28,7 @@ pub use self::{
     issue::issue,
     message::Mail,
     operator::{DigestContent, dead_letters},
-    recruiter_extras::RecruiterExtrasLoader,
+    recruiter_extras::{EarlierApplication, RecruiterExtras, RecruiterExtrasLoader},
     visitor::visitor_address,
 };
 
@@ -44,12 +44,7 @@ pub fn attachment(
 ) -> Result<Attachment, MailError> {
     match channel {
         Channel::RecruiterApplication => Ok(recruiter_extras.attachment(&delivery.event()?)),
-        Channel::SalesLead
-        | Channel::ContactAcknowledgement
-        | Channel::NewsletterConfirmation
-        | Channel::NewsletterWelcome
-        | Channel::NewsletterGoodbye
-        | Channel::ApplicationAcknowledgement => Ok(Attachment::LeftOut),
+        _ => Ok(Attachment::LeftOut),
     }
 }
 
@@ -65,8 +60,7 @@ pub enum Attachment {
 ///
 /// # Errors
 ///
-/// If the event is not what its channel takes, no mail can go to its address, its link has expired, a template is wrong,
-/// or what the mail holds beside the event cannot be had now.
+/// As [`mail_of`]; or if what the mail holds beside the event cannot be had now, or a template is wrong.
 pub async fn write(
     context: &MailContext,
     recruiter_extras: &RecruiterExtrasLoader,
@@ -75,24 +69,35 @@ pub async fn write(
     attachment: Attachment,
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
-    let mail = match channel {
-        Channel::SalesLead if delivery.person.is_synthetic() => {
-            contact::synthetic_lead(context, &delivery.event()?)?
-        }
-        Channel::SalesLead => contact::lead(context, &delivery.event()?),
-        Channel::ContactAcknowledgement => contact::acknowledgement(context, &delivery.event()?)?,
-        Channel::NewsletterConfirmation => newsletter::confirmation(context, &delivery.event()?, now)?,
-        Channel::NewsletterWelcome => newsletter::welcome(context, &delivery.event()?)?,
-        Channel::NewsletterGoodbye => newsletter::goodbye(context, &delivery.event()?)?,
-        Channel::RecruiterApplication => {
-            let event = delivery.event()?;
-            let extras = match attachment {
-                Attachment::Wanted => recruiter_extras.load(&event, delivery).await?,
-                Attachment::LeftOut => recruiter_extras.load_without_resume(&event).await?,
-            };
-            careers::application(context, &event, extras, now).await?
-        }
-        Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &delivery.event()?)?,
+    let extras = match channel {
+        Channel::RecruiterApplication => recruiter_extras.load(delivery, attachment).await?,
+        _ => RecruiterExtras::default(),
     };
-    Mail::into_message(mail, context, now)
+    let mail = mail_of(context, channel, delivery.payload(), extras, now).await?;
+    mail.into_message(context, now)
+}
+
+/// The mail of an event, as it is stored, in a channel; the extras are for recruiters.
+///
+/// # Errors
+///
+/// If the event is not what its channel takes, no mail can go to its address, or its link has expired.
+pub async fn mail_of(
+    context: &MailContext,
+    channel: Channel,
+    event: &[u8],
+    extras: RecruiterExtras,
+    now: OffsetDateTime,
+) -> Result<Mail, MailError> {
+    match channel {
+        Channel::SalesLead => contact::lead(context, &from_slice(event)?),
+        Channel::ContactAcknowledgement => contact::acknowledgement(context, &from_slice(event)?),
+        Channel::NewsletterConfirmation => newsletter::confirmation(context, &from_slice(event)?, now),
+        Channel::NewsletterWelcome => newsletter::welcome(context, &from_slice(event)?),
+        Channel::NewsletterGoodbye => newsletter::goodbye(context, &from_slice(event)?),
+        Channel::RecruiterApplication => {
+            careers::application(context, &from_slice(event)?, extras, now).await
+        }
+        Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &from_slice(event)?),
+    }
 }

@@ -8,7 +8,8 @@ use site_events::{
 };
 use time::OffsetDateTime;
 
-use crate::{mail::Attachment, storage::EventStream};
+use super::{Attachment, MailError};
+use crate::storage::EventStream;
 
 /// The most applications of one person that are looked at.
 const MAX_APPLICATIONS: usize = 20;
@@ -16,6 +17,7 @@ const MAX_APPLICATIONS: usize = 20;
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
 
 /// What the recruiters' mail holds beyond the event.
+#[derive(Default)]
 pub struct RecruiterExtras {
     /// What the same person applied for before, the first application first.
     pub earlier: Vec<EarlierApplication>,
@@ -54,37 +56,24 @@ impl RecruiterExtrasLoader {
             .map_or(Attachment::LeftOut, |_| Attachment::Wanted)
     }
 
-    /// Loads all extras of a mail.
+    /// Loads the extras of a mail, with the résumé where that is wanted and small enough.
     ///
     /// # Errors
     ///
-    /// If the stream cannot be read, or the résumé cannot be fetched and may be had a moment later.
+    /// If the event is no application, the stream cannot be read, or the résumé cannot be fetched and may be had a moment later.
     pub async fn load(
         &self,
-        event: &Event<CareersApplied>,
         delivery: &Delivery,
-    ) -> Result<RecruiterExtras, Failure> {
+        attachment: Attachment,
+    ) -> Result<RecruiterExtras, MailError> {
+        let event = delivery.event()?;
+        let resume = match self.attachable(&event) {
+            Some(resume) if attachment == Attachment::Wanted => self.attached(resume, delivery).await?,
+            _ => None,
+        };
         Ok(RecruiterExtras {
-            earlier: self.earlier(event).await?,
-            resume: match self.attachable(event) {
-                Some(resume) => self.attached(resume, delivery).await?,
-                None => None,
-            },
-        })
-    }
-
-    /// Loads the extras of a mail that attaches nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the stream cannot be read.
-    pub async fn load_without_resume(
-        &self,
-        event: &Event<CareersApplied>,
-    ) -> Result<RecruiterExtras, Failure> {
-        Ok(RecruiterExtras {
-            earlier: self.earlier(event).await?,
-            resume: None,
+            earlier: self.earlier(&event).await?,
+            resume,
         })
     }
 

@@ -10,12 +10,13 @@ use site_broker::{DIGEST_CONSUMER, Failure, consume::with_progress, dead_letters
 use site_events::DEAD_LETTERS_STREAM;
 use site_service::drain::CancellationToken;
 use time::OffsetDateTime;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::{
-    mail::{self, Attachment, DigestContent, MailContext},
-    storage::EndpointStates,
-    transport::smtp::{Smtp, SmtpChannel, SmtpFailure},
+    deliver::Notifier,
+    mail::{self, Attachment, DigestContent},
+    storage::EndpointRecords,
+    transport::smtp::{SmtpChannel, SmtpFailure},
 };
 
 /// The most dead letters that one mail tells of.
@@ -27,12 +28,11 @@ const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Tells the operator what could not be delivered.
 pub struct DeadLetterDigest {
-    pub mail_context: Arc<MailContext>,
-    pub smtp: Arc<Smtp>,
+    pub notifier: Arc<Notifier>,
     pub consumer: PullConsumer,
     /// How the endpoints fare, and which there are.
-    pub states: Arc<EndpointStates>,
-    pub endpoints: Vec<String>,
+    pub endpoints: Arc<EndpointRecords>,
+    pub webhooks: Vec<String>,
     pub every: Duration,
     pub smtp_channel: SmtpChannel,
 }
@@ -56,11 +56,7 @@ impl DeadLetterDigest {
     /// minute at the latest.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = Duration::ZERO;
-        while stop
-            .run_until_cancelled(tokio::time::sleep(pause))
-            .await
-            .is_some()
-        {
+        while stop.run_until_cancelled(sleep(pause)).await.is_some() {
             pause = self.every;
             if let Err(error) = self.send_pending().await {
                 tracing::error!(%error, "the operator was not told of dead letters; will try again");
@@ -76,10 +72,8 @@ impl DeadLetterDigest {
         }
         // Held while the mail is sent: another notifier would be handed them, and send another.
         let (held, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
-        let sent = with_progress(self.send(&letters), ack_wait, || {
-            acknowledge(AckKind::Progress, &held)
-        })
-        .await;
+        let hold = || acknowledge(AckKind::Progress, &held);
+        let sent = with_progress(self.send(&letters), ack_wait, hold).await;
         let outcome = match sent {
             Ok(()) => AckKind::Ack,
             // So that the next mail may tell of them, however soon it is.
@@ -95,14 +89,15 @@ impl DeadLetterDigest {
             remaining: self.consumer.info().await.map_err(unavailable)?.num_pending,
             endpoints: self.switched_off().await?,
         };
+        let Notifier {
+            mail_context, smtp, ..
+        } = &*self.notifier;
         let write = || async {
-            let mail = mail::dead_letters(&self.mail_context, &content);
-            let message = mail.into_message(&self.mail_context, OffsetDateTime::now_utc());
-            Ok(Some(message.map_err(Failure::from)?))
+            let mail = mail::dead_letters(mail_context, &content);
+            let message = mail.into_message(mail_context, OffsetDateTime::now_utc());
+            Ok::<_, SmtpFailure>(Some(message.map_err(Failure::from)?))
         };
-        self.smtp
-            .send::<SmtpFailure, _>(&self.smtp_channel, Attachment::LeftOut, write)
-            .await?;
+        smtp.send(&self.smtp_channel, Attachment::LeftOut, write).await?;
         tracing::info!(
             dead_letters = letters.len(),
             "the operator was told of dead letters"
@@ -111,12 +106,8 @@ impl DeadLetterDigest {
     }
 
     async fn fetch(&self) -> Result<Vec<jetstream::Message>, async_nats::Error> {
-        let mut messages = self
-            .consumer
-            .fetch()
-            .max_messages(MAX_DEAD_LETTERS)
-            .messages()
-            .await?;
+        let request = self.consumer.fetch().max_messages(MAX_DEAD_LETTERS);
+        let mut messages = request.messages().await?;
         let mut fetched = Vec::new();
         while let Some(message) = timeout(FETCH_TIMEOUT, messages.next()).await? {
             fetched.push(message?);
@@ -126,8 +117,8 @@ impl DeadLetterDigest {
 
     async fn switched_off(&self) -> Result<Vec<(String, String)>, Failure> {
         let mut off = Vec::new();
-        for name in &self.endpoints {
-            if let Some(reason) = self.states.of(name).await?.off {
+        for name in &self.webhooks {
+            if let Some(reason) = self.endpoints.state(name).await?.off {
                 off.push((name.clone(), reason));
             }
         }
@@ -148,14 +139,9 @@ fn unavailable(error: impl std::fmt::Display) -> Failure {
     Failure::of_store(DEAD_LETTERS_STREAM, error)
 }
 
-fn sequence(message: &jetstream::Message) -> u64 {
-    message.info().map_or(0, |info| info.stream_sequence)
-}
-
 fn summary(message: &jetstream::Message) -> (u64, DeadLetterSummary) {
+    let number = message.info().map_or(0, |info| info.stream_sequence);
     let headers = message.headers.clone().unwrap_or_default();
-    (
-        sequence(message),
-        DeadLetterSummary::of(&message.subject, &headers, &message.payload),
-    )
+    let summary = DeadLetterSummary::of(&message.subject, &headers, &message.payload);
+    (number, summary)
 }

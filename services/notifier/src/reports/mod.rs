@@ -2,10 +2,11 @@
 //! the newsletter service.
 
 mod backlog;
-pub mod bounces;
+mod bounces;
 mod digest;
 
 pub use self::{
     backlog::Backlog,
+    bounces::publish_bounce,
     digest::{DeadLetterDigest, consumer as digest_consumer},
 };

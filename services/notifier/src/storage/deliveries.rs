@@ -41,21 +41,17 @@ pub struct Deliveries {
 pub enum Handover {
     /// The receiver has it now.
     Sent,
-    /// It was delivered before.
-    Before,
-    /// It was decided before that the receiver is not to have it, or cannot.
-    Decided(NotSent),
     /// The event was erased before it was sent: nothing may be kept of it.
     Erased,
-    /// The receiver is not to have it: too many went there within a day.
-    Withheld,
     /// The receiver is not to have it, or cannot, and it is not tried again.
     NotSent(NotSent),
 }
 
-/// Why a mail of the newsletter is not sent any more.
+/// Why a mail is not sent any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotSent {
+    /// The visitor got as many mails of its kind in a day as one may get.
+    Withheld,
     /// The subscriber left meanwhile.
     Left,
     /// The address does not exist.
@@ -67,28 +63,25 @@ pub enum NotSent {
 }
 
 impl NotSent {
-    const ALL: [Self; 4] = [Self::Left, Self::Bounced, Self::Refused, Self::GivenUp];
-
     /// The word for it in the delivery record, which the log has, too.
     fn word(self) -> &'static str {
         match self {
+            Self::Withheld => WITHHELD,
             Self::Left => "left",
             Self::Bounced => "bounced",
             Self::Refused => REFUSED,
             Self::GivenUp => "given-up",
         }
     }
+}
 
-    fn logged(self) -> &'static str {
-        tracing::info!(reason = self.word(), "not sent, and not tried again");
-        self.word()
-    }
-
-    /// What a delivery record says, if it is of a mail that was not sent.
-    fn of_record(record: &[u8]) -> Option<Self> {
-        let (word, _time) = str::from_utf8(record).ok()?.split_once(' ')?;
-        Self::ALL.into_iter().find(|why| why.word() == word)
-    }
+/// Which deliveries of the past are repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// None.
+    Never,
+    /// Those that the mail server refused.
+    Refused,
 }
 
 impl Deliveries {
@@ -114,62 +107,34 @@ impl Deliveries {
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
+        repeat: Repeat,
         send: impl FnOnce() -> Sending,
-    ) -> Result<Handover, E> {
-        self.deliver_unsent(delivery, false, send).await
-    }
-
-    /// The same once more for a mail that the mail server refused.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::deliver_once`].
-    pub async fn repeat_refused<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
-        &self,
-        delivery: &Delivery,
-        send: impl FnOnce() -> Sending,
-    ) -> Result<Handover, E> {
-        self.deliver_unsent(delivery, true, send).await
-    }
-
-    async fn deliver_unsent<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
-        &self,
-        delivery: &Delivery,
-        repeats_refused: bool,
-        send: impl FnOnce() -> Sending,
-    ) -> Result<Handover, E> {
+    ) -> Result<(), E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
-        let record = self.find(&key).await?;
-        let is_repeated =
-            |record: &Bytes| repeats_refused && NotSent::of_record(record) == Some(NotSent::Refused);
-        let handover = match record.filter(|record| !is_repeated(record)) {
-            None => send().await?,
-            Some(record) => NotSent::of_record(&record).map_or(Handover::Before, Handover::Decided),
-        };
-        let state = match handover {
-            Handover::Before | Handover::Decided(_) => {
-                tracing::info!("delivered before; nothing sent");
-                return Ok(handover);
-            }
+        if let Some(record) = self.find(&key).await?
+            && (repeat == Repeat::Never || !record.starts_with(REFUSED.as_bytes()))
+        {
+            tracing::info!("delivered before; nothing sent");
+            return Ok(());
+        }
+        let handover = send().await?;
+        let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let record = match handover {
             Handover::Erased => {
                 tracing::info!("the event was erased meanwhile; nothing sent");
-                return Ok(handover);
+                return Ok(());
             }
             Handover::Sent => {
                 tracing::info!("sent");
-                None
+                time
             }
-            Handover::Withheld => {
-                tracing::info!(
-                    "withheld: this visitor got as many mails of its kind in a day as one may get"
-                );
-                Some(WITHHELD)
+            Handover::NotSent(why) => {
+                tracing::info!(reason = why.word(), "not sent, and not tried again");
+                format!("{} {time}", why.word())
             }
-            Handover::NotSent(why) => Some(why.logged()),
         };
-        self.record(&key, state, OffsetDateTime::now_utc()).await?;
-        Ok(handover)
+        Ok(self.record(&key, record.into()).await?)
     }
 
     /// Whether this event was done with at a consumer, delivered or given up.
@@ -200,10 +165,7 @@ impl Deliveries {
     }
 
     /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.
-    async fn record(&self, key: &str, state: Option<&str>, now: OffsetDateTime) -> Result<(), Failure> {
-        let time = now.format(&Rfc3339).unwrap_or_default();
-        let record = state.map_or_else(|| time.clone(), |state| format!("{state} {time}"));
-        let record = Bytes::from(record);
+    async fn record(&self, key: &str, record: Bytes) -> Result<(), Failure> {
         let mut told: Option<Instant> = None;
         let put = || self.bucket.put(key, record.clone());
         let written = put

@@ -1,11 +1,6 @@
 //! The order of each person's events at one consumer: one is next when all that came before it are delivered or given up, by
 //! whichever notifier.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
-
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use serde::Deserialize;
 use site_broker::{Delivery, Endpoint, Failure};
@@ -14,9 +9,6 @@ use uuid::Uuid;
 
 use super::{Deliveries, EventStream};
 
-/// How long it holds what was read of the consumer: an older ack floor only lets more be looked at.
-const FLOOR_HOLDS: Duration = Duration::from_secs(1);
-
 /// The order of each person's events at one endpoint.
 pub struct PersonOrder {
     context: Context,
@@ -24,8 +16,6 @@ pub struct PersonOrder {
     types: Vec<EventType>,
     events: EventStream,
     deliveries: Deliveries,
-    /// Up to which sequence all are acknowledged, and when that was read.
-    floor: Mutex<Option<(u64, Instant)>>,
 }
 
 #[derive(Deserialize)]
@@ -35,14 +25,18 @@ struct StoredEvent {
 
 impl PersonOrder {
     /// That of an endpoint's events.
-    pub fn new(context: Context, endpoint: &Endpoint, events: EventStream, deliveries: Deliveries) -> Self {
+    pub fn new(
+        context: &Context,
+        endpoint: &Endpoint,
+        events: &EventStream,
+        deliveries: &Deliveries,
+    ) -> Self {
         Self {
-            context,
+            context: context.clone(),
             consumer: endpoint.consumer(),
             types: endpoint.events.clone(),
-            events,
-            deliveries,
-            floor: Mutex::default(),
+            events: events.clone(),
+            deliveries: deliveries.clone(),
         }
     }
 
@@ -80,19 +74,11 @@ impl PersonOrder {
 
     /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.
     async fn floor(&self) -> Result<u64, Failure> {
-        let known = *self.floor.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((floor, read)) = known
-            && read.elapsed() < FLOOR_HOLDS
-        {
-            return Ok(floor);
-        }
         let consumer: Result<PullConsumer, _> = self
             .context
             .get_consumer_from_stream(&self.consumer, SITE_STREAM)
             .await;
         let consumer = consumer.map_err(|error| Failure::of_store(SITE_STREAM, error))?;
-        let floor = consumer.cached_info().ack_floor.stream_sequence;
-        *self.floor.lock().unwrap_or_else(PoisonError::into_inner) = Some((floor, Instant::now()));
-        Ok(floor)
+        Ok(consumer.cached_info().ack_floor.stream_sequence)
     }
 }

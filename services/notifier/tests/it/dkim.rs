@@ -1,12 +1,11 @@
 //! dkimpy verifies our signature on every mail, as a receiver would.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use notifier::samples;
 use serde_json::json;
 use testkit::external_program;
 use tokio::process::Command;
 
-use crate::{snapshots::context, wire::every_mail};
+use crate::{samples, snapshots::context, wire::every_mail};
 
 /// The key pair of RFC 8463, A.2.
 const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";

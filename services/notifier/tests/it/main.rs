@@ -10,6 +10,7 @@ mod outages;
 mod recovery;
 mod refusals;
 mod running;
+mod samples;
 mod snapshots;
 mod spam;
 mod spoofing;

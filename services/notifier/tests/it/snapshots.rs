@@ -1,9 +1,12 @@
 //! Each mail as sent: headers, text and HTML, with fixed ids and a fixed time.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, env, fmt::Write, fs};
 
 use clap::Parser;
-use notifier::{MailContext, Settings, samples};
+use notifier::{MailContext, Settings};
+use testkit::root;
+
+use crate::samples;
 
 pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
     let brand = concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json");
@@ -46,6 +49,23 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
         write!(shown, "{}", message.headers())?;
         write!(shown, "\n{}\n{}", words.text, words.html)?;
         insta::assert_snapshot!(name, without_signatures(&shown));
+    }
+    Ok(())
+}
+
+/// To be looked at, in `target/mail-preview`.
+#[tokio::test]
+async fn with_the_variable_generate_each_mail_is_generated_as_a_page() -> anyhow::Result<()> {
+    if env::var_os("GENERATE").is_none() {
+        return Ok(());
+    }
+    let (folder, context) = (root().join("target/mail-preview"), context(&[])?);
+    fs::create_dir_all(&folder)?;
+    for (name, mail) in samples::mails(&context).await? {
+        let words = mail.rendered(&context)?;
+        fs::write(folder.join(format!("{name}.html")), words.html)?;
+        let text = format!("Subject: {}\n\n{}", words.subject, words.text);
+        fs::write(folder.join(format!("{name}.txt")), text)?;
     }
     Ok(())
 }

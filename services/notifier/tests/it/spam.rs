@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use notifier::samples;
 use testkit::external_program;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use tokio::process::Command;
 
 use crate::{
+    samples,
     snapshots::context,
     wire::{KINDS, every_mail},
 };

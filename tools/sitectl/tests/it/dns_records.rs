@@ -2,9 +2,11 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clap::Parser;
-use notifier::{MailContext, Settings, samples};
+use notifier::{MailContext, RecruiterExtras, Settings, mail_of};
 use serde_json::{Value, json};
+use site_events::Channel;
 use testkit::{external_program, root};
+use time::OffsetDateTime;
 use tokio::process::Command;
 
 use crate::tool::{command, refused, sitectl, told, told_json};
@@ -39,10 +41,11 @@ async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
     ];
     let flags = needed.into_iter().chain(settings.iter().cloned());
     let context = MailContext::new(&Settings::try_parse_from(flags)?)?;
-    let mut encoded = Vec::new();
-    for (_, mail) in samples::mails(&context).await? {
-        let message = mail.into_message(&context, samples::TIME)?;
-        encoded.push(STANDARD.encode(message.formatted()));
+    let (now, mut encoded) = (OffsetDateTime::now_utc(), Vec::new());
+    for channel in Channel::ALL {
+        let event = webhooks::sample(channel.event_type(), now).payload;
+        let mail = mail_of(&context, channel, &event, RecruiterExtras::default(), now).await?;
+        encoded.push(STANDARD.encode(mail.into_message(&context, now)?.formatted()));
     }
     Ok(encoded)
 }

@@ -3,13 +3,13 @@
 use std::{
     collections::HashSet,
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use opentelemetry::metrics::UpDownCounter;
-use site_broker::{Failure, Remedy};
+use site_broker::Failure;
 use site_service::metrics;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::Instant};
 
 use super::{failure::SmtpFailure, refusal::Refusal};
 
@@ -21,8 +21,6 @@ pub const MAX_BULK_CONNECTIONS: usize = 2;
 const PROBE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// Refusals to this many domains in a row are about us, whatever the server says of them.
 const DOMAINS_IN_A_ROW: usize = 5;
-/// The same where the server does not say what a refusal is about.
-const UNEXPLAINED_DOMAINS_IN_A_ROW: usize = 3;
 
 static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
     metrics::meter()
@@ -31,6 +29,7 @@ static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
         .with_description("Mail channels that are held because the mail server refuses our account")
         .build()
 });
+
 /// One channel's connections and its standing at the mail server. A server may refuse one channel and take another, such as a relay that
 /// takes mails to its own domain only.
 pub struct SmtpChannel {
@@ -80,24 +79,33 @@ impl SmtpChannel {
         }
     }
 
-    /// What becomes of a mail to this domain that was not taken, by what else the server refused.
-    pub(super) fn judge(&self, mut failure: SmtpFailure, domain: &str, now: Instant) -> SmtpFailure {
-        let mut standing = self.standing();
-        match failure.refusal {
-            None => {}
-            Some(Refusal::Account) => {
-                failure.failure.remedy = RETRY_LATER;
-                if standing.held_until.replace(now + PROBE_INTERVAL).is_none() {
-                    HELD.add(1, &[]);
-                    tracing::error!(
-                        reason = %failure,
-                        "the mail server refuses our account; the channel's mails are held (docs/runbook.md, MailIsHeld)"
-                    );
-                }
+    /// What becomes of a mail to this domain that was not taken. A refusal is final while it stands alone. More in a row may be about us:
+    /// none of them is given up before another mail is taken.
+    pub(super) fn judge(&self, failure: SmtpFailure, domain: &str, now: Instant) -> SmtpFailure {
+        let (Some(refusal), mut standing) = (failure.refusal, self.standing()) else {
+            return failure;
+        };
+        let reason = failure.failure.reason;
+        if refusal == Refusal::Account {
+            if standing.held_until.replace(now + PROBE_INTERVAL).is_none() {
+                HELD.add(1, &[]);
+                tracing::error!(
+                    reason,
+                    "the mail server refuses our account; the channel's mails are held (docs/runbook.md, MailIsHeld)"
+                );
             }
-            Some(refusal) => failure.failure.remedy = standing.remedy(refusal, domain),
+        } else if standing.refused_domains.len() < DOMAINS_IN_A_ROW {
+            standing.refused_domains.insert(domain.to_lowercase());
         }
-        failure
+        let failure = match (refusal, standing.refused_domains.len()) {
+            (Refusal::Account, _) | (_, DOMAINS_IN_A_ROW..) => Failure::retry_later(reason),
+            (Refusal::Unknown, _) | (_, 2..) => Failure::retry(reason),
+            _ => Failure::permanent(reason),
+        };
+        SmtpFailure {
+            failure,
+            refusal: Some(refusal),
+        }
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {
@@ -105,32 +113,18 @@ impl SmtpChannel {
     }
 }
 
-const RETRY: Remedy = Remedy::Retry {
-    at_least: Duration::ZERO,
-};
-const RETRY_LATER: Remedy = Remedy::RetryLater {
-    at_least: Duration::ZERO,
-};
-
-impl Standing {
-    /// A refusal is final while it stands alone. More in a row may be about us: none of them is given up before another mail is taken.
-    fn remedy(&mut self, refusal: Refusal, domain: &str) -> Remedy {
-        if self.refused_domains.len() < DOMAINS_IN_A_ROW {
-            self.refused_domains.insert(domain.to_lowercase());
-        }
-        let (row, is_unexplained) = (self.refused_domains.len(), refusal == Refusal::Unknown);
-        match () {
-            () if row >= DOMAINS_IN_A_ROW => RETRY_LATER,
-            () if is_unexplained && row >= UNEXPLAINED_DOMAINS_IN_A_ROW => RETRY_LATER,
-            () if is_unexplained || row > 1 => RETRY,
-            () => Remedy::DeadLetter,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use site_broker::Remedy;
+
     use super::*;
+
+    const RETRY: Remedy = Remedy::Retry {
+        at_least: Duration::ZERO,
+    };
+    const RETRY_LATER: Remedy = Remedy::RetryLater {
+        at_least: Duration::ZERO,
+    };
 
     fn refuse(channel: &SmtpChannel, refusal: Refusal, domain: &str) -> Remedy {
         let failure = SmtpFailure::refused(refusal, "no");
@@ -140,7 +134,7 @@ mod tests {
     #[test]
     fn a_refused_account_is_asked_once_an_hour_until_a_mail_is_taken() {
         let channel = SmtpChannel::new(MAX_CONNECTIONS);
-        assert_eq!(refuse(&channel, Refusal::Account, "a.example"), RETRY_LATER);
+        assert_eq!(refuse(&channel, Refusal::Account, "a"), RETRY_LATER);
         let now = Instant::now();
         assert!(channel.may_ask(now + PROBE_INTERVAL / 2).is_err());
         let probe = now + PROBE_INTERVAL;
@@ -159,13 +153,13 @@ mod tests {
         assert_eq!([first, same_domain], [Remedy::DeadLetter; 2]);
         assert_eq!(others, [RETRY, RETRY, RETRY, RETRY_LATER, RETRY_LATER]);
         channel.taken();
-        assert_eq!(refuse(&channel, Refusal::Recipient, "b"), Remedy::DeadLetter);
+        assert_eq!(refuse(&channel, Refusal::Mail, "b"), Remedy::DeadLetter);
     }
 
     #[test]
     fn an_unexplained_refusal_is_retried() {
         let channel = SmtpChannel::new(MAX_CONNECTIONS);
-        let remedies = ["a", "b", "c"].map(|name| refuse(&channel, Refusal::Unknown, name));
-        assert_eq!(remedies, [RETRY, RETRY, RETRY_LATER]);
+        let remedies = ["a", "b", "c", "d", "e"].map(|name| refuse(&channel, Refusal::Unknown, name));
+        assert_eq!(remedies, [RETRY, RETRY, RETRY, RETRY, RETRY_LATER]);
     }
 }

@@ -1,72 +1,53 @@
-//! Connection to the mail server, by lettre, over a socket of our own: lettre sets no `TCP_NODELAY`, which costs 40 ms a mail.
+//! Connections to the mail server, by lettre, over a socket of our own: lettre sets no `TCP_NODELAY`, which costs 40 ms a mail.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
-use anyhow::Context as _;
 use lettre::{
+    Address,
     address::Envelope,
     transport::smtp::{
         Error,
         authentication::{Credentials, DEFAULT_MECHANISMS},
-        client::{AsyncSmtpConnection, Certificate, TlsParameters},
+        client::AsyncSmtpConnection,
         commands::{Data, Mail, Rcpt},
-        extension::{ClientId, Extension, MailParameter},
+        extension::MailParameter,
         response::Response,
     },
 };
 use site_service::settings::ExposeSecret;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout, timeout_at},
+};
 
 use super::{
+    Smtp,
     failure::{SmtpFailure, SmtpStage},
-    refusal::Refusal,
-    settings::{SmtpSettings, TlsMode, hello},
 };
+use crate::settings::TlsMode;
 
 /// How long QUIT may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
+const LATE: &str = "it did not answer in time";
 
-/// What connections are opened with.
-pub struct Connector {
-    settings: SmtpSettings,
-    hello: ClientId,
-    /// None where connections are not encrypted: a host without root certificates needs none then.
-    tls: Option<TlsParameters>,
-}
-
-impl Connector {
-    /// For this server. Its HELO is as set, or else the domain that mails are from.
-    ///
-    /// # Errors
-    ///
-    /// If there is no usable root certificate, or that domain is no host's name.
-    pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
-        let tls = match settings.smtp_tls {
-            TlsMode::None => None,
-            TlsMode::Starttls | TlsMode::Implicit => Some(tls_parameters(settings)?),
-        };
-        let hello = match &settings.smtp_helo {
-            Some(name) => name.clone(),
-            None => hello(sender_domain)
-                .map_err(|reason| anyhow::anyhow!("The domain of MAIL_FROM is wrong: {reason}"))?,
-        };
-        Ok(Self {
-            settings: settings.clone(),
-            hello,
-            tls,
-        })
-    }
-
+impl Smtp {
     /// Connects, and logs in where a user is set (RFC 4954).
     ///
     /// # Errors
     ///
-    /// If the server is not reached, or takes nothing from us.
-    pub async fn connect(&self) -> Result<Connection, SmtpFailure> {
+    /// If the server is not reached by then, or takes nothing from us.
+    pub(super) async fn connect(&self, deadline: Instant) -> Result<AsyncSmtpConnection, SmtpFailure> {
+        let opened = timeout_at(deadline, self.open()).await;
+        opened.unwrap_or_else(|_| Err(SmtpFailure::unanswered(SmtpStage::Sender, LATE)))
+    }
+
+    async fn open(&self) -> Result<AsyncSmtpConnection, SmtpFailure> {
         let server = (self.settings.smtp_host.as_str(), self.settings.smtp_port);
-        let smtp = match self.settings.smtp_tls {
+        let greeted = match self.settings.smtp_tls {
             TlsMode::None | TlsMode::Starttls => {
-                let socket = socket(server).await.map_err(SmtpFailure::unavailable)?;
+                let socket = TcpStream::connect(server).await;
+                let socket = socket.map_err(SmtpFailure::unavailable)?;
+                socket.set_nodelay(true).map_err(SmtpFailure::unavailable)?;
                 AsyncSmtpConnection::connect_with_transport(Box::new(socket), &self.hello).await
             }
             // lettre gives no way to wrap a socket of our own.
@@ -75,7 +56,7 @@ impl Connector {
             }
         };
         let logged_in = async {
-            let mut smtp = smtp?;
+            let mut smtp = greeted?;
             if let (TlsMode::Starttls, Some(tls)) = (self.settings.smtp_tls, &self.tls) {
                 smtp.starttls(tls.clone(), &self.hello).await?;
             }
@@ -83,97 +64,61 @@ impl Connector {
                 let credentials = Credentials::new(user.clone(), password.expose_secret().to_owned());
                 smtp.auth(DEFAULT_MECHANISMS, &credentials).await?;
             }
-            Ok(Connection(smtp))
+            Ok(smtp)
         };
         logged_in
             .await
-            .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, None))
+            .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, &[]))
     }
-}
 
-fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<TlsParameters> {
-    let mut tls = TlsParameters::builder(settings.smtp_host.clone());
-    if let Some(trusted) = &settings.smtp_ca_file {
-        tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
-    }
-    tls.build().context("The setting SMTP_TLS cannot be met")
-}
-
-async fn socket(server: (&str, u16)) -> io::Result<TcpStream> {
-    let socket = TcpStream::connect(server).await?;
-    socket.set_nodelay(true)?;
-    Ok(socket)
-}
-
-/// Connection to the mail server. After a rejection it is of no use any more.
-pub struct Connection(AsyncSmtpConnection);
-
-impl Connection {
-    /// Names the sender (RFC 5321, 3.3).
+    /// Hands one mail over (RFC 5321, 3.3); all up to its content by the deadline.
     ///
     /// # Errors
     ///
-    /// If the server takes nothing from us, or the connection fails.
-    pub async fn send_sender(&mut self, envelope: &Envelope) -> Result<(), SmtpFailure> {
-        let mut parameters = Vec::new();
-        let mut addresses = envelope.to().iter().chain(envelope.from());
-        if !addresses.all(|address| AsRef::<str>::as_ref(address).is_ascii()) {
-            // RFC 6531. The content is ASCII: lettre encodes it.
-            if !self.0.server_info().supports_feature(Extension::SmtpUtfEight) {
-                let reason = "it takes no address that is not ASCII (SMTPUTF8)";
-                return Err(SmtpFailure::refused(Refusal::Recipient, reason));
-            }
-            parameters.push(MailParameter::SmtpUtfEight);
-        }
-        let mail = Mail::new(envelope.from().cloned(), parameters);
-        let answer = self.0.command(mail).await;
-        self.check(answer, SmtpStage::Sender, envelope).await
-    }
-
-    /// Names the recipients, and announces the content.
-    ///
-    /// # Errors
-    ///
-    /// If the server rejects one of them, or the connection fails.
-    pub async fn send_recipients(&mut self, envelope: &Envelope) -> Result<(), SmtpFailure> {
-        for to in envelope.to() {
-            let answer = self.0.command(Rcpt::new(to.clone(), Vec::new())).await;
-            self.check(answer, SmtpStage::Recipient, envelope).await?;
-        }
-        let answer = self.0.command(Data).await;
-        self.check(answer, SmtpStage::Content, envelope).await
-    }
-
-    /// Sends the content: if this succeeds, the server has the mail.
-    ///
-    /// # Errors
-    ///
-    /// If the server rejects it, or the connection fails.
-    pub async fn send_content(&mut self, content: &[u8], envelope: &Envelope) -> Result<(), SmtpFailure> {
-        let answer = self.0.message(content).await;
-        self.check(answer, SmtpStage::Content, envelope).await
-    }
-
-    async fn check(
-        &mut self,
-        answer: Result<Response, Error>,
-        stage: SmtpStage,
+    /// If the server refuses it, does not answer in time, or the connection fails. The connection is of no use any more then.
+    pub(super) async fn transact(
+        &self,
+        smtp: &mut AsyncSmtpConnection,
         envelope: &Envelope,
+        content: &[u8],
+        deadline: Instant,
     ) -> Result<(), SmtpFailure> {
-        let Err(error) = answer else { return Ok(()) };
-        if error.status().is_some() {
-            self.abort().await;
+        let to = envelope.to();
+        let mut addresses = to.iter().chain(envelope.from());
+        // RFC 6531. Only our own addresses can need it: visitors' are ASCII, and so is the content, which lettre encodes.
+        let needs_utf8 = addresses.any(|address| !AsRef::<str>::as_ref(address).is_ascii());
+        let parameters = needs_utf8
+            .then_some(MailParameter::SmtpUtfEight)
+            .into_iter()
+            .collect();
+        let mail = smtp.command(Mail::new(envelope.from().cloned(), parameters));
+        step(mail, SmtpStage::Sender, to, deadline).await?;
+        for recipient in to {
+            let rcpt = smtp.command(Rcpt::new(recipient.clone(), Vec::new()));
+            step(rcpt, SmtpStage::Recipient, to, deadline).await?;
         }
-        Err(SmtpFailure::of(&error, stage, Some(envelope)))
+        step(smtp.command(Data), SmtpStage::Content, to, deadline).await?;
+        // A server that is given up while it has the mail may have taken it, and would get it again.
+        let deadline = Instant::now() + self.settings.smtp_answer_timeout;
+        step(smtp.message(content), SmtpStage::Content, to, deadline).await
     }
+}
 
-    /// Sends QUIT and closes the connection.
-    pub async fn quit(mut self) {
-        self.abort().await;
+/// One command, and what its answer means.
+async fn step(
+    command: impl Future<Output = Result<Response, Error>>,
+    stage: SmtpStage,
+    to: &[Address],
+    deadline: Instant,
+) -> Result<(), SmtpFailure> {
+    match timeout_at(deadline, command).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(SmtpFailure::of(&error, stage, to)),
+        Err(_) => Err(SmtpFailure::unanswered(stage, LATE)),
     }
+}
 
-    async fn abort(&mut self) {
-        // A server that does not answer has the refusal or the mail behind it.
-        let _answered = timeout(QUIT_TIMEOUT, self.0.abort()).await;
-    }
+/// Sends QUIT and closes the connection. A server that does not answer has the refusal or the mail behind it.
+pub async fn quit(mut smtp: AsyncSmtpConnection) {
+    let _answered = timeout(QUIT_TIMEOUT, smtp.abort()).await;
 }

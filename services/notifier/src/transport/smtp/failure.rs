@@ -2,11 +2,11 @@
 
 use std::fmt::Display;
 
-use lettre::{address::Envelope, transport::smtp::Error};
+use lettre::{Address, transport::smtp::Error};
 use site_broker::Failure;
 use visitor::invisible::is_invisible;
 
-use super::refusal::{Refusal, enhanced_status, is_about_our_account};
+use super::refusal::{Refusal, enhanced_status};
 
 /// The word in logs in place of an address.
 const ADDRESS: &str = "[address]";
@@ -45,8 +45,16 @@ impl SmtpFailure {
         Failure::retry_later(format!("the mail server is unavailable: {reason}")).into()
     }
 
+    /// The server did not answer at this stage.
+    pub fn unanswered(stage: SmtpStage, reason: impl Display) -> Self {
+        match stage {
+            SmtpStage::Sender => Self::unavailable(reason),
+            SmtpStage::Recipient | SmtpStage::Content => Self::deferred(reason),
+        }
+    }
+
     /// The server does not take this mail now, or did not say whether it took it.
-    pub fn deferred(reason: impl Display) -> Self {
+    fn deferred(reason: impl Display) -> Self {
         Failure::retry(format!("the mail server did not take it: {reason}")).into()
     }
 
@@ -59,26 +67,24 @@ impl SmtpFailure {
     }
 
     /// The meaning of an answer, or of its absence.
-    pub fn of(error: &Error, stage: SmtpStage, envelope: Option<&Envelope>) -> Self {
-        let reason = without_addresses(&error.to_string(), envelope);
+    pub fn of(error: &Error, stage: SmtpStage, recipients: &[Address]) -> Self {
+        let reason = without_addresses(&error.to_string(), recipients);
         let words = reason.replace(ADDRESS, "");
         let Some(code) = error.status().map(u16::from) else {
             return match stage {
                 // It offers no encryption or login of the kind that is set.
                 SmtpStage::Sender if error.is_client() => Self::refused(Refusal::Account, reason),
-                SmtpStage::Sender => Self::unavailable(reason),
-                SmtpStage::Recipient | SmtpStage::Content => Self::deferred(reason),
+                _ => Self::unanswered(stage, reason),
             };
         };
-        // Before a recipient is named an answer is about nobody but us.
-        let is_about_us = is_about_our_account(code, &words) || stage == SmtpStage::Sender;
-        match (error.is_permanent(), is_about_us) {
-            (true, true) => Self::refused(Refusal::Account, reason),
-            (true, false) => Self::refused(Refusal::of(code, &words, stage), reason),
-            (false, true) => Self::unavailable(reason),
-            // RFC 5321, 3.8: with 421 the server closes the connection, whatever it was sent.
-            (false, false) if code == 421 || is_system_failure(code, &words) => Self::unavailable(reason),
-            (false, false) => Self::deferred(reason),
+        let refusal = Refusal::of(code, &words, stage);
+        if error.is_permanent() {
+            return Self::refused(refusal, reason);
+        }
+        // RFC 5321, 3.8: with 421 the server closes the connection, whatever it was sent.
+        match refusal == Refusal::Account || code == 421 || is_system_failure(code, &words) {
+            true => Self::unavailable(reason),
+            false => Self::deferred(reason),
         }
     }
 }
@@ -86,7 +92,7 @@ impl SmtpFailure {
 /// Answers about the server itself, which takes nothing then: the status of the mail system (RFC 3463, 3.4), except 4.3.4, a message that
 /// is too big; and a full storage (RFC 5321, 4.2.3).
 fn is_system_failure(code: u16, words: &str) -> bool {
-    match enhanced_status(4, words) {
+    match enhanced_status(code, words) {
         Some((subject, detail)) => subject == 3 && detail != 4,
         None => code == 452,
     }
@@ -94,35 +100,29 @@ fn is_system_failure(code: u16, words: &str) -> bool {
 
 /// Servers repeat the address that they refuse, or the part before its `@`. Invisible characters are left out: they could reverse the
 /// words beside them.
-fn without_addresses(reason: &str, envelope: Option<&Envelope>) -> String {
+fn without_addresses(reason: &str, recipients: &[Address]) -> String {
     let is_local_part = |word: &str| {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        let mut recipients = envelope.iter().flat_map(|envelope| envelope.to());
-        recipients.any(|address| address.user().eq_ignore_ascii_case(word))
+        let mut users = recipients.iter().map(Address::user);
+        users.any(|user| user.eq_ignore_ascii_case(word))
     };
     let is_shown = |c: &char| c.is_whitespace() || !(c.is_control() || is_invisible(*c));
     let reason: String = reason.chars().filter(is_shown).collect();
     let words = reason.split_whitespace().map(|word| {
         let mut pieces = word.split(|c: char| !c.is_alphanumeric() && !".-_+".contains(c));
-        if word.contains('@') || is_local_part(word) || pieces.any(is_local_part) {
-            ADDRESS
-        } else {
-            word
-        }
+        let is_address = word.contains('@') || is_local_part(word) || pieces.any(is_local_part);
+        if is_address { ADDRESS } else { word }
     });
     words.collect::<Vec<_>>().join(" ").chars().take(300).collect()
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn envelope() -> Envelope {
-        let to = "asha.rao@example.com".parse().expect("an address");
-        Envelope::new(None, vec![to]).expect("an envelope")
-    }
-
     #[test]
     fn a_refusal_is_logged_without_the_address() {
+        let recipients = ["asha.rao@example.com".parse().expect("an address")];
         for (said, logged) in [
             (
                 "permanent error (550): 5.1.1 <asha.rao@example.com>: Recipient address rejected",
@@ -133,7 +133,7 @@ mod tests {
             ("550 asha\u{200b}.rao\0 gone", "550 [address] gone"),
             ("421 Too\u{202e} bu\u{1b}sy", "421 Too busy"),
         ] {
-            assert_eq!(without_addresses(said, Some(&envelope())), logged);
+            assert_eq!(without_addresses(said, &recipients), logged);
         }
     }
 

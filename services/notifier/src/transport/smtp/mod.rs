@@ -6,30 +6,40 @@ mod channel;
 mod connection;
 mod failure;
 mod refusal;
-mod settings;
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use lettre::{Message, address::Envelope};
+use anyhow::Context as _;
+use lettre::{
+    Message,
+    address::Envelope,
+    transport::smtp::{
+        client::{AsyncSmtpConnection, Certificate, TlsParameters},
+        extension::ClientId,
+    },
+};
 use site_broker::Failure;
 use site_service::{drain::CancellationToken, trace};
 use tokio::{
     sync::Semaphore,
-    time::{sleep, timeout},
+    time::{Instant, sleep, timeout_at},
 };
 use tracing::{Instrument, error_span, field::Empty};
 
-use self::connection::{Connection, Connector};
+use self::connection::quit;
 pub use self::{
     channel::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, SmtpChannel},
     failure::SmtpFailure,
     refusal::Refusal,
-    settings::{SmtpSettings, TlsMode},
 };
-use crate::{mail::Attachment, storage::Handover};
+use crate::{
+    mail::Attachment,
+    settings::{SmtpSettings, TlsMode, hello},
+    storage::Handover,
+};
 
 /// How long a connection waits for the next mail of a burst.
 const BURST_PAUSE: Duration = Duration::from_secs(1);
@@ -40,24 +50,28 @@ const MAX_ATTACHMENTS: usize = 2;
 /// The mail server, as all channels use it.
 pub struct Smtp {
     settings: SmtpSettings,
-    connector: Connector,
+    hello: ClientId,
+    tls: Option<TlsParameters>,
     /// Connections between two mails of a burst, the latest last.
-    idle: Mutex<Vec<(Connection, Instant)>>,
+    idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
     attachments: Semaphore,
     /// Cancelled when no message may be begun any more.
     stop: CancellationToken,
 }
 
 impl Smtp {
-    /// For this server, and mails from this domain; no connection is opened yet.
+    /// For this server, and mails from this domain, which is our HELO unless another is set; no connection is opened yet.
     ///
     /// # Errors
     ///
     /// If the connections are to be encrypted and there is no usable root certificate, or the domain is no host's name.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
+        let of_sender = || hello(sender_domain).map_err(anyhow::Error::msg);
+        let hello = settings.smtp_helo.clone().map_or_else(of_sender, Ok);
         Ok(Self {
             settings: settings.clone(),
-            connector: Connector::new(settings, sender_domain)?,
+            hello: hello.context("The domain of MAIL_FROM is wrong")?,
+            tls: tls_parameters(settings)?,
             idle: Mutex::default(),
             attachments: Semaphore::new(MAX_ATTACHMENTS),
             stop: CancellationToken::new(),
@@ -90,8 +104,7 @@ impl Smtp {
         let Some(message) = self.unless_stopped(write()).await?? else {
             return Ok(Handover::Erased);
         };
-        let envelope = message.envelope().clone();
-        let content = message.formatted();
+        let (envelope, content) = (message.envelope().clone(), message.formatted());
         drop(message);
         let span = error_span!(
             "send mail",
@@ -115,9 +128,22 @@ impl Smtp {
         }
     }
 
-    /// Begins no message from now on. Messages on a connection go on, within its timeouts.
-    pub fn begin_no_more(&self) {
+    /// Closes the connections whose burst is over, until `stop`; then all of them, and begins no message any more. Messages on a
+    /// connection go on, within its timeouts.
+    pub async fn run(&self, stop: CancellationToken) {
+        while stop.run_until_cancelled(sleep(BURST_PAUSE)).await.is_some() {
+            self.quit_idle_for(BURST_PAUSE).await;
+        }
         self.stop.cancel();
+        self.quit_idle_for(Duration::ZERO).await;
+    }
+
+    async fn quit_idle_for(&self, pause: Duration) {
+        let is_over = |(_, since): &mut (AsyncSmtpConnection, Instant)| since.elapsed() >= pause;
+        let over: Vec<_> = self.idle().extract_if(.., is_over).collect();
+        for (smtp, _) in over {
+            quit(smtp).await;
+        }
     }
 
     async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Result<T, SmtpFailure> {
@@ -125,64 +151,42 @@ impl Smtp {
         done.ok_or_else(|| Failure::retry_later("the notifier stops before it is sent").into())
     }
 
-    /// Closes the connections whose burst is over, and all of them once the notifier stops.
-    pub async fn close_idle(&self) {
-        while !self.stop.is_cancelled() {
-            let _stopped = self.stop.run_until_cancelled(sleep(BURST_PAUSE)).await;
-            let is_stopped = self.stop.is_cancelled();
-            let over: Vec<_> = self
-                .idle()
-                .extract_if(.., |(_, since)| is_stopped || since.elapsed() >= BURST_PAUSE)
-                .collect();
-            for (connection, _) in over {
-                connection.quit().await;
-            }
-        }
-    }
-
-    /// An early return drops the connection, which closes it. Nothing that happens after the server took the mail is a failure.
+    /// Nothing that happens after the server took the mail is a failure.
     async fn hand_over(&self, envelope: &Envelope, content: &[u8]) -> Result<(), SmtpFailure> {
-        let limit = self.settings.smtp_timeout;
-        let mut connection = within(limit, SmtpFailure::unavailable, self.begin(envelope)).await?;
-        within(limit, SmtpFailure::deferred, connection.send_recipients(envelope)).await?;
-        // A server that is given up while it has the mail may have taken it, and would get it again.
-        let limit = self.settings.smtp_answer_timeout;
-        within(
-            limit,
-            SmtpFailure::deferred,
-            connection.send_content(content, envelope),
-        )
-        .await?;
-        if !self.stop.is_cancelled() {
-            self.idle().push((connection, Instant::now()));
-        }
-        Ok(())
-    }
-
-    /// A connection that took the sender. A server may close one between two mails: then it is another.
-    async fn begin(&self, envelope: &Envelope) -> Result<Connection, SmtpFailure> {
-        let kept = self.idle().pop();
-        if let Some((mut connection, _)) = kept
-            && connection.send_sender(envelope).await.is_ok()
+        let deadline = Instant::now() + self.settings.smtp_timeout;
+        let mut kept = self.idle().pop();
+        // A server may close a connection between two mails: then it is another.
+        if let Some((smtp, _)) = &mut kept
+            && timeout_at(deadline, smtp.test_connected()).await != Ok(true)
         {
-            return Ok(connection);
+            kept = None;
         }
-        let mut connection = self.connector.connect().await?;
-        connection.send_sender(envelope).await?;
-        Ok(connection)
+        let mut smtp = match kept {
+            Some((smtp, _)) => smtp,
+            None => self.connect(deadline).await?,
+        };
+        let taken = self.transact(&mut smtp, envelope, content, deadline).await;
+        match taken {
+            Ok(()) => self.idle().push((smtp, Instant::now())),
+            Err(_) => quit(smtp).await,
+        }
+        taken
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<(Connection, Instant)>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<(AsyncSmtpConnection, Instant)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The work, or `late` where the server does not answer within this time.
-async fn within<T>(
-    limit: Duration,
-    late: impl FnOnce(String) -> SmtpFailure,
-    work: impl Future<Output = Result<T, SmtpFailure>>,
-) -> Result<T, SmtpFailure> {
-    let done = timeout(limit, work).await;
-    done.unwrap_or_else(|_| Err(late(format!("it did not answer within {} s", limit.as_secs()))))
+/// None where connections are not encrypted: a host without root certificates needs none then.
+fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameters>> {
+    if settings.smtp_tls == TlsMode::None {
+        return Ok(None);
+    }
+    let mut tls = TlsParameters::builder(settings.smtp_host.clone());
+    if let Some(trusted) = &settings.smtp_ca_file {
+        tls = tls.add_root_certificate(Certificate::from_pem(trusted.pem())?);
+    }
+    let tls = tls.build().context("The setting SMTP_TLS cannot be met")?;
+    Ok(Some(tls))
 }

@@ -1,4 +1,4 @@
-//! What a refusal is about: our account, this recipient or this mail. Servers tell them apart by an enhanced status code (RFC 3463) and
+//! What a refusal is about: our account, or this mail and its recipient. Servers tell them apart by an enhanced status code (RFC 3463) and
 //! by words, of which the relays that people use have their own. The tests have these words.
 
 use std::sync::LazyLock;
@@ -14,9 +14,7 @@ pub enum Refusal {
     Account,
     /// The recipient: there is no such address.
     NoSuchAddress,
-    /// The recipient: its mailbox takes nothing, or nothing of ours.
-    Recipient,
-    /// This mail: its size or its content.
+    /// This mail: its size, its content, or a mailbox that takes nothing of ours.
     Mail,
     /// The server does not say.
     Unknown,
@@ -97,65 +95,33 @@ fn pattern(alternatives: &[&str]) -> Regex {
     Regex::new(&format!("(?i){}", alternatives.join("|"))).expect("a pattern of ours")
 }
 
-/// Whether this answer, for now or for good, is about us and nobody else.
-pub fn is_about_our_account(code: u16, words: &str) -> bool {
-    // Refusals of our login (RFC 4954, 6).
-    if matches!(code, 530 | 534 | 535 | 538) {
-        return true;
-    }
-    let words = own_words(words);
-    let status = enhanced_status(code / 100, words);
-    let is_recipients = match status {
-        Some((subject, detail)) if code >= 500 && is_ours(subject, detail) => return true,
-        Some((subject, detail)) => matches!(subject, 1 | 2) && detail != 0,
-        None => false,
-    };
-    let is_of_sender = ABOUT_OUR_SENDER.is_match(words);
-    (is_of_sender || (!is_recipients && ABOUT_OUR_ACCOUNT.is_match(words)))
-        && !ABOUT_RECIPIENT.is_match(words)
-}
-
-/// Status codes about the sender's address, the system that takes mails, and what is proven of us (RFC 3463, RFC 7372), and those of Gmail
-/// and Exchange Online.
-fn is_ours(subject: u16, detail: u16) -> bool {
-    match subject {
-        1 => matches!(detail, 7 | 8 | 90),
-        2 => detail == 252,
-        3 => matches!(detail, 2 | 5),
-        4 => detail == 5,
-        7 => {
-            matches!(
-                detail,
-                3 | 8 | 9 | 11 | 14 | 20..=30 | 54 | 57 | 60 | 64 | 139 | 501..=503 | 506..=509 | 511 | 515 | 600..=799
-            )
-        }
-        _ => false,
-    }
-}
-
 impl Refusal {
-    /// What this refusal for good is about, if not [our account](is_about_our_account). The words hold no address.
+    /// What a refusal is about, for now or for good. The words hold no address.
     pub fn of(code: u16, words: &str, stage: SmtpStage) -> Self {
-        let words = own_words(words);
-        let status = enhanced_status(5, words).filter(|status| *status == (7, 0) || status.1 != 0);
+        // Behind "said:" it may repeat what the recipient's server said, which anybody may have written.
+        let words = words.split(" said:").next().unwrap_or_default();
+        // Before a recipient is named an answer is about nobody but us.
+        if stage == SmtpStage::Sender || is_about_our_account(code, words) {
+            return Self::Account;
+        }
+        let status = enhanced_status(code, words).filter(|status| *status == (7, 0) || status.1 != 0);
         let no_such_address = match stage {
             SmtpStage::Recipient => Self::NoSuchAddress,
-            _ => Self::Recipient,
+            _ => Self::Mail,
         };
         match status {
-            Some((2, 3) | (3, 4) | (6, _)) => Self::Mail,
+            Some((2, 3)) => Self::Mail,
             // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that takes nothing.
             Some((1, _) | (2, 1)) => no_such_address,
             // Exchange Online says of an unknown recipient that no route leads there.
             Some((4, 1)) if words.to_lowercase().contains("recipient address rejected") => no_such_address,
-            Some((2 | 4, _) | (7, 12 | 123..=138)) => Self::Recipient,
-            _ if ABOUT_RECIPIENT.is_match(words) => Self::Recipient,
-            _ if ABOUT_MAIL.is_match(words) => Self::Mail,
-            _ if ABOUT_OUR_HOST.is_match(words) => Self::Account,
+            Some((2 | 4 | 6, _) | (3, 4) | (7, 12 | 123..=138)) => Self::Mail,
+            _ if ABOUT_RECIPIENT.is_match(words) || ABOUT_MAIL.is_match(words) => Self::Mail,
+            _ if code >= 500 && ABOUT_OUR_HOST.is_match(words) => Self::Account,
             // RFC 5321, 4.2.3: mailbox unavailable, user not local, name not allowed.
             None if NO_SUCH_ADDRESS.is_match(words) && !SOMETHING_ELSE.is_match(words) => match code {
                 550 | 551 | 553 => no_such_address,
-                _ => Self::Recipient,
+                _ => Self::Mail,
             },
             _ if code == 552 => Self::Mail,
             _ => Self::Unknown,
@@ -163,19 +129,39 @@ impl Refusal {
     }
 }
 
-/// What the server says itself: behind that it may repeat what the recipient's server said, which anybody may have written.
-fn own_words(words: &str) -> &str {
-    words.split(" said:").next().unwrap_or_default()
+fn is_about_our_account(code: u16, words: &str) -> bool {
+    let status = enhanced_status(code, words);
+    // Refusals of our login (RFC 4954, 6).
+    if matches!(code, 530 | 534 | 535 | 538) || (code >= 500 && status.is_some_and(is_ours)) {
+        return true;
+    }
+    let is_recipients = matches!(status, Some((1 | 2, 1..)));
+    (ABOUT_OUR_SENDER.is_match(words) || (!is_recipients && ABOUT_OUR_ACCOUNT.is_match(words)))
+        && !ABOUT_RECIPIENT.is_match(words)
 }
 
-/// The subject and the detail of the first status code of this class in an answer's words (RFC 3463, 2).
-pub fn enhanced_status(class: u16, words: &str) -> Option<(u16, u16)> {
+/// Status codes about the sender's address, the system that takes mails, and what is proven of us (RFC 3463, RFC 7372), and those of Gmail
+/// and Exchange Online.
+fn is_ours(status: (u16, u16)) -> bool {
+    matches!(
+        status,
+        (1, 7 | 8 | 90)
+            | (2, 252)
+            | (3, 2 | 5)
+            | (4, 5)
+            | (7, 3 | 8 | 9 | 11 | 14 | 20..=30 | 54 | 57 | 60 | 64 | 139)
+            | (7, 501..=503 | 506..=509 | 511 | 515 | 600..=799)
+    )
+}
+
+/// The subject and the detail of the first status code of its class in an answer's words (RFC 3463, 2).
+pub fn enhanced_status(code: u16, words: &str) -> Option<(u16, u16)> {
     words.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
         let mut next = || numbers.next()?.parse::<u16>().ok();
         let status = (next()?, next()?, next()?);
         match (status, next()) {
-            ((of_class, subject, detail), None) if of_class == class => Some((subject, detail)),
+            ((class, subject, detail), None) if class == code / 100 => Some((subject, detail)),
             _ => None,
         }
     })

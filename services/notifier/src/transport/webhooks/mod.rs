@@ -22,8 +22,8 @@ use webhooks::{Outgoing, SendingError, WebhookSender};
 
 use self::disabling::next_state;
 use crate::{
-    mail::MailContext,
-    storage::{AttemptLog, Deliveries, EndpointStates, EventStream, Handover, PersonOrder},
+    deliver::Notifier,
+    storage::{EndpointRecords, Handover, PersonOrder, Repeat},
 };
 
 /// How long an event is left alone while an earlier one of the same person is under way.
@@ -31,51 +31,17 @@ const ORDER_PAUSE: Duration = Duration::from_millis(500);
 /// How long an endpoint that refuses our credentials is left alone.
 pub const HOLD: Duration = Duration::from_secs(60 * 60);
 
-/// What every endpoint's deliveries work with.
-#[derive(Clone)]
-pub struct WebhookStores {
-    pub states: Arc<EndpointStates>,
-    pub attempts: Arc<AttemptLog>,
-    pub deliveries: Deliveries,
-    pub events: EventStream,
-    pub mail_context: Arc<MailContext>,
-    /// How long an erasure waits.
-    erasure_pause: Duration,
-}
-
-impl WebhookStores {
-    /// Opens those that are for endpoints alone, beside these.
-    ///
-    /// # Errors
-    ///
-    /// If one is not there, or the broker does not answer.
-    pub async fn open(
-        context: &Context,
-        deliveries: &Deliveries,
-        events: &EventStream,
-        mail_context: &Arc<MailContext>,
-        retries: RetryPolicy,
-    ) -> anyhow::Result<Self> {
-        Ok(Self {
-            states: Arc::new(EndpointStates::open(context).await?),
-            attempts: Arc::new(AttemptLog::open(context).await?),
-            deliveries: deliveries.clone(),
-            events: events.clone(),
-            mail_context: mail_context.clone(),
-            erasure_pause: erasures::pause(retries),
-        })
-    }
-}
-
 /// One endpoint, and what its deliveries work with.
 pub struct Webhook {
+    pub name: String,
+    pub consumer: String,
     sender: WebhookSender,
-    name: String,
-    consumer: String,
     has_resumes: bool,
     /// Where each person's events go in the order in which they came.
     order: Option<PersonOrder>,
-    stores: WebhookStores,
+    notifier: Arc<Notifier>,
+    endpoints: Arc<EndpointRecords>,
+    erasure_pause: Duration,
 }
 
 impl Webhook {
@@ -84,17 +50,22 @@ impl Webhook {
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
-        order: impl FnOnce() -> PersonOrder,
-        stores: WebhookStores,
+        context: &Context,
+        notifier: Arc<Notifier>,
+        endpoints: Arc<EndpointRecords>,
+        retries: RetryPolicy,
     ) -> Self {
         let by_recipe = endpoint.format == Format::Template;
+        let (events, deliveries) = (&notifier.events, &notifier.deliveries);
         Self {
-            sender,
             name: endpoint.name.to_string(),
             consumer: endpoint.consumer(),
+            sender,
             has_resumes: by_recipe && endpoint.events.contains(&CareersApplied::TYPE),
-            order: by_recipe.then(order),
-            stores,
+            order: by_recipe.then(|| PersonOrder::new(context, endpoint, events, deliveries)),
+            notifier,
+            endpoints,
+            erasure_pause: erasures::pause(retries),
         }
     }
 
@@ -108,10 +79,15 @@ impl Webhook {
             return outcome;
         }
         let send = || self.send(&delivery);
-        match self.stores.deliveries.deliver_once(&delivery, send).await {
-            Ok(_) => Outcome::Delivered,
+        match self
+            .notifier
+            .deliveries
+            .deliver_once(&delivery, Repeat::Never, send)
+            .await
+        {
+            Ok(()) => Outcome::Delivered,
             Err(failure) => {
-                let outcome = self.stores.events.unless_erased(&delivery, failure).await;
+                let outcome = self.notifier.events.unless_erased(&delivery, failure).await;
                 self.note_given_up(&delivery, outcome).await
             }
         }
@@ -121,7 +97,7 @@ impl Webhook {
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
         if delivery.attempt == 1 && delivery.event_type == Some(EventType::PersonErased) {
-            let pause = self.stores.erasure_pause;
+            let pause = self.erasure_pause;
             let reason = "what was begun before the person was erased may still be under way".to_owned();
             return Some(Outcome::NotYet { reason, pause });
         }
@@ -148,14 +124,14 @@ impl Webhook {
         if !is_given_up || self.order.is_none() {
             return outcome;
         }
-        match self.stores.deliveries.record_given_up(delivery).await {
+        match self.notifier.deliveries.record_given_up(delivery).await {
             Ok(()) => outcome,
             Err(unavailable) => unavailable.into(),
         }
     }
 
     async fn send(&self, delivery: &Delivery) -> Result<Handover, Failure> {
-        if let Some(reason) = self.stores.states.of(&self.name).await?.off {
+        if let Some(reason) = self.endpoints.state(&self.name).await?.off {
             return Err(Failure::permanent(format!(
                 "the endpoint is switched off: {reason}"
             )));
@@ -166,7 +142,7 @@ impl Webhook {
             attempt: delivery.attempt,
             resume_link: self.resume_link(delivery).await?,
         };
-        if self.stores.events.is_erased_meanwhile(delivery).await? {
+        if self.notifier.events.is_erased_meanwhile(delivery).await? {
             return Ok(Handover::Erased);
         }
         match self.send_now(&outgoing).await {
@@ -187,7 +163,7 @@ impl Webhook {
             %refusal,
             "an endpoint of webhooks refuses our credentials; it is asked once an hour, or after `sitectl webhooks resume`"
         );
-        if let Err(error) = self.stores.events.hold(&self.consumer, HOLD).await {
+        if let Err(error) = self.notifier.events.hold(&self.consumer, HOLD).await {
             tracing::warn!(%error, "the endpoint is not held; its next event is sent");
         }
     }
@@ -214,28 +190,18 @@ impl Webhook {
         if sent.is_err() {
             trace::fail(&span);
         }
-        self.note_attempt(outgoing, &sent, now, started.elapsed());
-        let sent = sent.map(drop);
-        self.update_state(&sent, now).await;
-        sent
-    }
-
-    fn note_attempt(
-        &self,
-        outgoing: &Outgoing,
-        sent: &Result<Option<u16>, SendingError>,
-        now: OffsetDateTime,
-        took: Duration,
-    ) {
         let attempt = Attempt {
             time: now,
             event: outgoing.id,
             attempt: outgoing.attempt,
-            status: sent.as_ref().map_or_else(SendingError::status, |status| *status),
-            milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            status,
+            milliseconds: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             error: sent.as_ref().err().map(ToString::to_string),
         };
-        self.stores.attempts.note(&self.name, attempt);
+        self.endpoints.note_attempt(&self.name, attempt);
+        let sent = sent.map(drop);
+        self.update_state(&sent, now).await;
+        sent
     }
 
     /// A link to the event's résumé, made anew for each attempt, where its recipe may want one.
@@ -249,7 +215,7 @@ impl Webhook {
         let Some(resume) = event.data.resume else {
             return Ok(None);
         };
-        let link = self.stores.mail_context.resume_link(&resume).await;
+        let link = self.notifier.mail_context.resume_link(&resume).await;
         link.map(Some)
             .map_err(|error| Failure::retry(format!("the link to the résumé cannot be signed: {error}")))
     }
@@ -257,11 +223,8 @@ impl Webhook {
     /// Updates the endpoint's state: records since when it fails, and switches it off when it asks for that or has failed
     /// for too long.
     async fn update_state(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
-        let changed = self
-            .stores
-            .states
-            .change(&self.name, |before| next_state(before, sent, now));
-        match changed.await {
+        let change = |before: &EndpointState| next_state(before, sent, now);
+        match self.endpoints.change_state(&self.name, change).await {
             Ok(Some(EndpointState {
                 off: Some(reason), ..
             })) => {

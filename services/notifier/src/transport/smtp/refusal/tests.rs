@@ -1,9 +1,6 @@
 //! What relays that people use say, word for word but for addresses, and what it is about.
 
-use super::{
-    Refusal::{self, Account, Mail, NoSuchAddress, Recipient, Unknown},
-    is_about_our_account,
-};
+use super::Refusal::{self, Account, Mail, NoSuchAddress, Unknown};
 use crate::transport::smtp::failure::SmtpStage;
 
 /// The answers to a recipient, or to a content, which most relays give either way.
@@ -37,7 +34,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "Gmail",
-        Recipient,
+        Mail,
         &[
             "552 5.2.2 The email account that you tried to reach is over quota. Please direct the recipient to clear space",
         ],
@@ -88,7 +85,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "Microsoft 365",
-        Recipient,
+        Mail,
         &[
             "554 5.2.2 mailbox full; STOREDRV.Deliver.Exception:QuotaExceededException.MapiExceptionShutoffQuotaExceeded",
             "550 5.7.1 RESOLVER.RST.AuthRequired; authentication required",
@@ -124,7 +121,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "Amazon SES",
-        Recipient,
+        Mail,
         &["554 Message rejected: Address blacklisted."],
     ),
     (
@@ -164,7 +161,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "Postfix",
-        Recipient,
+        Mail,
         &[
             "554 5.7.1 : Recipient address rejected: Access denied",
             "552 5.2.2 : Mailbox is full / Blocks limit exceeded",
@@ -212,7 +209,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "Exim",
-        Recipient,
+        Mail,
         &[
             "550 Mailbox is full",
             "552 mailbox is over quota",
@@ -298,7 +295,7 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
     (
         "others",
-        Recipient,
+        Mail,
         &[
             "550 5.4.1 no answer from host",
             "552 mailbox exceeds its size",
@@ -334,21 +331,13 @@ const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     ),
 ];
 
-fn is_about(code: u16, words: &str, stage: SmtpStage) -> Refusal {
-    if is_about_our_account(code, words) {
-        Account
-    } else {
-        Refusal::of(code, words, stage)
-    }
-}
-
 #[test]
 fn what_relays_say_of_us_of_a_recipient_and_of_a_mail_is_told_apart() {
     let mut wrong = Vec::new();
     for (relay, refusal, answers) in ANSWERS {
         for answer in *answers {
             let (code, words) = answer.split_once(' ').expect("a code");
-            let is = is_about(code.parse().expect("a code"), words, SmtpStage::Recipient);
+            let is = Refusal::of(code.parse().expect("a code"), words, SmtpStage::Recipient);
             if is != *refusal {
                 wrong.push(format!("{relay}: {answer}\n  is {is:?}, not {refusal:?}"));
             }
@@ -375,13 +364,15 @@ fn what_is_put_off_for_a_recipients_sake_is_not_about_us() {
         (452, "4.5.3 Too many recipients"),
         (451, "Local error in processing"),
     ] {
-        assert!(!is_about_our_account(code, words), "{code} {words}");
+        let refusal = Refusal::of(code, words, SmtpStage::Recipient);
+        assert_ne!(refusal, Account, "{code} {words}");
     }
 }
 
 #[test]
 fn only_the_answer_to_a_recipient_says_that_there_is_no_such_address() {
-    let answer = |stage| is_about(550, "5.1.1 No such user", stage);
+    let answer = |stage| Refusal::of(550, "5.1.1 No such user", stage);
     assert_eq!(answer(SmtpStage::Recipient), NoSuchAddress);
-    assert_eq!(answer(SmtpStage::Content), Recipient);
+    assert_eq!(answer(SmtpStage::Content), Mail);
+    assert_eq!(answer(SmtpStage::Sender), Account);
 }

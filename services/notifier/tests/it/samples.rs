@@ -1,6 +1,8 @@
-//! One mail of each kind, and of each kind's harder cases, with fixed ids and times:
-//! for the preview and the snapshots.
+//! One mail of each kind, and of each kind's harder cases, with fixed ids and times: for the snapshots, and to be looked at.
 
+use notifier::{
+    DigestContent, EarlierApplication, Mail, MailContext, RecruiterExtras, dead_letters, issue, mail_of,
+};
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData, IssueId, Sending,
@@ -13,79 +15,81 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
-use super::{
-    careers, contact,
-    context::MailContext,
-    error::MailError,
-    issue,
-    message::Mail,
-    newsletter,
-    operator::{self, DigestContent},
-    recruiter_extras::{EarlierApplication, RecruiterExtras},
-};
-
 /// When the samples' events happened.
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
-/// A mail under the name of its sample.
-pub type Named = (&'static str, Mail);
-
 /// Every sample by name.
-///
-/// # Errors
-///
-/// If a mail cannot be written.
-pub async fn mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
-    let mut mails = contact_mails(context)?;
-    mails.extend(newsletter_mails(context)?);
-    mails.extend(careers_mails(context).await?);
-    mails.extend([
-        ("dead-letters", operator::dead_letters(context, &one_failure())),
-        (
-            "dead-letters-hard",
-            operator::dead_letters(context, &many_failures()),
-        ),
-    ]);
+pub async fn mails(context: &MailContext) -> anyhow::Result<Vec<(&'static str, Mail)>> {
+    let mut mails = vec![
+        ("newsletter-issue", issue_of_the_newsletter(context)?),
+        ("dead-letters", dead_letters(context, &one_failure())),
+        ("dead-letters-hard", dead_letters(context, &many_failures())),
+    ];
+    for (name, channel, event) in events()? {
+        let extras = match name {
+            "recruiter-application-hard" => once_more(),
+            _ => for_the_first_time(),
+        };
+        mails.push((name, mail_of(context, channel, &event, extras, TIME).await?));
+    }
     Ok(mails)
 }
 
-fn contact_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
-    let message = event(written("Asha Rao", MESSAGE));
-    let hard = event(written("ஆஷா <b>ராவ்</b> =?utf-8?B?Q0VP?=", &HARD_MESSAGE.repeat(2)));
-    let answer = contact::acknowledgement(context, &message)?;
-    let hard_answer = contact::acknowledgement(context, &hard)?;
-    Ok(vec![
-        ("sales-lead", contact::lead(context, &message)),
-        ("sales-lead-hard", contact::lead(context, &hard)),
-        ("contact-acknowledgement", answer),
-        ("contact-acknowledgement-hard", hard_answer),
-    ])
-}
+/// An event as it is stored, under the name of the mail that it becomes.
+type NamedEvent = (&'static str, Channel, Vec<u8>);
 
-/// Those to subscribers.
-///
-/// # Errors
-///
-/// If a mail cannot be written.
-pub fn newsletter_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
-    let email = || email("asha@example.com");
-    let requested = event(NewsletterRequested {
-        email: email(),
+fn events() -> anyhow::Result<Vec<NamedEvent>> {
+    let address = || email("asha@example.com");
+    let message = stored(written("Asha Rao", MESSAGE))?;
+    let hard_message = written("ஆஷா <b>ராவ்</b> =?utf-8?B?Q0VP?=", &HARD_MESSAGE.repeat(2));
+    let hard_message = stored(hard_message)?;
+    let requested = stored(NewsletterRequested {
+        email: address(),
         expires: TIME + Duration::hours(48),
         attribution: None,
-    });
-    let confirmed = event(NewsletterConfirmed { email: email() });
-    let ended = event(NewsletterUnsubscribed { email: email() });
-    let confirmation = newsletter::confirmation(context, &requested, TIME)?;
+    })?;
+    let confirmed = stored(NewsletterConfirmed { email: address() })?;
+    let ended = stored(NewsletterUnsubscribed { email: address() })?;
+    let application = stored(applied("Asha Rao", Some(resume())))?;
+    let hard_application = stored(CareersApplied {
+        phone: None,
+        position: "Anything with cameras".to_owned(),
+        experience: None,
+        attribution: None,
+        ..applied("Zoë Müller-Ångström of https://casino.example", None)
+    })?;
+    let (answer, taken) = (
+        Channel::ContactAcknowledgement,
+        Channel::ApplicationAcknowledgement,
+    );
     Ok(vec![
-        ("newsletter-confirmation", confirmation),
-        ("newsletter-welcome", newsletter::welcome(context, &confirmed)?),
-        ("newsletter-goodbye", newsletter::goodbye(context, &ended)?),
-        ("newsletter-issue", issue_of_the_newsletter(context)?),
+        ("sales-lead", Channel::SalesLead, message.clone()),
+        ("sales-lead-hard", Channel::SalesLead, hard_message.clone()),
+        ("contact-acknowledgement", answer, message),
+        ("contact-acknowledgement-hard", answer, hard_message),
+        (
+            "newsletter-confirmation",
+            Channel::NewsletterConfirmation,
+            requested,
+        ),
+        ("newsletter-welcome", Channel::NewsletterWelcome, confirmed),
+        ("newsletter-goodbye", Channel::NewsletterGoodbye, ended),
+        (
+            "recruiter-application",
+            Channel::RecruiterApplication,
+            application.clone(),
+        ),
+        (
+            "recruiter-application-hard",
+            Channel::RecruiterApplication,
+            hard_application.clone(),
+        ),
+        ("application-acknowledgement", taken, application),
+        ("application-acknowledgement-hard", taken, hard_application),
     ])
 }
 
-fn issue_of_the_newsletter(context: &MailContext) -> Result<Mail, MailError> {
+fn issue_of_the_newsletter(context: &MailContext) -> anyhow::Result<Mail> {
     let event = event(NewsletterIssueRequested {
         name: "smart-home".to_owned(),
         subject: "The smart home that minds its own business".to_owned(),
@@ -95,37 +99,16 @@ fn issue_of_the_newsletter(context: &MailContext) -> Result<Mail, MailError> {
         web: Some("https://www.example.org/blog/smart-home".to_owned()),
         audience: Audience::Subscribers,
     });
-    let issue = IssueId::named("smart-home");
+    let named = IssueId::named("smart-home");
     let sending = Sending {
-        id: issue.sending_id(Uuid::from_u128(7)),
+        id: named.sending_id(Uuid::from_u128(7)),
         subject: event.subject.clone(),
         requestid: event.requestid.clone(),
-        issue,
+        issue: named,
         test: None,
         repeats_refused: false,
     };
-    issue::issue(context, &event, &sending, &email("asha@example.com"))
-}
-
-async fn careers_mails(context: &MailContext) -> Result<Vec<Named>, MailError> {
-    let application = event(applied("Asha Rao", Some(resume())));
-    let hard = event(CareersApplied {
-        phone: None,
-        position: "Anything with cameras".to_owned(),
-        experience: None,
-        attribution: None,
-        ..applied("Zoë Müller-Ångström of https://casino.example", None)
-    });
-    let first = careers::application(context, &application, for_the_first_time(), TIME).await?;
-    let again = careers::application(context, &hard, once_more(), TIME).await?;
-    let answer = careers::acknowledgement(context, &application)?;
-    let hard_answer = careers::acknowledgement(context, &hard)?;
-    Ok(vec![
-        ("recruiter-application", first),
-        ("recruiter-application-hard", again),
-        ("application-acknowledgement", answer),
-        ("application-acknowledgement-hard", hard_answer),
-    ])
+    Ok(issue(context, &event, &sending, &email("asha@example.com"))?)
 }
 
 const MESSAGE: &str = "Hello,\n\nwe run eleven shops in Chennai and Coimbatore, with 140 cameras that nobody \
@@ -262,6 +245,10 @@ fn failed(channel: Channel, reason: &str) -> DeadLetterSummary {
 
 fn email(raw: &str) -> EmailAddress {
     EmailAddress::parse(raw).expect("the sample is an address")
+}
+
+fn stored<D: EventData>(data: D) -> anyhow::Result<Vec<u8>> {
+    Ok(serde_json::to_vec(&event(data))?)
 }
 
 fn event<D: EventData>(data: D) -> Event<D> {
