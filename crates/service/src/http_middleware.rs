@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::FutureExt;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode, Version, header, uri::Authority};
 use opentelemetry::{KeyValue, metrics::Histogram};
 use tracing::{Instrument, Span, error_span, field::Empty};
 
@@ -68,13 +68,14 @@ impl RequestObserver {
         observed.answered(answer)
     }
 
-    /// The same for an answer that is kept, with the route it was read for, if there is one.
+    /// The same for an answer that is kept, with the route it was read for, if there is one and the request may be answered at all
+    /// ([`names_one_host`]).
     pub fn observe_kept<B>(
         &self,
         request: &http::Request<B>,
         kept: impl FnOnce(&http::Request<B>) -> Option<(&'static str, Response)>,
     ) -> Option<Response> {
-        let (route, answer) = kept(request)?;
+        let (route, answer) = kept(request).filter(|_| names_one_host(request))?;
         Some(self.begin(request, Some(route)).answered(answer))
     }
 
@@ -173,6 +174,33 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
+/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Whatever it asks for, any other is answered 400: a proxy
+/// before us may understand another host than we.
+pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
+    let mut hosts = request.headers().get_all(header::HOST).iter();
+    let (host, None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
+    let authority = request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str().as_bytes());
+    let host = host.map(HeaderValue::as_bytes);
+    let is_told = match (request.version(), authority, host) {
+        (Version::HTTP_2, Some(authority), Some(host)) => host.eq_ignore_ascii_case(authority),
+        (Version::HTTP_2, None, None) | (Version::HTTP_11, _, None) => false,
+        // Before version 2 the target's counts, and the header not at all (RFC 9112, 3.2.2).
+        _ => true,
+    };
+    is_told && [authority, host].into_iter().flatten().all(is_host)
+}
+
+/// Host and port, without a login; empty where the target has no authority.
+fn is_host(host: &[u8]) -> bool {
+    let has_others = host.iter().any(|byte| b"@,".contains(byte));
+    host.is_empty() || (!has_others && Authority::try_from(host).is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use axum::{Router, body::Body, middleware::from_fn, routing::get};
@@ -190,7 +218,8 @@ mod tests {
             .route("/fine", get(|| async { "fine" }))
             .layer(from_fn(guarded));
         let answer = async |path: &str| {
-            let request = Request::get(path).body(Body::empty()).expect("a request");
+            let request = Request::get(path).header(header::HOST, "a");
+            let request = request.body(Body::empty()).expect("a request");
             router.clone().oneshot(request).await.expect("an answer")
         };
         let failed = answer("/").await;
@@ -198,5 +227,47 @@ mod tests {
         let told = axum::body::to_bytes(failed.into_body(), 1).await;
         assert!(told.is_ok_and(|told| told.is_empty()));
         assert_eq!(answer("/fine").await.status(), StatusCode::OK);
+    }
+
+    fn is_taken(version: Version, target: &str, hosts: &[&str]) -> bool {
+        let mut request = http::Request::builder().version(version).uri(target);
+        for host in hosts {
+            request = request.header(header::HOST, *host);
+        }
+        names_one_host(&request.body(()).expect("it is a request"))
+    }
+
+    #[test]
+    fn a_request_of_any_version_names_one_host_at_most_and_since_1_1_one() {
+        use Version as V;
+        for (version, target, hosts, expected) in [
+            (V::HTTP_10, "/", &[][..], true),
+            (V::HTTP_10, "/", &["a"], true),
+            (V::HTTP_10, "/", &["a", "a"], false),
+            (V::HTTP_11, "/", &[], false),
+            (V::HTTP_11, "/", &["a:8080"], true),
+            (V::HTTP_11, "/", &["[::1]:8080"], true),
+            (V::HTTP_11, "/", &[""], true),
+            (V::HTTP_11, "/", &["a", "b"], false),
+            (V::HTTP_11, "/", &["a,b"], false),
+            (V::HTTP_11, "/", &["a b"], false),
+            (V::HTTP_11, "/", &["visitor@a"], false),
+            (V::HTTP_11, "http://a/", &["b"], true),
+            (V::HTTP_11, "http://a/", &["b", "b"], false),
+            (V::HTTP_11, "http://a/", &[], false),
+            (V::HTTP_11, "http://visitor@a/", &["a"], false),
+            (V::HTTP_10, "http://a/", &[], true),
+            (V::HTTP_2, "http://a/", &[], true),
+            (V::HTTP_2, "http://a/", &["a"], true),
+            (V::HTTP_2, "http://a/", &["A"], true),
+            (V::HTTP_2, "http://a/", &["b"], false),
+            (V::HTTP_2, "http://a/", &["a", "a"], false),
+            (V::HTTP_2, "http://visitor@a/", &[], false),
+            (V::HTTP_2, "/", &["a"], true),
+            (V::HTTP_2, "/", &[], false),
+        ] {
+            let taken = is_taken(version, target, hosts);
+            assert_eq!(taken, expected, "{version:?} {target} {hosts:?}");
+        }
     }
 }

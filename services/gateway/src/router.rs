@@ -7,11 +7,14 @@ use axum::{
     extract::{ConnectInfo, DefaultBodyLimit, Request, State},
     http::{HeaderName, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::{MethodRouter, any, get, post},
 };
 use site_files::security_headers;
-use site_service::{http_middleware::RequestObserver, idempotency, request_id};
+use site_service::{
+    http_middleware::{self, RequestObserver},
+    idempotency, request_id,
+};
 use tower_http::cors::CorsLayer;
 
 use crate::{
@@ -93,7 +96,11 @@ async fn answer(
         let visitor = outermost.address_source.visitor_address(request.headers(), peer);
         request.extensions_mut().insert(VisitorAddress(visitor));
         let word = api_error::word_of(request.uri().path());
-        let answer = outermost.pages.answer(request, next).await;
+        let answer = if http_middleware::names_one_host(&request) {
+            outermost.pages.answer(request, next).await
+        } else {
+            StatusCode::BAD_REQUEST.into_response()
+        };
         let mut answer = match word {
             Some(word) => api_error::as_json(answer, word),
             None => answer,

@@ -8,8 +8,9 @@ use anyhow::Context;
 use axum::{
     Router,
     extract::{Request, State},
+    http::StatusCode,
     middleware::{Next, from_fn_with_state},
-    response::Response,
+    response::{IntoResponse, Response},
     routing::get,
 };
 use site_files::{Site, security_headers};
@@ -83,7 +84,11 @@ fn router(site: Arc<Site>, observer: Arc<RequestObserver>) -> Router {
 
 async fn answer(State(observer): State<Arc<RequestObserver>>, request: Request, next: Next) -> Response {
     let answer = async |request| {
-        let mut answer = http_middleware::guarded(request, next).await;
+        let mut answer = if http_middleware::names_one_host(&request) {
+            http_middleware::guarded(request, next).await
+        } else {
+            StatusCode::BAD_REQUEST.into_response()
+        };
         security_headers::add(answer.headers_mut());
         answer
     };

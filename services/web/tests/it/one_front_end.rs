@@ -7,7 +7,11 @@ use hyper_util::{client::legacy::Client as AnyClient, rt::TokioExecutor};
 use reqwest::{Client, Method, Response, StatusCode, header, redirect::Policy};
 use site_service::drain::CancellationToken;
 use tempfile::TempDir;
-use tokio::task::JoinHandle;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+};
 use web::{Service, Settings};
 
 const NO_PAGES: &str = r#"{
@@ -180,6 +184,29 @@ async fn the_shell_has_its_pages_and_their_policy() -> anyhow::Result<()> {
         .send()
         .await?;
     assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+    Ok(())
+}
+
+#[tokio::test]
+async fn whatever_is_asked_for_names_one_host() -> anyhow::Result<()> {
+    let web = Web::of_a_remote().await?;
+    for path in ["/remotes/blog/remoteEntry.js", "/nothing"] {
+        for (hosts, is_taken) in [
+            // This answer is cached. The next requests must be refused all the same.
+            ("Host: site\r\n", true),
+            ("Host: site\r\nHost: site\r\n", false),
+            ("Host: site\r\nHost: other\r\n", false),
+            ("", false),
+        ] {
+            let mut stream = TcpStream::connect(web.url.trim_start_matches("http://")).await?;
+            let request = format!("GET {path} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await?;
+            let is_refused = answer.starts_with("HTTP/1.1 400 ");
+            assert_ne!(is_refused, is_taken, "{path} {hosts}: {answer}");
+        }
+    }
     Ok(())
 }
 
