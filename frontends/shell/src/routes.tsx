@@ -119,21 +119,11 @@ const pages: Readonly<Record<paths.PageType, Page>> = {
   ),
 };
 
-/** Routes of the shell; in development with the design page. */
-export const routes: readonly SiteRoute[] = [
-  ...(process.env['NODE_ENV'] === 'development'
-    ? [
-        {
-          patterns: ['/design'],
-          ...ownPage('design', () => import(/* webpackChunkName: "design" */ './pages/design.tsx')),
-        },
-      ]
-    : []),
-  ...(Object.keys(pages) as paths.PageType[]).map(type => ({
-    patterns: paths.routePatterns[type],
-    ...pages[type],
-  })),
-];
+/** Routes of the shell. */
+export const routes: readonly SiteRoute[] = (Object.keys(pages) as paths.PageType[]).map(type => ({
+  patterns: paths.routePatterns[type],
+  ...pages[type],
+}));
 
 interface RouteMatch {
   route: SiteRoute;

@@ -25,9 +25,6 @@ const drawings = {
 /** Names of the icons. */
 export type IconName = keyof typeof drawings;
 
-/** All icon names. */
-export const iconNames: readonly IconName[] = Object.keys(drawings).filter(isIconName);
-
 /** A small drawing beside words that say the same. */
 export function Icon({ name, className = 'size-6' }: { name: IconName; className?: string }) {
   return (
