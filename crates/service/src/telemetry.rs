@@ -29,6 +29,7 @@ use tracing_subscriber::{
 };
 
 use crate::{
+    error_line::error_line,
     log_lines::LogLines,
     metrics,
     tls::{self, CaFile},
@@ -75,6 +76,7 @@ struct Export {
     traces: SdkTracerProvider,
     metrics: SdkMeterProvider,
     logs: SdkLoggerProvider,
+    collector: Endpoint,
     first_metrics: JoinSet<()>,
 }
 
@@ -185,6 +187,7 @@ impl Export {
                 .with_batch_exporter(logs.build()?)
                 .with_resource(resource)
                 .build(),
+            collector,
             first_metrics: JoinSet::new(),
         })
     }
@@ -197,13 +200,22 @@ impl Telemetry {
         let Some(export) = &mut self.export else {
             return;
         };
-        let metrics = export.metrics.clone();
+        let (metrics, collector) = (export.metrics.clone(), export.collector.clone());
         export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
+            // The exporters log no cause.
+            if let Err(error) = collector.connect().await {
+                let error = error_line(&error);
+                tracing::warn!(
+                    error,
+                    "the collector cannot be reached; telemetry is dropped until it is"
+                );
+                return;
+            }
             // It waits for the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {
-                tracing::warn!(%error, "the first metrics could not be exported; see that the collector can be reached");
+                tracing::warn!(%error, "the first metrics could not be exported");
             }
         });
     }

@@ -618,11 +618,6 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
                 .await?;
         } else {
             context.delete_key_value(SUBSCRIBERS_BUCKET).await?;
-            let older = jetstream::kv::Config {
-                bucket: SUBSCRIBERS_BUCKET.to_owned(),
-                ..Default::default()
-            };
-            context.create_key_value(older).await?;
         }
         let started = Service::build(settings(&nats)?).await;
         let said = started
