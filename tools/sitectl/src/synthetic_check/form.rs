@@ -1,9 +1,9 @@
 //! The form, sent as a browser's script sends it.
 
 use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use http::{HeaderValue, Request, StatusCode, header};
+use http::{HeaderValue, Request, StatusCode, header, response::Parts};
 use http_body_util::{BodyExt as _, Limited};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::{client::legacy, rt::TokioExecutor};
@@ -26,13 +26,6 @@ pub struct Form<'a> {
     pub mark: &'a str,
 }
 
-/// What the site says.
-struct Answer {
-    status: StatusCode,
-    id: RequestId,
-    body: Value,
-}
-
 impl Form<'_> {
     /// Sends it, and in a flood once more with the work that is asked for. Gives the id of the request that was taken, which stands
     /// in the mails that it causes.
@@ -41,18 +34,16 @@ impl Form<'_> {
     ///
     /// If the site is not reached, or does not take it.
     pub async fn send(&self) -> anyhow::Result<RequestId> {
-        let mut answer = self.post(None).await?;
-        if let Ok(challenge) = serde_json::from_value::<Challenge>(answer.body["challenge"].take()) {
+        let (mut head, mut body) = self.post(None).await?;
+        if let Ok(challenge) = serde_json::from_value::<Challenge>(body["challenge"].take()) {
             let solution = spawn_blocking(move || solved(challenge)).await??;
-            answer = self.post(Some(&solution)).await?;
+            (head, _) = self.post(Some(&solution)).await?;
         }
-        match answer.status {
-            StatusCode::OK => Ok(answer.id),
-            status => bail!("it answers {status}"),
-        }
+        ensure!(head.status == StatusCode::OK, "it answers {}", head.status);
+        Ok(RequestId::of_headers(&head.headers))
     }
 
-    async fn post(&self, solution: Option<&str>) -> anyhow::Result<Answer> {
+    async fn post(&self, solution: Option<&str>) -> anyhow::Result<(Parts, Value)> {
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(public_client_config(None)?)
             .https_or_http()
@@ -73,11 +64,8 @@ impl Form<'_> {
             .into_parts();
         let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
         let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
-        Ok(Answer {
-            status: head.status,
-            id: RequestId::of_headers(&head.headers),
-            body: serde_json::from_slice(&body.to_bytes()).unwrap_or_default(),
-        })
+        let body = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+        Ok((head, body))
     }
 }
 

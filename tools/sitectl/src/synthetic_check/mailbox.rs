@@ -12,16 +12,13 @@ use site_service::{
     settings::{ExposeSecret, Secret},
     tls::public_client_config,
 };
-use time::{OffsetDateTime, macros::format_description};
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
 /// How long the server may take to let us in.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
-/// How old a check's mail is that nobody looks for any more.
-const KEPT: time::Duration = time::Duration::days(2);
 
-/// Where the inbox is. It is the check's own: what it finds of checks it removes.
+/// Where the inbox is. It is the check's own.
 #[derive(Args, Debug)]
 pub struct MailboxSettings {
     /// Host name of the IMAP server
@@ -84,20 +81,7 @@ impl Mailbox {
         self.0.noop().await?;
         let channel = channel.name();
         let query = format!("HEADER X-Request-Id \"{request_id}\" HEADER Message-ID \".{channel}@\"");
-        self.remove(&query).await
-    }
-
-    /// Removes mails of checks that came too late for theirs, and logs out. What fails, the next check does.
-    pub async fn tidy(mut self) {
-        let format = format_description!("[day padding:none]-[month repr:short]-[year]");
-        if let Ok(day) = (OffsetDateTime::now_utc() - KEPT).format(format) {
-            let _ = self.remove(&format!("HEADER X-Event-Id \"\" BEFORE {day}")).await;
-        }
-        let _ = self.0.logout().await;
-    }
-
-    async fn remove(&mut self, query: &str) -> anyhow::Result<bool> {
-        let found = self.0.uid_search(query).await?;
+        let found = self.0.uid_search(&query).await?;
         if found.is_empty() {
             return Ok(false);
         }
