@@ -37,14 +37,8 @@ const APPLICATIONS: Form = Form {
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct ApplicationsArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum ApplicationsCommand {
     /// Lists applications, a row for each
     List(ApplicationsSelection),
     /// Writes applications to stdout, as CSV
@@ -55,7 +49,7 @@ enum Command {
 
 /// Which applications.
 #[derive(Args, Debug)]
-struct ApplicationsSelection {
+pub struct ApplicationsSelection {
     /// Only those for positions that hold this text
     #[arg(long)]
     position: Option<String>,
@@ -80,7 +74,7 @@ impl ApplicationsSelection {
 
 /// Whose résumé, and for how long.
 #[derive(Args, Debug)]
-struct LinkArgs {
+pub struct LinkArgs {
     /// The id of the application, as its mail and the list tell it
     #[arg(value_name = "ID")]
     id: Uuid,
@@ -102,11 +96,11 @@ struct LinkArgs {
 /// # Errors
 ///
 /// If the broker does not answer, nobody takes what is written, or there is no such résumé.
-pub async fn run(args: &ApplicationsArgs) -> anyhow::Result<()> {
-    match &args.command {
-        Command::List(selection) => selection.print(Style::List).await,
-        Command::Export(selection) => selection.print(Style::Export).await,
-        Command::Link(args) => link(args).await,
+pub async fn run(command: &ApplicationsCommand) -> anyhow::Result<()> {
+    match command {
+        ApplicationsCommand::List(selection) => selection.print(Style::List).await,
+        ApplicationsCommand::Export(selection) => selection.print(Style::Export).await,
+        ApplicationsCommand::Link(args) => link(args).await,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `sitectl leads`: contact messages at hand without any other tool.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use site_events::EventType;
 
 use crate::event_export::{CAMPAIGN, EventSelection, Form, Style};
@@ -20,14 +20,8 @@ const LEADS: Form = Form {
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct LeadsArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum LeadsCommand {
     /// Lists contact messages, a row for each
     List(EventSelection),
     /// Writes contact messages to stdout, as CSV
@@ -39,9 +33,9 @@ enum Command {
 /// # Errors
 ///
 /// If the broker does not answer, or nobody takes what is written.
-pub async fn run(args: &LeadsArgs) -> anyhow::Result<()> {
-    match &args.command {
-        Command::List(selection) => LEADS.print(Style::List, selection, |_| true).await,
-        Command::Export(selection) => LEADS.print(Style::Export, selection, |_| true).await,
+pub async fn run(command: &LeadsCommand) -> anyhow::Result<()> {
+    match command {
+        LeadsCommand::List(selection) => LEADS.print(Style::List, selection, |_| true).await,
+        LeadsCommand::Export(selection) => LEADS.print(Style::Export, selection, |_| true).await,
     }
 }

@@ -46,7 +46,8 @@ enum Command {
     /// What could not be delivered: list, show, replay, drop
     DeadLetters(dead_letters::DeadLettersArgs),
     /// What is held of one person: export, erase
-    Person(person::PersonArgs),
+    #[command(subcommand)]
+    Person(person::PersonCommand),
     /// The newsletter's subscribers: export, import, lift
     Subscribers(subscribers::SubscribersArgs),
     /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
@@ -54,9 +55,11 @@ enum Command {
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
     Webhooks(Box<webhooks::WebhooksArgs>),
     /// Contact messages: list, export
-    Leads(leads::LeadsArgs),
+    #[command(subcommand)]
+    Leads(leads::LeadsCommand),
     /// Applications: list, export, link
-    Applications(Box<applications::ApplicationsArgs>),
+    #[command(subcommand)]
+    Applications(Box<applications::ApplicationsCommand>),
     /// Writes all that is stored, streams and bucket, into a second bucket
     Backup(Box<backup::BackupArgs>),
     /// Brings back what a backup holds, into an empty broker and an empty bucket
@@ -86,12 +89,12 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Setup(args) => setup::setup(&args).await,
         Command::DeadLetters(args) => dead_letters::run(&args).await,
-        Command::Person(args) => person::run(&args).await,
+        Command::Person(command) => person::run(&command).await,
         Command::Subscribers(args) => subscribers::run(&args).await,
         Command::Newsletter(args) => newsletter::run(&args).await,
         Command::Webhooks(args) => webhooks::run(&args).await,
-        Command::Leads(args) => leads::run(&args).await,
-        Command::Applications(args) => applications::run(&args).await,
+        Command::Leads(command) => leads::run(&command).await,
+        Command::Applications(command) => applications::run(&command).await,
         Command::Backup(args) => backup::backup(&args).await,
         Command::Restore(args) => backup::restore(&args).await,
         Command::Sweep(args) => sweep::sweep(&args).await,

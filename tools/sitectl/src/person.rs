@@ -27,14 +27,8 @@ use crate::{
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct PersonArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum PersonCommand {
     /// Writes all that is held of a person into a folder
     Export {
         #[command(flatten)]
@@ -53,7 +47,7 @@ enum Command {
 
 /// Whose data are looked for, and where.
 #[derive(Args, Debug)]
-struct SearchArgs {
+pub struct SearchArgs {
     /// The person's e-mail address
     #[arg(value_name = "E-MAIL")]
     email: String,
@@ -72,10 +66,10 @@ struct SearchArgs {
 ///
 /// If the address is not one, a store cannot be used, the folder is not empty or does not take it all, or something is
 /// left after erasing.
-pub async fn run(args: &PersonArgs) -> anyhow::Result<()> {
-    match &args.command {
-        Command::Export { search, folder } => export(search, folder).await,
-        Command::Erase { mode, search } => erase(search, mode.mode()).await,
+pub async fn run(command: &PersonCommand) -> anyhow::Result<()> {
+    match command {
+        PersonCommand::Export { search, folder } => export(search, folder).await,
+        PersonCommand::Erase { mode, search } => erase(search, mode.mode()).await,
     }
 }
 
