@@ -194,6 +194,14 @@ pub fn event_id(message: &StreamMessage) -> Option<Uuid> {
     content(message)["id"].as_str()?.parse().ok()
 }
 
+/// The time of the event that a message holds; else of the message.
+pub fn event_time(message: &StreamMessage) -> OffsetDateTime {
+    let content = content(message);
+    let time = content["time"].as_str();
+    time.and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok())
+        .unwrap_or(message.time)
+}
+
 /// Consumer lag: how many events have no outcome yet.
 pub fn consumer_lag(consumer: &Info) -> u64 {
     consumer.num_pending + consumer.num_ack_pending as u64

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs::{self, DirBuilder, Permissions},
+    iter,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -139,7 +140,7 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
         let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
         return search.print(&document, heading, lines);
     }
-    let in_a_line = lines.join("; ");
+    let in_a_line = lines.join(" ");
     let told = stores.erase(person, found).await;
     // The events that say so may be erased by now.
     let told = told.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
@@ -160,10 +161,19 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
 }
 
 fn holder_lines(holders: &[Holder]) -> Vec<String> {
-    let lines = holders.iter().map(|Holder { endpoint, notice }| {
-        format!("may hold the same: endpoint {endpoint} of webhooks, {notice}")
+    if holders.is_empty() {
+        return vec!["No endpoint of webhooks is known to have been sent anything of them.".to_owned()];
+    }
+    let heading = "Held elsewhere too, by endpoints of webhooks:".to_owned();
+    let lines = holders.iter().map(|holder| {
+        let events = match (holder.sent, holder.may_have_been_sent) {
+            (0, may) => format!("may have been sent {may} of their events"),
+            (sent, 0) => format!("was sent {sent} of their events"),
+            (sent, may) => format!("was sent {sent} of their events, and may have been sent {may} more"),
+        };
+        format!("{}: {events}; {}", holder.endpoint, holder.notice)
     });
-    lines.collect()
+    iter::once(heading).chain(lines).collect()
 }
 
 /// What stands of a message in a file.

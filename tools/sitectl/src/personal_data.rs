@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Context as _;
-use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
+use async_nats::jetstream::{Context, message::StreamMessage};
 use futures_util::TryStreamExt as _;
 use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
@@ -19,10 +18,11 @@ use site_events::{
 };
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::Subscriber;
+use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{PersonId, PersonKey};
 
-use crate::broker;
+use crate::{broker, webhooks};
 
 /// A stream or a bucket of the broker that holds personal data.
 #[derive(Debug, Clone, Copy)]
@@ -96,13 +96,24 @@ impl Place {
     }
 }
 
-/// An endpoint of webhooks that hears of such events as a person has.
+/// An endpoint of webhooks that holds a person's data, or may.
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Holder {
     /// Its name.
     pub endpoint: String,
+    /// How many of their events it was sent, by the delivery records.
+    pub sent: usize,
+    /// How many it may have been sent besides: events older than the records, and deliveries that were given up.
+    pub may_have_been_sent: usize,
     /// Who tells it of the erasure: the event, or nobody but the operator.
     pub notice: &'static str,
+}
+
+/// The endpoint that a delivery record is about.
+fn endpoint_of(record: &str) -> Option<&str> {
+    let (_, channel) = record.split_once('.')?;
+    channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
 }
 
 /// Every store that may hold personal data.
@@ -203,34 +214,59 @@ impl PersonalDataStores {
         broker::reader(&self.context, &place.stream_name()).await
     }
 
-    /// The endpoints of webhooks that hear of such events as were found of a person: they may hold the same data.
+    /// The endpoints of webhooks that were sent a person's events, or may have been.
     ///
     /// # Errors
     ///
     /// If the broker does not answer.
     pub async fn holders(&self, found: &PersonalData) -> anyhow::Result<Vec<Holder>> {
-        let events = found.of(EVENTS).iter();
-        let kinds: BTreeSet<&str> = events
-            .map(|event| subjects::without_person(&event.subject))
-            .collect();
+        let deliveries = broker::stream(&self.context, &DELIVERIES.stream_name()).await?;
+        let recorded_since = OffsetDateTime::now_utc() - deliveries.cached_info().config.max_age;
+        let records = found.delivery_records();
+        let endpoints = webhooks::endpoints(&self.context).await?;
+        let recorded = records.iter().filter_map(|record| endpoint_of(record));
+        let names = endpoints.iter().filter_map(|endpoint| endpoint["name"].as_str());
+        let names: BTreeSet<&str> = names.chain(recorded).collect();
         let site = broker::stream(&self.context, SITE_STREAM).await?;
-        let consumers = site.consumers().try_collect::<Vec<Info>>().await;
         let mut holders = Vec::new();
-        for consumer in consumers.context("the endpoints of webhooks cannot be listed")? {
-            let Some(endpoint) = consumer.name.strip_prefix(Endpoint::CONSUMER_PREFIX) else {
-                continue;
+        for name in names {
+            let channel = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
+            // An endpoint that is no longer set up has no consumer.
+            let consumer = site.consumer_info(&channel).await.ok();
+            let filters = consumer
+                .map(|info| info.config.filter_subjects)
+                .unwrap_or_default();
+            let hears_of = |kind: &str| {
+                filters
+                    .iter()
+                    .any(|filter| subjects::without_person(filter) == kind)
             };
-            let filters = consumer.config.filter_subjects.iter();
-            let heard: BTreeSet<&str> = filters.map(|filter| subjects::without_person(filter)).collect();
-            if !heard.is_disjoint(&kinds) {
-                let is_told = heard.contains(EventType::PersonErased.subject_prefix());
+            let (mut sent, mut may_have_been_sent) = (0, 0);
+            let events = found.of(EVENTS).iter();
+            for (event, id) in events.filter_map(|event| Some((event, broker::event_id(event)?))) {
+                let record = format!("{id}.{channel}");
+                let is_old = broker::event_time(event) < recorded_since;
+                if records.contains(&*record) {
+                    sent += 1;
+                } else if is_old && hears_of(subjects::without_person(&event.subject))
+                    || records.contains(&*format!("{record}_given-up"))
+                {
+                    may_have_been_sent += 1;
+                }
+            }
+            let is_on = endpoints
+                .iter()
+                .any(|known| known["name"] == name && known["on"] == true);
+            let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
+            if sent + may_have_been_sent > 0 {
                 holders.push(Holder {
-                    endpoint: endpoint.to_owned(),
+                    endpoint: name.to_owned(),
+                    sent,
+                    may_have_been_sent,
                     notice: if is_told { "told" } else { "to be told by you" },
                 });
             }
         }
-        holders.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
         Ok(holders)
     }
 
@@ -288,6 +324,14 @@ impl PersonalData {
             .get(place.name)
             .map(Vec::as_slice)
             .unwrap_or_default()
+    }
+
+    /// Keys of the delivery records: event id and channel, with the outcome of a delivery that failed.
+    fn delivery_records(&self) -> BTreeSet<&str> {
+        let records = self.of(DELIVERIES).iter();
+        records
+            .filter_map(|record| record.subject.splitn(3, '.').last())
+            .collect()
     }
 
     /// How much there is in each place, by its name.
