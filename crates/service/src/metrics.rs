@@ -3,7 +3,7 @@
 
 use opentelemetry::{
     KeyValue, global,
-    metrics::{Histogram, Meter, UpDownCounter},
+    metrics::{Counter, Histogram, Meter, UpDownCounter},
 };
 
 /// Histogram buckets of what should take well under a second (semantic conventions for HTTP metrics).
@@ -16,6 +16,15 @@ pub const SLOW_BUCKETS_SECONDS: [f64; 11] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
 /// The meter of all that is ours.
 pub fn meter() -> Meter {
     global::meter("site")
+}
+
+/// A counter of things of this unit.
+pub fn counter(name: &'static str, unit: &'static str, description: &'static str) -> Counter<u64> {
+    meter()
+        .u64_counter(name)
+        .with_unit(unit)
+        .with_description(description)
+        .build()
 }
 
 /// A histogram of seconds with these buckets.

@@ -24,11 +24,8 @@ pub type Route = [KeyValue; 1];
 impl PageLoads {
     /// Counter for the pages among these files. Each begins at zero, because an increase is only seen over a first value.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a String>) -> Self {
-        let counter = metrics::meter()
-            .u64_counter("site.page.loads")
-            .with_unit("{page}")
-            .with_description("Pages that were loaded, without prefetches")
-            .build();
+        let description = "Pages that were loaded, without prefetches";
+        let counter = metrics::counter("site.page.loads", "{page}", description);
         let pages = files.into_iter().filter_map(|file| path_of_page(file));
         let loads = Self {
             counter,
