@@ -419,7 +419,7 @@ pub enum ActiveContent {
     JavaScript,
     /// A PDF's action that starts a program.
     Launch,
-    /// A file or a control within the file.
+    /// A file within a PDF.
     EmbeddedFile,
 }
 

@@ -64,7 +64,10 @@ impl Service {
         let (clamd, scan_timeout) = (settings.clamd, settings.scan_timeout);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
-            uploads: Uploads::new(store.clone(), records),
+            uploads: Uploads {
+                store: store.clone(),
+                records,
+            },
             person_key,
             spool: spool_dir,
             verification: Verification::default(),

@@ -52,7 +52,7 @@ pub async fn receive(
                 let spool = spool
                     .as_mut()
                     .ok_or(ApplyError::Protocol("a chunk came before its résumé"))?;
-                if spool.size_bytes() + chunk.len() as u64 > MAX_BYTES {
+                if spool.size_bytes + chunk.len() as u64 > MAX_BYTES {
                     return Err(ApplyError::TooLarge);
                 }
                 spool.write(&chunk).await.map_err(ApplyError::Spool)?;

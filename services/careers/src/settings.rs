@@ -7,6 +7,7 @@ use resumes::S3Settings;
 use site_service::{
     grpc::GrpcServerSettings, nats::NatsSettings, settings::seconds, telemetry::TelemetrySettings,
 };
+use tonic::codegen::http::uri::Authority;
 use visitor::PersonKeySettings;
 
 /// The longest timeout of a scan.
@@ -61,16 +62,12 @@ pub struct Settings {
 }
 
 fn host_and_port(raw: &str) -> Result<String, &'static str> {
-    match raw.rsplit_once(':') {
-        Some((host, port)) if is_host(host) && port.parse().is_ok_and(|port: u16| port > 0) => {
-            Ok(raw.to_owned())
-        }
+    let address: Option<Authority> = raw.parse().ok();
+    let address = address.filter(|address| !address.host().is_empty());
+    match address.and_then(|address| address.port_u16()) {
+        Some(1..) => Ok(raw.to_owned()),
         _ => Err("it is not a host and a port such as clamd:3310"),
     }
-}
-
-fn is_host(host: &str) -> bool {
-    !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || c == '/')
 }
 
 #[cfg(test)]

@@ -19,7 +19,8 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub struct Spool {
     file: BufWriter<File>,
     file_name: String,
-    size_bytes: u64,
+    /// How much of it has arrived.
+    pub size_bytes: u64,
     hash: Sha256,
 }
 
@@ -46,11 +47,6 @@ impl Spool {
             size_bytes: 0,
             hash: Sha256::new(),
         })
-    }
-
-    /// How much of it has arrived.
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
     }
 
     /// Adds to it.

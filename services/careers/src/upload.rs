@@ -37,15 +37,11 @@ pub struct Upload {
 
 /// Stores résumés, each beside its record.
 pub struct Uploads {
-    store: ResumeStore,
-    records: UploadRecords,
+    pub store: ResumeStore,
+    pub records: UploadRecords,
 }
 
 impl Uploads {
-    pub fn new(store: ResumeStore, records: UploadRecords) -> Self {
-        Self { store, records }
-    }
-
     /// Writes the record, then stores the résumé.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! DOC by content: a compound file (MS-CFB) whose directory has Word's document stream (MS-DOC, 2.1.1).
 
-use site_events::event::ActiveContent::{EmbeddedFile, Macros};
+use site_events::event::ActiveContent::Macros;
 
-use super::{Look, ResumeError, kind::ResumeKind};
+use super::{Look, ResumeError, ResumeKind};
 
 /// How every compound file begins (MS-CFB, 2.2).
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
@@ -32,23 +32,15 @@ pub fn look(content: &[u8]) -> Look {
     if !has_entry(content, "WordDocument") {
         return Err(ResumeError::Content(ResumeKind::Doc));
     }
-    let names = [
-        ("Macros", Macros),
-        ("_VBA_PROJECT", Macros),
-        ("\u{1}Ole10Native", EmbeddedFile),
-    ];
-    let found = names.into_iter().filter(|(name, _)| has_entry(content, name));
-    Ok(found.map(|(_, active)| active).collect())
+    let has_macros = has_entry(content, "Macros") || has_entry(content, "_VBA_PROJECT");
+    Ok(has_macros.then_some(Macros).into_iter().collect())
 }
 
 /// Whether the directory has an entry of this name. Entries are found by their form: the tables that lead to them may be damaged, or
 /// name one sector again and again.
 fn has_entry(content: &[u8], name: &str) -> bool {
-    let name: Vec<u8> = name
-        .encode_utf16()
-        .chain([0])
-        .flat_map(u16::to_le_bytes)
-        .collect();
+    let units = name.encode_utf16().chain([0]);
+    let name: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
     let mut entries = content.chunks_exact(ENTRY_BYTES);
     entries.any(|entry| entry.starts_with(&name) && usize::from(entry[NAME_LENGTH]) == name.len())
 }

@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use memchr::memmem;
-use regex::bytes::{Captures, Regex};
-use site_events::event::ActiveContent;
+use regex::bytes::{Captures, Regex, RegexSet};
+use site_events::event::ActiveContent::{self, EmbeddedFile, JavaScript, Launch};
 
-use super::{Look, ResumeError, kind::ResumeKind, without_white_space_before};
+use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 
 /// How far from the start readers look for the header (annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
@@ -14,24 +14,23 @@ const HEADER: &[u8] = b"%PDF-";
 /// How programs, scripts and pages begin, which are no PDF whatever their second line says.
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
-/// A character of a name as its number (7.3.5).
-static ESCAPED: LazyLock<Regex> = LazyLock::new(|| pattern("#([0-9A-Fa-f]{2})"));
 /// Keys with a value of their kind: a text such as `HTML/JavaScript` has none. Packed objects are not seen.
-static ACTIVE: LazyLock<[(Regex, ActiveContent); 3]> = LazyLock::new(|| {
-    let script =
-        r"/S\s*/JavaScript\b|/JavaScript\s*(<<|\d+\s+\d+\s+R)|/JS\s*(\(|<[\s\dA-Fa-f>]|\d+\s+\d+\s+R)";
-    let file =
-        r"/(EmbeddedFiles|EF)\s*(<<|\d+\s+\d+\s+R)|/Type\s*/EmbeddedFile\b|/Subtype\s*/FileAttachment\b";
-    [
-        (pattern(script), ActiveContent::JavaScript),
-        (pattern(file), ActiveContent::EmbeddedFile),
-        (pattern(r"/S\s*/Launch\b"), ActiveContent::Launch),
-    ]
-});
-
-fn pattern(pattern: &str) -> Regex {
-    Regex::new(&format!("(?-u){pattern}")).expect("it is a pattern")
-}
+const ACTIVE: [(&str, ActiveContent); 6] = [
+    (r"(?-u)/S\s*/JavaScript\b", JavaScript),
+    (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
+    (r"(?-u)/JS\s*(\(|<[\s\dA-Fa-f>]|\d+\s+\d+\s+R)", JavaScript),
+    (r"(?-u)/S\s*/Launch\b", Launch),
+    (r"(?-u)/(EmbeddedFiles|EF)\s*(<<|\d+\s+\d+\s+R)", EmbeddedFile),
+    (
+        r"(?-u)/Type\s*/EmbeddedFile\b|/Subtype\s*/FileAttachment\b",
+        EmbeddedFile,
+    ),
+];
+static PATTERNS: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(ACTIVE.map(|(pattern, _)| pattern)).expect("they are patterns"));
+/// A character of a name as its number (7.3.5).
+static ESCAPED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
 /// Anything may stand behind the last trailer: servers leave padding and remarks there, and readers ignore them.
 ///
@@ -46,8 +45,8 @@ pub fn look(content: &[u8]) -> Look {
         let digits = str::from_utf8(&escaped[1]).unwrap_or_default();
         u8::from_str_radix(digits, 16).map_or_else(|_| Vec::new(), |byte| vec![byte])
     });
-    let found = ACTIVE.iter().filter(|(active, _)| active.is_match(&content));
-    Ok(found.map(|(_, active)| *active).collect())
+    let found = PATTERNS.matches(&content).into_iter();
+    Ok(found.map(|pattern| ACTIVE[pattern].1).collect())
 }
 
 /// Drivers of printers and servers leave text before the header.
@@ -58,8 +57,8 @@ fn has_header(content: &[u8]) -> bool {
     };
     let is_text = |byte: &u8| byte.is_ascii_graphic() || b"\t\n\x0c\r\x1b ".contains(byte);
     let before = without_white_space_before(&head[..start]);
-    let version = &content[start + HEADER.len()..];
-    version.first().is_some_and(u8::is_ascii_digit)
+    let version = content.get(start + HEADER.len());
+    version.is_some_and(u8::is_ascii_digit)
         && before.iter().all(is_text)
         && !OTHER_KINDS.iter().any(|other| before.starts_with(other))
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
-    kind::ResumeKind,
+    ResumeKind,
     samples::{KINDS, doc, docx, is_taken, pdf},
 };
 

@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-use super::{Look, kind::ResumeKind, verification};
+use super::{Look, ResumeKind};
 
 pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
 
@@ -117,7 +117,7 @@ pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// What a look into this shows.
 pub fn look(kind: ResumeKind, content: &[u8]) -> Look {
-    verification::look(kind, content)
+    super::look(kind, content)
 }
 
 /// Whether this is taken, whatever it holds.
