@@ -4,9 +4,8 @@ use std::{error::Error, time::Duration};
 
 use aws_sdk_s3::{
     Client,
-    config::{http::HttpResponse, timeout::TimeoutConfig},
+    config::timeout::TimeoutConfig,
     error::{ProvideErrorMetadata, SdkError},
-    primitives::DateTime,
     types::{CompletedMultipartUpload, CompletedPart},
 };
 use time::OffsetDateTime;
@@ -69,18 +68,14 @@ impl Bucket {
         let mut files = Vec::new();
         while let Some(page) = pages.next().await {
             let page = page.map_err(|error| failed("list the bucket", &error))?;
-            files.extend(
-                page.contents
-                    .unwrap_or_default()
-                    .into_iter()
-                    .filter_map(|object| {
-                        Some(ListedFile {
-                            key: object.key?,
-                            bytes: u64::try_from(object.size?).ok()?,
-                            stored: point_in_time(object.last_modified?)?,
-                        })
-                    }),
-            );
+            let objects = page.contents.unwrap_or_default().into_iter();
+            files.extend(objects.filter_map(|object| {
+                Some(ListedFile {
+                    key: object.key?,
+                    bytes: u64::try_from(object.size?).ok()?,
+                    stored: OffsetDateTime::from_unix_timestamp(object.last_modified?.secs()).ok()?,
+                })
+            }));
         }
         Ok(files)
     }
@@ -160,15 +155,8 @@ impl Bucket {
 }
 
 /// A call failed.
-fn failed<E>(action: &'static str, error: &SdkError<E, HttpResponse>) -> ResumeStoreError
-where
-    E: Error + ProvideErrorMetadata + 'static,
-{
+fn failed<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkError<E>) -> ResumeStoreError {
     ResumeStoreError::of_settings("BACKUP_S3", action, error)
-}
-
-fn point_in_time(stored: DateTime) -> Option<OffsetDateTime> {
-    OffsetDateTime::from_unix_timestamp(stored.secs()).ok()
 }
 
 /// As much as a part holds, or what is left.

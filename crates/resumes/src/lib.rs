@@ -14,13 +14,13 @@ mod store_error;
 mod upload_records;
 
 use std::{
+    io::{self, ErrorKind},
     path::Path,
     time::{Duration, Instant},
 };
 
 use aws_sdk_s3::{
     Client,
-    config::http::HttpResponse,
     config::{
         BehaviorVersion, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
         retry::RetryConfig, timeout::TimeoutConfig,
@@ -158,7 +158,7 @@ impl ResumeStore {
     ) -> Result<(), ResumeStoreError> {
         let started = Instant::now();
         let span = self.span("PutObject");
-        let putting = self.put_object(key, file, content_type);
+        let putting = self.put_file(key, file, content_type);
         let put = putting.instrument(span.clone()).await;
         let outcome = if put.is_ok() { "stored" } else { "failed" };
         if put.is_err() {
@@ -185,24 +185,21 @@ impl ResumeStore {
         )
     }
 
+    async fn put_file(&self, key: &ResumeKey, file: &Path, kind: &str) -> Result<(), ResumeStoreError> {
+        let body = ByteStream::from_path(file).await;
+        let body = body.map_err(|error| ResumeStoreError::of_ours("read the spooled résumé", &error))?;
+        self.put_object(key.as_str(), Some(kind), body).await
+    }
+
     async fn put_object(
         &self,
-        key: &ResumeKey,
-        file: &Path,
-        content_type: &str,
+        key: &str,
+        content_type: Option<&str>,
+        body: ByteStream,
     ) -> Result<(), ResumeStoreError> {
-        let body = ByteStream::from_path(file)
-            .await
-            .map_err(|error| ResumeStoreError::of_ours("read the spooled résumé", &error))?;
-        let put = self
-            .client
-            .put_object()
-            .bucket(&self.bucket)
-            .key(key.as_str())
-            .content_type(content_type)
-            .body(body)
-            .send()
-            .await;
+        let put = self.client.put_object().bucket(&self.bucket).key(key);
+        let put = put.set_content_type(content_type.map(str::to_owned)).body(body);
+        let put = put.send().await;
         put.map(drop)
             .map_err(|error| ResumeStoreError::new("take the résumé", &error))
     }
@@ -213,13 +210,8 @@ impl ResumeStore {
     ///
     /// If the store did not say that it is gone.
     pub async fn delete(&self, key: &ResumeKey) -> Result<(), ResumeStoreError> {
-        let deleted = self
-            .client
-            .delete_object()
-            .bucket(&self.bucket)
-            .key(key.as_str())
-            .send()
-            .await;
+        let delete = self.client.delete_object().bucket(&self.bucket);
+        let deleted = delete.key(key.as_str()).send().await;
         deleted
             .map(drop)
             .map_err(|error| ResumeStoreError::new("remove the résumé", &error))
@@ -241,27 +233,13 @@ impl ResumeStore {
     ///
     /// If it is not there, or not all of it arrived.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
-        let getting = self
-            .client
-            .get_object()
-            .bucket(&self.bucket)
-            .key(key.as_str())
-            .send();
-        let mut object = getting
-            .instrument(self.span("GetObject"))
-            .await
-            .map_err(|error| ResumeStoreError::new("give the résumé", &error))?;
-        // Room for all of it at once, and no second copy.
-        let length = object.content_length.unwrap_or_default();
-        let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
-        while let Some(piece) = object.body.next().await {
-            let piece = piece.map_err(|error| ResumeStoreError::cut_off("give the résumé", &error))?;
-            content.extend_from_slice(&piece);
-        }
+        let getting = self.object(key.as_str()).instrument(self.span("GetObject"));
+        let missing = || ResumeStoreError::of_ours("give the résumé", &io::Error::from(ErrorKind::NotFound));
+        let (_, content) = getting.await?.ok_or_else(missing)?;
         Ok(content)
     }
 
-    async fn first_key(&self) -> Result<Option<String>, SdkError<ListObjectsV2Error, HttpResponse>> {
+    async fn first_key(&self) -> Result<Option<String>, SdkError<ListObjectsV2Error>> {
         let listing = self.client.list_objects_v2().bucket(&self.bucket).max_keys(1);
         let mut objects = listing.send().await?.contents.unwrap_or_default();
         Ok(objects.pop().and_then(|object| object.key))

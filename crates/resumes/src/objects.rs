@@ -2,6 +2,7 @@
 
 use aws_sdk_s3::error::SdkError;
 use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt as _;
 
 use crate::{ResumeStore, ResumeStoreError};
 
@@ -49,9 +50,12 @@ impl ResumeStore {
             key: key.to_owned(),
             content_type: object.content_type,
         };
-        let content = object.body.collect().await;
-        let content = content.map_err(|error| ResumeStoreError::cut_off("give the object", &error))?;
-        Ok(Some((info, content.to_vec())))
+        // Room for all of it at once, and no second copy.
+        let length = object.content_length.unwrap_or_default();
+        let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        let read = object.body.into_async_read().read_to_end(&mut content).await;
+        read.map_err(|error| ResumeStoreError::cut_off("give the object", &error))?;
+        Ok(Some((info, content)))
     }
 
     /// Stores an object.
@@ -60,17 +64,8 @@ impl ResumeStore {
     ///
     /// If the store did not take it.
     pub async fn restore(&self, info: &ObjectInfo, content: Vec<u8>) -> Result<(), ResumeStoreError> {
-        let put = self
-            .client
-            .put_object()
-            .bucket(&self.bucket)
-            .key(&info.key)
-            .set_content_type(info.content_type.clone())
-            .body(content.into())
-            .send();
-        put.await
-            .map(drop)
-            .map_err(|error| ResumeStoreError::new("take the object", &error))
+        let content_type = info.content_type.as_deref();
+        self.put_object(&info.key, content_type, content.into()).await
     }
 
     /// Whether the bucket holds no object; a missing one holds none.

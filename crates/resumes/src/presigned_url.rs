@@ -22,17 +22,11 @@ impl ResumeStore {
     ) -> Result<String, ResumeStoreError> {
         let presigning = PresigningConfig::expires_in(lifetime)
             .map_err(|error| ResumeStoreError::of_ours("sign a link", &error))?;
-        let signed = self
-            .client
-            .get_object()
-            .bucket(&self.bucket)
-            .key(key)
-            .response_content_disposition(content_disposition(file_name))
-            .presigned(presigning)
-            .await;
-        signed
-            .map(|request| request.uri().to_owned())
-            .map_err(|error| ResumeStoreError::new("sign a link", &error))
+        let get = self.client.get_object().bucket(&self.bucket).key(key);
+        let get = get.response_content_disposition(content_disposition(file_name));
+        let signed = get.presigned(presigning).await;
+        let signed = signed.map_err(|error| ResumeStoreError::new("sign a link", &error))?;
+        Ok(signed.uri().to_owned())
     }
 }
 

@@ -1,8 +1,9 @@
 //! Public access: whether the bucket is open to requests without credentials.
 
+use std::error::Error;
+
 use aws_sdk_s3::{
     Client,
-    config::http::HttpResponse,
     error::{ProvideErrorMetadata, SdkError},
 };
 
@@ -17,7 +18,7 @@ impl ResumeStore {
     pub async fn is_public(settings: &S3Settings) -> Result<bool, ResumeStoreError> {
         let anybody = Client::from_conf(config(settings).allow_no_auth().build());
         let anybody = Self::over(settings, anybody);
-        if forbidden_as_none(anybody.first_key().await)?.is_some() {
+        if is_allowed(anybody.first_key().await)? {
             return Ok(true);
         }
         let ours = Self::new(settings).first_key().await;
@@ -25,24 +26,18 @@ impl ResumeStore {
             return Ok(false);
         };
         let head = anybody.client.head_object().bucket(&anybody.bucket).key(key);
-        forbidden_as_none(head.send().await).map(|head| head.is_some())
+        is_allowed(head.send().await)
     }
 }
 
-/// What a request without credentials got, or `None` where it was refused.
-fn forbidden_as_none<T, E>(
-    answer: Result<T, SdkError<E, HttpResponse>>,
-) -> Result<Option<T>, ResumeStoreError>
-where
-    E: std::error::Error + ProvideErrorMetadata + 'static,
-{
+/// Whether a request without credentials got an answer, and was not refused.
+fn is_allowed<T, E: Error + ProvideErrorMetadata + 'static>(
+    answer: Result<T, SdkError<E>>,
+) -> Result<bool, ResumeStoreError> {
+    let status = |error: &SdkError<E>| error.raw_response().map(|answer| answer.status().as_u16());
     match answer {
-        Ok(got) => Ok(Some(got)),
-        Err(error) if error.raw_response().is_some_and(is_refusal) => Ok(None),
+        Ok(_) => Ok(true),
+        Err(error) if matches!(status(&error), Some(401 | 403)) => Ok(false),
         Err(error) => Err(ResumeStoreError::new("say whether it is public", &error)),
     }
-}
-
-fn is_refusal(response: &HttpResponse) -> bool {
-    matches!(response.status().as_u16(), 401 | 403)
 }

@@ -2,49 +2,43 @@
 
 use std::error::Error;
 
-use aws_sdk_s3::{
-    config::http::HttpResponse,
-    error::{ProvideErrorMetadata, SdkError},
-};
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use site_service::error_line;
 
 /// What the store could not do. The text is for logs and operators; it holds keys, never content.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}{}", .advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default())]
 pub struct ResumeStoreError {
-    problem: String,
-    advice: Option<String>,
+    /// What it could not do, without what to do about it.
+    pub problem: String,
+    /// What to do about it, with the settings to look at, where they may be to blame.
+    pub advice: Option<String>,
     is_away: bool,
 }
 
 impl ResumeStoreError {
     /// A call to the bucket of résumés failed.
-    pub(crate) fn new<E>(action: &'static str, error: &SdkError<E, HttpResponse>) -> Self
-    where
-        E: Error + ProvideErrorMetadata + 'static,
-    {
+    pub(crate) fn new<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkError<E>) -> Self {
         Self::of_settings("S3", action, error)
     }
 
     /// A call to a bucket that the settings which begin so describe failed.
-    pub(crate) fn of_settings<E>(
-        settings: &str,
-        action: &'static str,
-        error: &SdkError<E, HttpResponse>,
-    ) -> Self
+    pub(crate) fn of_settings<E>(settings: &str, action: &str, error: &SdkError<E>) -> Self
     where
         E: Error + ProvideErrorMetadata + 'static,
     {
         let (reason, advice) = reason(settings, error);
+        let answer = error.raw_response();
         Self {
+            problem: format!("the store could not {action}: {reason}"),
             advice,
-            is_away: is_away(error),
-            ..Self::failed(action, &reason)
+            is_away: !matches!(error, SdkError::ConstructionFailure(_))
+                && answer.is_none_or(|answer| answer.status().is_server_error()),
         }
     }
 
     /// The store began to answer and did not end.
-    pub(crate) fn cut_off(action: &'static str, error: &(dyn Error + 'static)) -> Self {
+    pub(crate) fn cut_off(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             is_away: true,
             ..Self::of_ours(action, error)
@@ -52,26 +46,12 @@ impl ResumeStoreError {
     }
 
     /// It failed on our side, before the store was asked.
-    pub(crate) fn of_ours(action: &'static str, error: &(dyn Error + 'static)) -> Self {
-        Self::failed(action, &error_line(error))
-    }
-
-    fn failed(action: &'static str, reason: &str) -> Self {
+    pub(crate) fn of_ours(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
-            problem: format!("the store could not {action}: {reason}"),
+            problem: format!("the store could not {action}: {}", error_line(error)),
             advice: None,
             is_away: false,
         }
-    }
-
-    /// What it could not do, without what to do about it.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-
-    /// What to do about it, with the settings to look at, where they may be to blame.
-    pub fn advice(&self) -> Option<&str> {
-        self.advice.as_deref()
     }
 
     /// Whether the store itself is away: not reached, not answering, or 5xx.
@@ -80,17 +60,8 @@ impl ResumeStoreError {
     }
 }
 
-/// Whether a call failed because the store is away: it said 5xx, or nothing that could be understood.
-fn is_away<E>(error: &SdkError<E, HttpResponse>) -> bool {
-    match error {
-        SdkError::ServiceError(answer) => answer.raw().status().is_server_error(),
-        SdkError::ConstructionFailure(_) => false,
-        _ => true,
-    }
-}
-
 /// What is wrong, and what to do about it.
-fn reason<E>(settings: &str, error: &SdkError<E, HttpResponse>) -> (String, Option<String>)
+fn reason<E>(settings: &str, error: &SdkError<E>) -> (String, Option<String>)
 where
     E: Error + ProvideErrorMetadata + 'static,
 {
@@ -118,7 +89,6 @@ where
 /// What to do about an answer, where a setting may be to blame. The answer to HEAD has no code.
 fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
     Some(match (status, code) {
-        (_, Some("RequestTimeTooSkewed")) => "set this machine's clock".to_owned(),
         (401 | 403, _) => {
             format!("see {settings}_ACCESS_KEY_ID and {settings}_SECRET_ACCESS_KEY, and what that key may do")
         }
@@ -126,7 +96,6 @@ fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
             format!("see {settings}_REGION")
         }
         (_, Some("NoSuchBucket" | "NotFound")) => format!("see {settings}_BUCKET"),
-        (500.., _) => "look at the store's log".to_owned(),
         _ => return None,
     })
 }

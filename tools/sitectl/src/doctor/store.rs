@@ -8,9 +8,9 @@ use crate::finding::Finding;
 pub async fn examine(settings: &S3Settings) -> Vec<Finding> {
     let what = format!("S3 bucket {}", settings.s3_bucket);
     if let Err(error) = ResumeStore::new(settings).check().await {
-        let see = error.advice().unwrap_or("look at the store's log");
+        let see = error.advice.as_deref().unwrap_or("look at the store's log");
         let remedy = format!("{see}; where the bucket is missing, run `sitectl setup`");
-        return vec![Finding::wrong(what, error.problem(), remedy)];
+        return vec![Finding::wrong(what, error.problem, remedy)];
     }
     let reached = Finding::ok(&*what, "can be used");
     let secrecy = match ResumeStore::is_public(settings).await {
