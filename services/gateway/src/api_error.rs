@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 use site_service::status;
 use tonic::{Code, Status};
 
@@ -22,8 +22,6 @@ const CONTACT: &str = "/api/contact";
 const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
                           key of its own.";
 
-/// What tells a script that a challenge is to be solved.
-const CHALLENGE: &str = "challenge";
 /// What whoever cannot solve one is told. The other way stands beside it.
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
                          a few minutes.";
@@ -35,12 +33,9 @@ pub struct ApiError {
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
-    asked: Option<Asked>,
+    /// That work is asked for, and which; null where the sender can be given none.
+    challenge: Option<Value>,
 }
-
-/// That work is asked for, and which, where the sender can be given any.
-#[derive(Debug, Clone)]
-struct Asked(Option<Box<Challenge>>);
 
 impl ApiError {
     /// The error with the usual sentence of its status.
@@ -69,7 +64,7 @@ impl ApiError {
             sentence: sentence.to_owned(),
             fields: BTreeMap::new(),
             retry_after: None,
-            asked: None,
+            challenge: None,
         }
     }
 
@@ -84,7 +79,7 @@ impl ApiError {
     /// The error of a form that a challenge has to be solved for; without one, the sender cannot solve any.
     pub fn challenge(challenge: Option<Challenge>) -> Self {
         Self {
-            asked: Some(Asked(challenge.map(Box::new))),
+            challenge: Some(json!(challenge)),
             ..Self::with_message(StatusCode::TOO_MANY_REQUESTS, UNCHECKED)
         }
     }
@@ -115,7 +110,7 @@ impl ApiError {
 
     /// Whether a challenge has to be solved first.
     pub fn is_challenge(&self) -> bool {
-        self.asked.is_some()
+        self.challenge.is_some()
     }
 
     /// What the visitor is told.
@@ -137,16 +132,16 @@ impl ApiError {
         pause.into_iter().collect()
     }
 
-    fn body(&self, word: &str) -> serde_json::Value {
+    fn body(&self, word: &str) -> Value {
         let mut body = json!({ "success": false, word: self.sentence });
         if !self.fields.is_empty() {
             body["fields"] = json!(self.fields);
         }
-        if let Some(Asked(challenge)) = &self.asked {
+        if let Some(challenge) = &self.challenge {
             body[word] = json!(format!("{} {}", self.sentence, *OTHER_WAY));
-            body["code"] = json!(CHALLENGE);
-            if let Some(challenge) = challenge {
-                body["challenge"] = json!(challenge);
+            body["code"] = json!("challenge");
+            if !challenge.is_null() {
+                body["challenge"] = challenge.clone();
             }
         }
         body
@@ -159,11 +154,9 @@ impl From<Status> for ApiError {
         match status.code() {
             Code::InvalidArgument => {
                 let fields = status::violations(&status);
-                let sentence = match fields.get("token") {
-                    Some(sentence) => sentence.clone(),
-                    None => Self::of(StatusCode::UNPROCESSABLE_ENTITY).sentence,
-                };
-                Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, sentence).with_fields(fields)
+                let refused = Self::of(StatusCode::UNPROCESSABLE_ENTITY);
+                let sentence = fields.get("token").unwrap_or(&refused.sentence).clone();
+                Self { sentence, ..refused }.with_fields(fields)
             }
             Code::AlreadyExists => Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED),
             Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),

@@ -2,33 +2,17 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 const BRAND: &str = include_str!("../../../brand.json");
 
-/// The other way for whoever's form cannot be taken; empty where `brand.json` says none.
+/// The other way for whoever's form cannot be taken.
 pub static OTHER_WAY: LazyLock<String> = LazyLock::new(|| {
-    let brand: Option<Brand> = serde_json::from_str(BRAND).ok();
-    brand.as_ref().map(Brand::other_way).unwrap_or_default()
+    let brand: Value = serde_json::from_str(BRAND).unwrap_or_default();
+    let [email, phone] = [&brand["emails"]["sales"], &brand["phone"]].map(|value| value.as_str());
+    let (email, phone) = (email.unwrap_or_default(), phone.unwrap_or_default());
+    format!("You may also write to {email} or call {phone}.")
 });
-
-#[derive(Deserialize)]
-struct Brand {
-    emails: Emails,
-    phone: String,
-}
-
-#[derive(Deserialize)]
-struct Emails {
-    sales: String,
-}
-
-impl Brand {
-    fn other_way(&self) -> String {
-        let (email, phone) = (&self.emails.sales, &self.phone);
-        format!("You may also write to {email} or call {phone}.")
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -21,30 +21,12 @@ const SMALL_BYTES: usize = 16 * 1024;
 /// How long a body may wait for room.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How many bytes of large bodies may be held at once. A body holds its own from before it is read until its request is answered.
-#[derive(Clone)]
-pub struct BodyBudget(Arc<Semaphore>);
-
 /// The limits of one route's bodies.
 pub struct FormBodies {
-    budget: BodyBudget,
+    /// How many bytes of large bodies may be held at once. A body holds its own from before it is read until its request is answered.
+    pub budget: Arc<Semaphore>,
     /// The largest body that the route takes.
-    max_bytes: usize,
-}
-
-impl BodyBudget {
-    /// A budget of so many bytes.
-    pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Semaphore::new(bytes.max(FORM_BYTES))))
-    }
-
-    /// Bodies of one route, each of so many bytes at most.
-    pub fn of(&self, max_bytes: usize) -> FormBodies {
-        FormBodies {
-            budget: self.clone(),
-            max_bytes,
-        }
-    }
+    pub max_bytes: usize,
 }
 
 impl FormBodies {
@@ -79,7 +61,7 @@ impl FormBodies {
             return Ok(None);
         }
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.budget.0).acquire_many_owned(permits);
+        let room = Arc::clone(&self.budget).acquire_many_owned(permits);
         match timeout(QUEUE_TIMEOUT, room).await {
             Ok(Ok(room)) => Ok(Some(room)),
             _ => Err(Limit::Bodies.exceeded()),
@@ -95,7 +77,10 @@ mod tests {
     use super::*;
 
     fn bodies() -> FormBodies {
-        BodyBudget::new(1024 * 1024).of(FORM_BYTES)
+        FormBodies {
+            budget: Arc::new(Semaphore::new(1024 * 1024)),
+            max_bytes: FORM_BYTES,
+        }
     }
 
     fn unending() -> Body {
@@ -121,7 +106,7 @@ mod tests {
     #[tokio::test]
     async fn a_large_body_holds_its_bytes_as_long_as_its_request_takes() {
         let bodies = bodies();
-        let free = || bodies.budget.0.available_permits();
+        let free = || bodies.budget.available_permits();
         let all = free();
         let (_, held) = bodies
             .read(vec![b'x'; 20_000].into())

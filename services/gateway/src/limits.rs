@@ -13,11 +13,8 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
 
 /// Made once: a flood is refused by the thousand.
 static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
-    metrics::meter()
-        .u64_counter("site.limit.refusals")
-        .with_unit("{request}")
-        .with_description("Requests that were refused by a limit")
-        .build()
+    let description = "Requests that were refused by a limit";
+    metrics::counter("site.limit.refusals", "{request}", description)
 });
 
 /// A limit that a request can be refused by.

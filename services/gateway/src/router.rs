@@ -15,6 +15,7 @@ use site_service::{
     http_middleware::{self, RequestObserver},
     idempotency, request_id,
 };
+use tokio::sync::Semaphore;
 use tower_http::cors::CorsLayer;
 
 use crate::{
@@ -24,8 +25,8 @@ use crate::{
     api_error::{self, ApiError},
     app::AppState,
     challenge::{self, Challenges},
-    form_bodies::{BodyBudget, FORM_BYTES},
-    form_pages::{BodyKeeper, FormPages, PageSource},
+    form_bodies::{FORM_BYTES, FormBodies},
+    form_pages::{FormPages, PageSource},
     limits,
     rate_limit::RateLimit,
     settings::Settings,
@@ -37,10 +38,9 @@ use crate::{
 /// is the careers service's to hold, which can name it.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const BYTES_PER_KB: usize = 1024;
-/// The largest report: two words.
-const REPORT_BYTES: usize = 4 * 1024;
-/// The largest body of a link in a mail: a token of some hundred bytes, or a mail client's few words.
-const LINK_BYTES: usize = 4 * 1024;
+/// The largest report, which is two words, and the largest body of a link in a mail: a token of some hundred bytes, or a mail client's
+/// few words.
+const SMALL_BYTES: usize = 4 * 1024;
 /// How long a form without a file may take, from its headers to its answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -58,17 +58,13 @@ pub fn router(
     let outermost = Outermost {
         observer,
         address_source: settings.visitor_address_from,
-        pages: FormPages {
-            pages: page_source(settings, &site),
-            bodies: BodyKeeper::default(),
-        },
+        pages: FormPages::new(page_source(settings, &site)),
     };
-    let budget = BodyBudget::new(settings.form_kb_at_once as usize * BYTES_PER_KB);
+    let budget = Arc::new(Semaphore::new(settings.form_kb_at_once as usize * BYTES_PER_KB));
     limits::count_none();
     let challenges = Arc::new(Challenges::new(&settings.challenge)?);
     let mut router = forms(settings, &budget, &challenges)
-        .merge(reports(settings, &budget))
-        .merge(links(settings, &budget))
+        .merge(reports_and_links(settings, &budget))
         .merge(other_routes())
         .with_state(app)
         .merge(site);
@@ -111,7 +107,7 @@ async fn answer(
     outermost.observer.observe(request, answer).await
 }
 
-fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Arc<Challenges>) -> Router<AppState> {
+fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challenges>) -> Router<AppState> {
     let form = |name, timeout, bodies| Admission {
         form: Some(FormAdmission {
             name,
@@ -124,7 +120,7 @@ fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Arc<Challenges>)
         bodies,
     };
     let without_file = |name, route| {
-        let admission = form(name, FORM_REQUEST_TIMEOUT, Some(budget.of(FORM_BYTES)));
+        let admission = form(name, FORM_REQUEST_TIMEOUT, Some(bodies(budget, FORM_BYTES)));
         admitted(route, admission)
     };
     let name = "career-application";
@@ -145,33 +141,29 @@ fn forms(settings: &Settings, budget: &BodyBudget, challenges: &Arc<Challenges>)
         )
 }
 
-/// Reports of our pages, limited by address as forms are.
-fn reports(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
-    let admission = Admission {
-        form: None,
-        rate: RateLimit::of_forms(settings),
-        timeout: FORM_REQUEST_TIMEOUT,
-        bodies: Some(budget.of(REPORT_BYTES)),
-    };
-    let report = post(api::remote_failure::report);
-    Router::new().route("/api/remote-failure", admitted(report, admission))
-}
-
-/// Where the links of mails lead, for people and for their mail clients.
-fn links(settings: &Settings, budget: &BodyBudget) -> Router<AppState> {
-    let link = |route| {
+/// Reports of our pages, limited by address as forms are, and where the links of mails lead, for people and for their mail clients.
+fn reports_and_links(settings: &Settings, budget: &Arc<Semaphore>) -> Router<AppState> {
+    let limited = |route, rate| {
         let admission = Admission {
             form: None,
-            rate: RateLimit::of_links(settings),
+            rate,
             timeout: FORM_REQUEST_TIMEOUT,
-            bodies: Some(budget.of(LINK_BYTES)),
+            bodies: Some(bodies(budget, SMALL_BYTES)),
         };
         admitted(route, admission)
     };
+    let report = limited(post(api::remote_failure::report), RateLimit::of_forms(settings));
+    let link = |route| limited(route, RateLimit::of_links(settings));
     let unsubscribe = post(api::newsletter::unsubscribe).get(api::newsletter::ask_to_unsubscribe);
     Router::new()
+        .route("/api/remote-failure", report)
         .route("/api/newsletter/confirm", link(post(api::newsletter::confirm)))
         .route("/api/newsletter/unsubscribe", link(unsubscribe))
+}
+
+fn bodies(budget: &Arc<Semaphore>, max_bytes: usize) -> FormBodies {
+    let budget = Arc::clone(budget);
+    FormBodies { budget, max_bytes }
 }
 
 fn admitted(route: MethodRouter<AppState>, admission: Admission) -> MethodRouter<AppState> {

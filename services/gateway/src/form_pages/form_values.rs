@@ -8,7 +8,6 @@ use axum::{
 };
 use futures_util::{StreamExt, stream};
 use http::{HeaderValue, header};
-use http_body_util::{BodyExt, BodyStream, StreamBody};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -16,74 +15,11 @@ use tokio::{
 
 /// How much of a body is kept: the longest message and some. A résumé comes after the texts.
 const MAX_KEPT_BYTES: usize = 512 * 1024;
-/// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
-const MAX_KEPT_BODIES: usize = 32;
 /// How long to wait for what is kept. What has not come by then is left out.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Values of a form: texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
-#[derive(Default)]
-pub struct FormValues(BTreeMap<String, String>);
-
-impl FormValues {
-    /// What was entered into a field.
-    pub fn text(&self, field: &str) -> Option<&str> {
-        self.0.get(field).map(String::as_str)
-    }
-}
-
-#[cfg(test)]
-impl<const N: usize> From<[(&str, &str); N]> for FormValues {
-    fn from(texts: [(&str, &str); N]) -> Self {
-        Self(
-            texts
-                .map(|(name, text)| (name.to_owned(), text.to_owned()))
-                .into(),
-        )
-    }
-}
-
-/// Keeps the beginnings of bodies, a bounded number at once.
-#[derive(Clone)]
-pub struct BodyKeeper(Arc<Semaphore>);
-
-impl Default for BodyKeeper {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MAX_KEPT_BODIES)))
-    }
-}
-
-impl BodyKeeper {
-    /// Reads the beginning of the request's body. Gives the request, whole as it was, and what was read; none where too many are kept.
-    pub async fn keep(&self, request: Request) -> (Request, Option<KeptBody>) {
-        let Ok(permit) = Arc::clone(&self.0).try_acquire_owned() else {
-            return (request, None);
-        };
-        let (parts, mut body) = request.into_parts();
-        let (mut frames, mut bytes, mut is_whole) = (Vec::new(), Vec::new(), false);
-        let reading = async {
-            while bytes.len() < MAX_KEPT_BYTES {
-                let Some(frame) = body.frame().await else {
-                    is_whole = true;
-                    break;
-                };
-                if let Some(data) = frame.as_ref().ok().and_then(|frame| frame.data_ref()) {
-                    bytes.extend_from_slice(data);
-                }
-                frames.push(frame);
-            }
-        };
-        let _late = timeout(READ_TIMEOUT, reading).await;
-        let kept = KeptBody {
-            content_type: parts.headers.get(header::CONTENT_TYPE).cloned(),
-            bytes,
-            is_whole,
-            _permit: permit,
-        };
-        let body = StreamBody::new(stream::iter(frames).chain(BodyStream::new(body)));
-        (Request::from_parts(parts, Body::new(body)), Some(kept))
-    }
-}
+pub type FormValues = BTreeMap<String, String>;
 
 /// The beginning of a form's body.
 pub struct KeptBody {
@@ -94,6 +30,35 @@ pub struct KeptBody {
 }
 
 impl KeptBody {
+    /// Reads the beginning of the request's body. Gives the request, whole as it was, and what was read; none without room.
+    pub async fn of(request: Request, room: &Arc<Semaphore>) -> (Request, Option<Self>) {
+        let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
+            return (request, None);
+        };
+        let (parts, body) = request.into_parts();
+        let mut body = body.into_data_stream();
+        let (mut pieces, mut bytes, mut is_whole) = (Vec::new(), Vec::new(), false);
+        let reading = async {
+            while bytes.len() < MAX_KEPT_BYTES && !is_whole {
+                let piece = body.next().await;
+                is_whole = piece.is_none();
+                if let Some(Ok(piece)) = &piece {
+                    bytes.extend_from_slice(piece);
+                }
+                pieces.extend(piece);
+            }
+        };
+        let _late = timeout(READ_TIMEOUT, reading).await;
+        let kept = Self {
+            content_type: parts.headers.get(header::CONTENT_TYPE).cloned(),
+            bytes,
+            is_whole,
+            _permit: permit,
+        };
+        let body = Body::from_stream(stream::iter(pieces).chain(body));
+        (Request::from_parts(parts, body), Some(kept))
+    }
+
     /// What was entered, but for a field that was cut.
     pub async fn values(self) -> FormValues {
         let is_multipart = |kind: &HeaderValue| kind.as_bytes().starts_with(b"multipart/");
@@ -102,10 +67,10 @@ impl KeptBody {
         } else {
             self.texts_of_pairs().await
         };
-        FormValues(texts.unwrap_or_default())
+        texts.unwrap_or_default()
     }
 
-    async fn texts_of_pairs(mut self) -> Option<BTreeMap<String, String>> {
+    async fn texts_of_pairs(mut self) -> Option<FormValues> {
         if !self.is_whole {
             let end = self.bytes.iter().rposition(|byte| *byte == b'&')?;
             self.bytes.truncate(end);
@@ -114,9 +79,9 @@ impl KeptBody {
         Some(texts.ok()?.0.into_iter().collect())
     }
 
-    async fn texts_of_parts(self) -> Option<BTreeMap<String, String>> {
+    async fn texts_of_parts(self) -> Option<FormValues> {
         let parts = Multipart::from_request(self.into_request()?, &()).await;
-        let (mut parts, mut texts) = (parts.ok()?, BTreeMap::new());
+        let (mut parts, mut texts) = (parts.ok()?, FormValues::new());
         while let Ok(Some(part)) = parts.next_field().await {
             let name = part.name().map(str::to_owned);
             let is_file = part.file_name().is_some();
@@ -135,6 +100,8 @@ impl KeptBody {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::to_bytes;
+
     use super::*;
 
     const PAIRS: &str = "application/x-www-form-urlencoded";
@@ -144,21 +111,25 @@ mod tests {
         request.body(body.into()).expect("a request")
     }
 
+    fn room() -> Arc<Semaphore> {
+        Arc::new(Semaphore::new(1))
+    }
+
     async fn values(content_type: &'static str, body: impl Into<Body>) -> FormValues {
-        let (_request, kept) = BodyKeeper::default().keep(request(content_type, body)).await;
+        let (_request, kept) = KeptBody::of(request(content_type, body), &room()).await;
         kept.expect("there is room").values().await
     }
 
     #[tokio::test]
     async fn a_form_is_kept_and_goes_on_as_it_came() {
         let body = "name=Zo%C3%AB+M&message=a%0D%0Ab";
-        let (request, kept) = BodyKeeper::default().keep(request(PAIRS, body)).await;
-        let went_on = request.into_body().collect().await.expect("a body").to_bytes();
+        let (request, kept) = KeptBody::of(request(PAIRS, body), &room()).await;
+        let went_on = to_bytes(request.into_body(), usize::MAX).await.expect("a body");
         assert_eq!(went_on, body);
         let values = kept.expect("there is room").values().await;
-        assert_eq!(values.text("name"), Some("Zoë M"));
-        assert_eq!(values.text("message"), Some("a\r\nb"));
-        assert_eq!(values.text("email"), None);
+        assert_eq!(values.get("name").map(String::as_str), Some("Zoë M"));
+        assert_eq!(values.get("message").map(String::as_str), Some("a\r\nb"));
+        assert_eq!(values.get("email"), None);
     }
 
     #[tokio::test]
@@ -170,20 +141,20 @@ mod tests {
         ];
         let chunks = stream::iter(chunks.map(Ok::<_, std::io::Error>));
         let request = request(PAIRS, Body::from_stream(chunks));
-        let (request, kept) = BodyKeeper::default().keep(request).await;
-        let went_on = request.into_body().collect().await.expect("a body").to_bytes();
+        let (request, kept) = KeptBody::of(request, &room()).await;
+        let went_on = to_bytes(request.into_body(), usize::MAX).await.expect("a body");
         assert_eq!(went_on.len(), "name=Ada&message=x".len() + MAX_KEPT_BYTES);
         let values = kept.expect("there is room").values().await;
-        assert_eq!(values.text("name"), Some("Ada"));
-        assert_eq!(values.text("message"), None);
+        assert_eq!(values.get("name").map(String::as_str), Some("Ada"));
+        assert_eq!(values.get("message"), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_does_not_come_is_not_waited_for() {
         let begun = stream::iter([Ok::<_, std::io::Error>("name=Ada&message=Hel")]).chain(stream::pending());
         let values = values(PAIRS, Body::from_stream(begun)).await;
-        assert_eq!(values.text("name"), Some("Ada"));
-        assert_eq!(values.text("message"), None);
+        assert_eq!(values.get("name").map(String::as_str), Some("Ada"));
+        assert_eq!(values.get("message"), None);
     }
 
     #[tokio::test]
@@ -197,21 +168,18 @@ mod tests {
             part("name=\"phone\"", "1").split_at(50).0.to_owned(),
         ];
         let values = values("multipart/form-data; boundary=x", body.concat()).await;
-        assert_eq!(values.text("name"), Some("Ada"));
-        assert_eq!(values.text("resume"), None);
-        assert_eq!(values.text("phone"), None);
+        assert_eq!(values.get("name").map(String::as_str), Some("Ada"));
+        assert_eq!(values.get("resume"), None);
+        assert_eq!(values.get("phone"), None);
     }
 
     #[tokio::test]
-    async fn no_more_bodies_are_kept_at_once_than_the_limit() {
-        let keeper = BodyKeeper::default();
-        let mut kept = Vec::new();
-        for _ in 0..MAX_KEPT_BODIES {
-            kept.extend(keeper.keep(request(PAIRS, "name=Ada")).await.1);
-        }
-        assert_eq!(kept.len(), MAX_KEPT_BODIES);
-        assert!(keeper.keep(request(PAIRS, "name=Ada")).await.1.is_none());
-        kept.pop();
-        assert!(keeper.keep(request(PAIRS, "name=Ada")).await.1.is_some());
+    async fn no_more_bodies_are_kept_at_once_than_there_is_room_for() {
+        let room = room();
+        let keep = || KeptBody::of(request(PAIRS, "name=Ada"), &room);
+        let (_, kept) = keep().await;
+        assert!(kept.is_some() && keep().await.1.is_none());
+        drop(kept);
+        assert!(keep().await.1.is_some());
     }
 }

@@ -35,7 +35,7 @@ fn whatever_was_entered_it_is_shown_as_text_and_the_page_stays_as_it_is() {
             let fields: BTreeMap<String, String> = [("name".to_owned(), sentence.to_string())].into();
             let error =
                 ApiError::with_message(StatusCode::UNPROCESSABLE_ENTITY, &*sentence).with_fields(fields);
-            let values = FormValues::from([("name", &*text)]);
+            let values = FormValues::from([("name".to_owned(), text.to_string())]);
             for (place, expected) in [
                 ("text:name", &text),
                 ("error:name", &sentence),

@@ -7,6 +7,8 @@ mod form_values;
 mod fuzz;
 mod pages;
 
+use std::sync::Arc;
+
 use axum::{
     extract::Request,
     middleware::Next,
@@ -14,9 +16,13 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use site_service::http_middleware::{self, Outcome};
+use tokio::sync::Semaphore;
 
-use self::{filling::fill, form_values::FormValues};
-pub use self::{form_values::BodyKeeper, pages::PageSource};
+pub use self::pages::PageSource;
+use self::{
+    filling::fill,
+    form_values::{FormValues, KeptBody},
+};
 use crate::api_error::ApiError;
 
 /// Routes of a form: on the API, and its pages on the site.
@@ -90,33 +96,35 @@ const FORMS: [FormRoute; 5] = [
     },
 ];
 
+/// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
+const MAX_KEPT_BODIES: usize = 32;
 /// Fallback where no page of the site can be had.
 const FALLBACK_PAGE: &str = include_str!("fallback.html");
 /// What visitors entered is theirs.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The form pages, and what keeps the bodies that are filled into them.
-#[derive(Clone)]
+/// The form pages, and room for the bodies that are filled into them.
 pub struct FormPages {
     /// None where the gateway serves the API alone.
-    pub pages: Option<PageSource>,
-    pub bodies: BodyKeeper,
+    pages: Option<PageSource>,
+    room: Arc<Semaphore>,
 }
 
 /// A browser that shows a page names HTML; scripts name JSON, or anything (RFC 9110, 12.5.1).
 fn asks_for_a_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
-    let ranges: Vec<&str> = accepted
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|range| range.split(';').next())
-        .map(str::trim)
-        .collect();
-    let names = |media_type| ranges.iter().any(|range| range.eq_ignore_ascii_case(media_type));
+    let ranges = accepted.filter_map(|value| value.to_str().ok().map(str::to_ascii_lowercase));
+    let ranges: Vec<String> = ranges.collect();
+    let names = |media_type| ranges.iter().any(|ranges| ranges.contains(media_type));
     names("text/html") && !names("application/json")
 }
 
 impl FormPages {
+    pub fn new(pages: Option<PageSource>) -> Self {
+        let room = Arc::new(Semaphore::new(MAX_KEPT_BODIES));
+        Self { pages, room }
+    }
+
     /// Answers browsers with pages, and everyone else as the router does.
     pub async fn answer(&self, request: Request, next: Next) -> Response {
         let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
@@ -130,7 +138,7 @@ impl FormPages {
     }
 
     async fn submit(&self, form: &FormRoute, request: Request, next: Next) -> Response {
-        let (request, kept) = self.bodies.keep(request).await;
+        let (request, kept) = KeptBody::of(request, &self.room).await;
         let answer = http_middleware::guarded(request, next).await;
         let mut page = if answer.status().is_success() {
             Redirect::to(form.accepted).into_response()

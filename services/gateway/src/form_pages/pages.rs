@@ -1,6 +1,6 @@
 //! Page source: the site's pages, from where they are served: the gateway's own folder, or the shell's server.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use axum::{
@@ -30,18 +30,11 @@ pub struct Page {
 }
 
 /// Where the pages are.
-#[derive(Clone)]
 pub enum PageSource {
     /// In the folder that the gateway serves.
     Local(Router),
     /// At another server.
-    Remote(Arc<PageServer>),
-}
-
-/// A server that has the pages.
-pub struct PageServer {
-    client: Client<HttpConnector, Body>,
-    address: Uri,
+    Remote(Box<Client<HttpConnector, Body>>, Uri),
 }
 
 impl PageSource {
@@ -51,7 +44,7 @@ impl PageSource {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
             .build_http();
-        Self::Remote(Arc::new(PageServer { client, address }))
+        Self::Remote(Box::new(client), address)
     }
 
     /// The page at a path of the site, if it can be had.
@@ -70,10 +63,10 @@ impl PageSource {
                 let request = Request::get(path).body(Body::empty())?;
                 site.clone().oneshot(request).await?
             }
-            Self::Remote(server) => {
-                let mut parts = server.address.clone().into_parts();
+            Self::Remote(client, address) => {
+                let mut parts = address.clone().into_parts();
                 parts.path_and_query = Some(path.parse()?);
-                let answer = server.client.get(Uri::from_parts(parts)?).await?;
+                let answer = client.get(Uri::from_parts(parts)?).await?;
                 answer.map(Body::new)
             }
         };
