@@ -20,7 +20,7 @@ impl AppState {
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self {
             services: Arc::new(Services::new(settings)?),
-            uploads: Arc::new(Uploads::new(settings)),
+            uploads: Arc::new(Uploads::new(settings.uploads_at_once)),
         })
     }
 }

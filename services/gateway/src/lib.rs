@@ -26,7 +26,6 @@ mod stopping;
 mod submission_key;
 mod submissions;
 mod unread_body;
-mod upload_body;
 mod uploads;
 
 use std::{sync::Arc, time::Duration};

@@ -55,9 +55,6 @@ pub struct Settings {
     /// Uploads that are read at the same time; others wait
     #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
     pub uploads_at_once: usize,
-    /// Bytes a second that an upload must arrive with while others wait, and as many more for each 5 s that it takes
-    #[arg(long, env = "UPLOAD_LEAST_RATE", default_value = "8000")]
-    pub upload_least_rate: NonZeroU32,
     /// Seconds an upload may take from its first byte to its answer
     #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1..))]
     pub upload_timeout: Duration,

@@ -16,25 +16,17 @@ pub struct SubmissionMetrics {
     submissions: Counter<u64>,
 }
 
-/// Marks an answer to a submission that only looked accepted: a robot filled the field
-/// that people do not see.
-#[derive(Clone, Copy)]
-pub struct Spam;
-
-/// Marks an answer to a form that a check sent: visitors' figures leave it out.
-#[derive(Clone, Copy)]
-pub struct Synthetic;
+/// A submission that only looks accepted: a robot filled the field that people do not see.
+pub const SPAM: Outcome = Outcome("spam");
+/// A form that a check sent: visitors' figures leave it out.
+pub const SYNTHETIC: Outcome = Outcome("synthetic");
 
 impl SubmissionMetrics {
     /// The metrics of the form of this name.
     pub fn new(name: &'static str) -> Self {
         let metrics = Self {
             name,
-            submissions: metrics::meter()
-                .u64_counter("site.submissions")
-                .with_unit("{submission}")
-                .with_description("Forms that were answered")
-                .build(),
+            submissions: metrics::counter("site.submissions", "{submission}", "Forms that were answered"),
         };
         // Whoever watches sees the first fault only as an increase over none.
         for outcome in ALERTED_OUTCOMES {
@@ -46,12 +38,10 @@ impl SubmissionMetrics {
     /// Counts an answer of the form, and has its log line say what came of it.
     pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
-        if extensions.get::<Synthetic>().is_some() {
-            answer.extensions_mut().insert(Outcome("synthetic"));
-            return;
-        }
+        let known = extensions.get().map(|Outcome(known)| *known);
         let outcome = match answer.status() {
-            _ if extensions.get::<Spam>().is_some() => "spam",
+            _ if known == Some(SYNTHETIC.0) => return,
+            _ if known == Some(SPAM.0) => SPAM.0,
             _ if extensions.get::<ApiError>().is_some_and(ApiError::is_challenge) => "challenged",
             StatusCode::OK => "accepted",
             StatusCode::UNPROCESSABLE_ENTITY => "invalid",

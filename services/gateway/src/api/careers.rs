@@ -1,7 +1,7 @@
 //! `POST /api/career-application`: the multipart body goes on to the careers service
 //! part by part, as it arrives. Nothing of it is held whole.
 
-use std::{pin::pin, sync::Arc};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -10,13 +10,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
+use site_proto::careers::v1::careers_service_client::CareersServiceClient;
 use site_service::drain::Drain;
 use tonic::{Code, Status};
 use utoipa::ToSchema;
 
 use super::{
     Accepted, Attribution, Submission, SubmissionHeaders,
-    parts::{self, Forwarded},
+    parts::{self, Arrivals, Forwarded},
     spam,
     unsent_parts::UnsentParts,
 };
@@ -28,7 +29,6 @@ use crate::{
     forwarding::{call, not_repeatable, repeated},
     limits::Limit,
     stopping::{RECEIVING_ENDS, stopping},
-    upload_body::Arrivals,
 };
 
 /// An application for an internship. Parts may come in any order; a missing field counts as empty.
@@ -90,20 +90,20 @@ pub async fn apply(
     request: Request,
 ) -> Result<Response, ApiError> {
     let drain = Drain::of(request.extensions());
-    let uploads = &app.uploads;
     if !content_type::is(request.headers(), "multipart/form-data") {
         return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
-    let place = tokio::select! {
-        place = uploads.place(address) => place?,
+    let upload = tokio::select! {
+        upload = app.uploads.begin(address) => upload?,
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
-    let (form, arrivals) = Arrivals::begin(request, Arc::clone(&place.upload)).await?;
+    let (form, arrivals) = Arrivals::begin(request, Arc::clone(&upload)).await?;
     let (request_id, deadline) = (submission.request_id.clone(), submission.deadline);
     let (parts, unsent) = UnsentParts::channel();
     let apply = |time| {
-        let request = call(unsent.stream(), &request_id, time);
-        let (mut careers, unsent) = (app.services.careers.clone(), &unsent);
+        let request = call(Arc::clone(&unsent).stream(), &request_id, time);
+        let mut careers = CareersServiceClient::new(app.services.careers.clone());
+        let unsent = &unsent;
         async move {
             let applied = careers.apply(request).await;
             applied.map_err(|status| {
@@ -115,24 +115,16 @@ pub async fn apply(
             })
         }
     };
-    // A body that never begins is its sender's fault, and no service's.
-    let mut applied = pin!(async {
-        place.upload.begins().await;
-        let time = deadline.left(uploads.timeout);
-        repeated(time, apply).await
-    });
+    let mut applied = pin!(repeated(deadline.left(Duration::MAX), apply));
     tokio::select! {
-        forwarded = parts::forward(form, arrivals, submission, parts) => {
-            place.upload.end();
-            match forwarded? {
-                Forwarded::Application => applied.await?,
-                // Without the commit the service keeps nothing.
-                Forwarded::Spam => return Ok(spam(Accepted::YES)),
-            }
-        }
+        forwarded = parts::forward(form, arrivals, submission, parts) => match forwarded? {
+            Forwarded::Application => applied.await?,
+            // Without the commit the service keeps nothing.
+            Forwarded::Spam => return Ok(spam(Accepted::YES)),
+        },
         // The service refused what it had so far.
         refused = &mut applied => refused.map_err(refused_early)?,
-        () = place.lost() => return Err(Limit::Pace.exceeded()),
+        () = upload.lost.cancelled() => return Err(Limit::Pace.exceeded()),
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
     };
     Ok(Accepted::YES.into_response())

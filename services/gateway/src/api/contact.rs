@@ -8,11 +8,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
-use site_proto::contact::v1::SubmitRequest;
+use site_proto::contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient};
 use utoipa::ToSchema;
 
-use super::{AnyForm, Attribution, Submission, SubmissionHeaders, json, spam};
-use crate::{api_error::ApiError, app::AppState, forwarding::send, submissions::Synthetic};
+use super::{AnyForm, Attribution, Submission, SubmissionHeaders, spam};
+use crate::{api_error::ApiError, app::AppState, forwarding::send, submissions::SYNTHETIC};
 
 /// A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -30,7 +30,7 @@ pub struct ContactForm {
     #[schema(required, min_length = 1, max_length = 10_000)]
     message: String,
     /// Where the visitor came from
-    #[serde(default, deserialize_with = "json::object_or_none")]
+    #[serde(default)]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]
@@ -102,22 +102,18 @@ pub async fn submit(
         .with("message", &form.message);
     let message = SubmitRequest {
         idempotency_key: key.finish(SystemTime::now()).to_string(),
-        attribution: submission.attribution(form.attribution),
+        attribution: form.attribution.map(Into::into),
         name: form.name,
         email: form.email,
         message: form.message,
         synthetic_mark: submission.synthetic_mark.take().unwrap_or_default(),
     };
-    let Submission {
-        request_id, deadline, ..
-    } = submission;
-    let stored = send(message, &request_id, deadline, async |request| {
-        app.services.contact.clone().submit(request).await
-    });
-    let stored = stored.await?;
+    let contact = ContactServiceClient::new(app.services.contact.clone());
+    let submit = async |request| contact.clone().submit(request).await;
+    let stored = send(message, &submission, submit).await?;
     let mut answer = RECEIVED.into_response();
     if stored.synthetic {
-        answer.extensions_mut().insert(Synthetic);
+        answer.extensions_mut().insert(SYNTHETIC);
     }
     Ok(answer)
 }

@@ -3,10 +3,8 @@
 mod attribution;
 pub mod careers;
 pub mod contact;
-mod json;
 pub mod newsletter;
 pub mod openapi;
-mod part_text;
 pub mod parts;
 pub mod remote_failure;
 mod unsent_parts;
@@ -28,7 +26,7 @@ use uuid::Uuid;
 use attribution::Attribution;
 
 use crate::{
-    api_error::ApiError, content_type, deadline::Deadline, submission_key::SubmissionKey, submissions::Spam,
+    api_error::ApiError, content_type, deadline::Deadline, submission_key::SubmissionKey, submissions::SPAM,
 };
 
 /// The field that people do not see, and robots fill in.
@@ -91,8 +89,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
         }
         let body = Bytes::from_request(request, state).await;
         let body = body.map_err(|rejection| ApiError::of(rejection.status()))?;
-        json::read(&body).map(Self)
+        read_json(&body).map(Self)
     }
+}
+
+/// Reads an object. serde would read a struct from an array, too, value by value.
+fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
+    let is_object = json.trim_ascii_start().starts_with(b"{");
+    let read = serde_json::from_slice(json).ok().filter(|_| is_object);
+    read.ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
 /// A form's body: as JSON, or as a browser sends it by itself. Or why it is neither.
@@ -133,13 +138,11 @@ pub struct SubmissionHeaders {
     solution: Option<String>,
 }
 
-/// Which request this is, which submission it repeats, and where it was sent from.
+/// Which request this is, and which submission it repeats.
 pub struct Submission {
     pub request_id: RequestId,
     /// Until when it must be answered.
     pub deadline: Deadline,
-    /// What the browser's own headers tell of the page it was sent from.
-    referer: Option<Attribution>,
     key: Option<Uuid>,
     /// What says that a check sent it, for the service to verify.
     synthetic_mark: Option<String>,
@@ -149,14 +152,6 @@ impl Submission {
     /// The key of this form: what it came with, or that of its content, which is to be added.
     pub fn key(&self, form: &'static str) -> SubmissionKey {
         SubmissionKey::new(form, self.key)
-    }
-
-    /// Where the visitor came from: as the form tells, or as far as the browser does.
-    pub fn attribution(
-        &mut self,
-        told: Option<Attribution>,
-    ) -> Option<site_proto::attribution::v1::Attribution> {
-        told.or_else(|| self.referer.take()).map(Into::into)
     }
 }
 
@@ -175,7 +170,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
         Ok(Self {
             request_id: parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh),
             deadline: Deadline::of(parts),
-            referer: Attribution::of_referer(parts),
             key,
             synthetic_mark: synthetic_mark
                 .and_then(|mark| mark.to_str().ok())
@@ -187,6 +181,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
 /// The answer to a robot, who filled the field that people do not see: it looks accepted and is counted as what it is.
 fn spam(answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
-    response.extensions_mut().insert(Spam);
+    response.extensions_mut().insert(SPAM);
     response
 }

@@ -10,11 +10,17 @@ use axum::{
 };
 use http::StatusCode;
 use serde::Deserialize;
-use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
+use site_proto::newsletter::v1::{
+    ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
+};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, Attribution, JsonForm, Submission, SubmissionHeaders, json, spam};
-use crate::{api_error::ApiError, app::AppState, forwarding::send};
+use super::{Accepted, AnyForm, Attribution, JsonForm, Submission, SubmissionHeaders, spam};
+use crate::{
+    api_error::ApiError,
+    app::AppState,
+    forwarding::{ServiceChannel, send},
+};
 
 /// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
 #[derive(Deserialize, ToSchema)]
@@ -24,7 +30,7 @@ pub struct NewsletterForm {
     #[schema(required, format = Email, min_length = 1, max_length = 254)]
     email: String,
     /// Where the visitor came from
-    #[serde(default, deserialize_with = "json::object_or_none")]
+    #[serde(default)]
     attribution: Option<Attribution>,
     /// Hidden from people: leave it empty
     #[serde(default)]
@@ -92,7 +98,7 @@ pub struct LinkBody {
 )]
 pub async fn subscribe(
     State(app): State<AppState>,
-    mut submission: Submission,
+    submission: Submission,
     AnyForm(form): AnyForm<NewsletterForm>,
 ) -> Result<Response, ApiError> {
     if !form.website.is_empty() {
@@ -104,16 +110,12 @@ pub async fn subscribe(
             .with("email", &form.email)
             .finish(SystemTime::now())
             .to_string(),
-        attribution: submission.attribution(form.attribution),
+        attribution: form.attribution.map(Into::into),
         email: form.email,
     };
-    let Submission {
-        request_id, deadline, ..
-    } = submission;
-    let subscribed = send(sign_up, &request_id, deadline, async |request| {
-        app.services.newsletter.clone().subscribe(request).await
-    });
-    subscribed.await?;
+    let newsletter = newsletter(&app);
+    let subscribe = async |request| newsletter.clone().subscribe(request).await;
+    send(sign_up, &submission, subscribe).await?;
     Ok(Accepted::YES.into_response())
 }
 
@@ -137,17 +139,14 @@ pub async fn subscribe(
 )]
 pub async fn confirm(
     State(app): State<AppState>,
-    Submission {
-        request_id, deadline, ..
-    }: Submission,
+    submission: Submission,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let confirmed = send(ConfirmRequest { token }, &request_id, deadline, async |request| {
-        app.services.newsletter.clone().confirm(request).await
-    });
-    confirmed.await?;
+    let newsletter = newsletter(&app);
+    let confirm = async |request| newsletter.clone().confirm(request).await;
+    send(ConfirmRequest { token }, &submission, confirm).await?;
     Ok(Accepted::YES)
 }
 
@@ -171,20 +170,14 @@ pub async fn confirm(
 )]
 pub async fn unsubscribe(
     State(app): State<AppState>,
-    Submission {
-        request_id, deadline, ..
-    }: Submission,
+    submission: Submission,
     Query(address): Query<AddressToken>,
     request: Request,
 ) -> Result<Json<Accepted>, ApiError> {
     let token = token(address, request).await?;
-    let unsubscribed = send(
-        UnsubscribeRequest { token },
-        &request_id,
-        deadline,
-        async |request| app.services.newsletter.clone().unsubscribe(request).await,
-    );
-    unsubscribed.await?;
+    let newsletter = newsletter(&app);
+    let unsubscribe = async |request| newsletter.clone().unsubscribe(request).await;
+    send(UnsubscribeRequest { token }, &submission, unsubscribe).await?;
     Ok(Accepted::YES)
 }
 
@@ -197,6 +190,10 @@ pub async fn unsubscribe(
 )]
 pub async fn ask_to_unsubscribe(RawQuery(query): RawQuery) -> Redirect {
     Redirect::to(&format!("/?newsletter=unsubscribe&{}", query.unwrap_or_default()))
+}
+
+fn newsletter(app: &AppState) -> NewsletterServiceClient<ServiceChannel> {
+    NewsletterServiceClient::new(app.services.newsletter.clone())
 }
 
 async fn token(AddressToken { token }: AddressToken, request: Request) -> Result<String, ApiError> {

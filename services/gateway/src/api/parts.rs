@@ -1,22 +1,32 @@
 //! From multipart to gRPC: each part of an application goes on as it arrives.
 
-use std::time::SystemTime;
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        mpsc::{SyncSender, TryRecvError, sync_channel},
+    },
+    task::Poll,
+    time::SystemTime,
+};
 
 use axum::{
-    body::Bytes,
-    extract::{Multipart, multipart::Field as FormPart},
+    body::{Body, BodyDataStream, Bytes},
+    extract::{
+        FromRequest, Multipart, Request,
+        multipart::{Field as FormPart, MultipartError},
+    },
 };
+use futures_util::{FutureExt, StreamExt, stream};
 use http::StatusCode;
 use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
 use tokio::sync::mpsc;
 
-use super::{HONEYPOT, Submission, json, part_text};
-use crate::{api_error::ApiError, submission_key::SubmissionKey, upload_body::Arrivals};
+use super::{Attribution, HONEYPOT, Submission, read_json};
+use crate::{api_error::ApiError, submission_key::SubmissionKey, uploads::Upload};
 
-/// The most bytes of one text field that are taken in; the service's limits are lower.
-const FIELD_BYTES: usize = 128 * 1024;
-/// The most bytes of a file's name that go on: its end, where the ending is. The service keeps less.
-const FILE_NAME_BYTES: usize = 1024;
+/// The most bytes of a text, or of a part's head, that are held; the service's limits are lower.
+const MAX_HELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 const ATTRIBUTION: &str = "attribution";
 
@@ -37,33 +47,33 @@ pub enum Forwarded {
 pub async fn forward(
     mut form: Multipart,
     mut arrivals: Arrivals,
-    mut submission: Submission,
+    submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
-    let mut attribution = None;
+    let mut attribution: Option<Attribution> = None;
     let mut key = submission.key("career-application");
     while let Some(mut part) = arrivals.parse(form.next_field()).await? {
         match part.name().unwrap_or_default() {
             RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
-            ATTRIBUTION => attribution = Some(json::read(text(&mut part, &mut arrivals).await?.as_bytes())?),
-            HONEYPOT => spam |= !text(&mut part, &mut arrivals).await?.is_empty(),
+            ATTRIBUTION => attribution = Some(read_json(arrivals.text(part).await?.as_bytes())?),
+            HONEYPOT => spam |= !arrivals.text(part).await?.is_empty(),
             other => match field_name(other) {
                 Some(name) => {
-                    let value = text(&mut part, &mut arrivals).await?;
+                    let value = arrivals.text(part).await?;
                     key.set(name.as_str_name(), &value);
                     let name = name.into();
                     send(&to, Part::Field(Field { name, value })).await;
                 }
-                None => while chunk(&mut part, &mut arrivals).await?.is_some() {},
+                None => while arrivals.chunk(&mut part).await?.is_some() {},
             },
         }
     }
     if spam {
         return Ok(Forwarded::Spam);
     }
-    if let Some(attribution) = submission.attribution(attribution) {
-        send(&to, Part::Attribution(attribution)).await;
+    if let Some(attribution) = attribution {
+        send(&to, Part::Attribution(attribution.into())).await;
     }
     let commit = Commit {
         idempotency_key: key.finish(SystemTime::now()).to_string(),
@@ -80,18 +90,15 @@ async fn forward_resume(
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
     let file_name = decoded_file_name(part.file_name().unwrap_or_default());
-    let kept_from = file_name.ceil_char_boundary(file_name.len().saturating_sub(FILE_NAME_BYTES));
-    let file_name = file_name[kept_from..].to_owned();
-    let first = chunk(part, arrivals).await?;
-    if file_name.is_empty() && first.is_none() {
+    let mut next = arrivals.chunk(part).await?;
+    if file_name.is_empty() && next.is_none() {
         return Ok(());
     }
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
-    let mut next = first;
     while let Some(bytes) = next {
         key.add(RESUME, &bytes);
         send(to, Part::ResumeChunk(bytes)).await;
-        next = chunk(part, arrivals).await?;
+        next = arrivals.chunk(part).await?;
     }
     Ok(())
 }
@@ -110,27 +117,6 @@ async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-async fn text(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<String, ApiError> {
-    let mut bytes = Vec::new();
-    while let Some(more) = chunk(part, arrivals).await? {
-        if bytes.len() + more.len() > FIELD_BYTES {
-            return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
-        }
-        bytes.extend_from_slice(&more);
-    }
-    part_text::decode(part.content_type(), &bytes).ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
-}
-
-/// The next bytes of a part. The parser ends some parts by a piece without any, which is none.
-async fn chunk(part: &mut FormPart<'_>, arrivals: &mut Arrivals) -> Result<Option<Bytes>, ApiError> {
-    loop {
-        let chunk = arrivals.parse(part.chunk()).await?;
-        if chunk.as_ref().is_none_or(|bytes| !bytes.is_empty()) {
-            return Ok(chunk);
-        }
-    }
-}
-
 fn field_name(name: &str) -> Option<FieldName> {
     Some(match name {
         "name" => FieldName::Name,
@@ -143,26 +129,98 @@ fn field_name(name: &str) -> Option<FieldName> {
     })
 }
 
+/// The pieces of a form that have not arrived yet. Its parser holds all that it can read, so it is given one where it cannot go on
+/// without.
+pub struct Arrivals {
+    body: BodyDataStream,
+    /// To the parser; none behind the last.
+    pieces: Option<SyncSender<Result<Bytes, axum::Error>>>,
+    upload: Arc<Upload>,
+}
+
+impl Arrivals {
+    /// The form of this request, of which nothing is read yet, and its pieces.
+    ///
+    /// # Errors
+    ///
+    /// If it is no multipart form.
+    pub async fn begin(request: Request, upload: Arc<Upload>) -> Result<(Multipart, Self), ApiError> {
+        let (parts, body) = request.into_parts();
+        let (pieces, given) = sync_channel(1);
+        let given = stream::poll_fn(move |_| match given.try_recv() {
+            Ok(piece) => Poll::Ready(Some(piece)),
+            Err(TryRecvError::Empty) => Poll::Pending,
+            Err(TryRecvError::Disconnected) => Poll::Ready(None),
+        });
+        let form = Multipart::from_request(Request::from_parts(parts, Body::from_stream(given)), &()).await;
+        let arrivals = Self {
+            body: body.into_data_stream(),
+            pieces: Some(pieces),
+            upload,
+        };
+        Ok((form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?, arrivals))
+    }
+
+    async fn parse<T>(
+        &mut self,
+        parsing: impl Future<Output = Result<T, MultipartError>>,
+    ) -> Result<T, ApiError> {
+        let mut parsing = pin!(parsing);
+        let mut held_bytes = 0;
+        loop {
+            if let Some(parsed) = parsing.as_mut().now_or_never() {
+                return parsed.map_err(unreadable);
+            }
+            let Some(pieces) = &self.pieces else {
+                return Err(ApiError::of(StatusCode::BAD_REQUEST));
+            };
+            if held_bytes > MAX_HELD_BYTES {
+                return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
+            }
+            let Some(piece) = self.body.next().await else {
+                self.pieces = None;
+                continue;
+            };
+            let bytes = piece.as_ref().map_or(0, Bytes::len);
+            held_bytes += bytes;
+            self.upload.arrived(bytes);
+            // The parser has taken the one before it.
+            let _taken = pieces.try_send(piece);
+        }
+    }
+
+    async fn text(&mut self, part: FormPart<'_>) -> Result<String, ApiError> {
+        let text = self.parse(part.text()).await?;
+        if text.len() > MAX_HELD_BYTES {
+            return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        Ok(text)
+    }
+
+    /// The next bytes of a part. Only its last piece can be empty.
+    async fn chunk(&mut self, part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
+        let chunk = self.parse(part.chunk()).await?;
+        Ok(chunk.filter(|bytes| !bytes.is_empty()))
+    }
+}
+
+/// A body that breaks off or is framed wrongly is the sender's mistake, whatever the parser calls it.
+fn unreadable(error: MultipartError) -> ApiError {
+    let status = Some(error.status()).filter(StatusCode::is_client_error);
+    ApiError::of(status.unwrap_or(StatusCode::BAD_REQUEST))
+}
+
 #[cfg(test)]
 pub mod tests {
-    use std::{iter, net::Ipv4Addr, sync::Arc};
+    use std::iter;
 
-    use axum::{
-        body::Body,
-        extract::{FromRequestParts, Request},
-    };
-    use futures_util::stream;
+    use axum::extract::FromRequestParts;
     use http::header;
 
     use super::*;
-    use crate::uploads::Upload;
+    use crate::uploads::tests::lone;
 
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
-
-    /// An upload that nobody waits for.
-    pub fn no_place() -> Arc<Upload> {
-        Arc::new(Upload::of(Ipv4Addr::LOCALHOST.into()))
-    }
 
     /// What a body is sent on as.
     pub async fn forward_body(
@@ -184,7 +242,7 @@ pub mod tests {
         let body = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"\"\r\n\
                     Content-Type: application/octet-stream\r\n\r\n\r\n--x--\r\n";
         let (to, mut from) = mpsc::channel(4);
-        let forwarded = forward_body(Body::from(body), no_place(), to).await;
+        let forwarded = forward_body(Body::from(body), lone(), to).await;
         assert!(matches!(forwarded, Ok(Forwarded::Application)));
         let first = from.recv().await.and_then(|request| request.part);
         assert!(matches!(first, Some(Part::Commit(_))), "{first:?}");
@@ -203,7 +261,7 @@ pub mod tests {
                 "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"{sent}\"\r\n\r\n%PDF-\r\n--x--\r\n"
             );
             let (to, mut from) = mpsc::channel(4);
-            let forwarded = forward_body(Body::from(body), no_place(), to).await;
+            let forwarded = forward_body(Body::from(body), lone(), to).await;
             assert!(matches!(forwarded, Ok(Forwarded::Application)));
             let first = from.recv().await.and_then(|request| request.part);
             let expected = ResumeStart {
@@ -218,13 +276,13 @@ pub mod tests {
         for first in [&b"--x\r\n"[..], b"x"] {
             let pieces = iter::once(first).chain(iter::repeat_n(PIECE, 100));
             let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
-            let received = no_place();
+            let received = lone();
             let (to, _from) = mpsc::channel(1);
 
             let forwarded = forward_body(body, Arc::clone(&received), to).await;
             let refused = forwarded.map(drop).expect_err("no part begins");
-            assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
-            assert!(received.bytes() < 128 * 1024, "{}", received.bytes());
+            assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+            assert!(received.bytes() < 192 * 1024, "{}", received.bytes());
         }
     }
 
@@ -237,7 +295,7 @@ pub mod tests {
         let pieces = std::iter::once(Bytes::from(beginning.clone()));
         let pieces = pieces.chain(std::iter::repeat_n(Bytes::from_static(PIECE), 1000));
         let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));
-        let received = no_place();
+        let received = lone();
         let (to, mut from) = mpsc::channel(1);
         let receiving = async {
             for _ in 0..FIELDS {
@@ -249,7 +307,7 @@ pub mod tests {
             received = receiving => received,
             _ = forward_body(body, Arc::clone(&received), to) => panic!("its fields are not received yet"),
         };
-        let behind = received as usize - beginning.len();
+        let behind = received - beginning.len();
         assert!(behind <= 2 * PIECE.len(), "{behind} bytes are held");
     }
 }

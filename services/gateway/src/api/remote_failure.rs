@@ -1,5 +1,7 @@
 //! `POST /api/remote-failure`: how operators learn of parts of the site that do not reach its visitors.
 
+use std::fmt::Debug;
+
 use axum::Json;
 use opentelemetry::KeyValue;
 use serde::Deserialize;
@@ -18,7 +20,7 @@ pub struct RemoteFailure {
 }
 
 /// The front ends whose parts are loaded while the page is open.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Remote {
     Shell,
@@ -27,7 +29,7 @@ enum Remote {
 }
 
 /// Why a part is not there.
-#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Reason {
     /// It did not arrive, however often it was asked for
@@ -36,26 +38,6 @@ enum Reason {
     Slow,
     /// It arrived and cannot be run
     Broken,
-}
-
-impl Remote {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Shell => "shell",
-            Self::Blog => "blog",
-            Self::Careers => "careers",
-        }
-    }
-}
-
-impl Reason {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Unreachable => "unreachable",
-            Self::Slow => "slow",
-            Self::Broken => "broken",
-        }
-    }
 }
 
 /// Counts a part of the site that a browser could not load.
@@ -70,16 +52,15 @@ impl Reason {
     )
 )]
 pub async fn report(JsonForm(failure): JsonForm<RemoteFailure>) -> Json<Accepted> {
-    let (remote, reason) = (failure.remote.name(), failure.reason.name());
-    metrics::meter()
-        .u64_counter("site.remote.failures")
-        .with_unit("{failure}")
-        .with_description("Parts of the site that browsers could not load")
-        .build()
-        .add(
-            1,
-            &[KeyValue::new("remote", remote), KeyValue::new("reason", reason)],
-        );
+    let (remote, reason) = (name(failure.remote), name(failure.reason));
     tracing::warn!(remote, reason, "a browser could not load a part of the site");
+    let labels = [KeyValue::new("remote", remote), KeyValue::new("reason", reason)];
+    let description = "Parts of the site that browsers could not load";
+    metrics::counter("site.remote.failures", "{failure}", description).add(1, &labels);
     Accepted::YES
+}
+
+/// As browsers write it.
+fn name(variant: impl Debug) -> String {
+    format!("{variant:?}").to_ascii_lowercase()
 }

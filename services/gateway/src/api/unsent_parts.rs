@@ -14,30 +14,24 @@ const CHANNEL_CAPACITY: usize = 4;
 
 /// The receiving end of an upload's parts, for one call after the other.
 pub struct UnsentParts {
-    parts: Arc<Mutex<mpsc::Receiver<ApplyRequest>>>,
-    begun: Arc<AtomicBool>,
+    parts: Mutex<mpsc::Receiver<ApplyRequest>>,
+    begun: AtomicBool,
 }
 
 impl UnsentParts {
     /// A channel of parts.
-    pub fn channel() -> (mpsc::Sender<ApplyRequest>, Self) {
+    pub fn channel() -> (mpsc::Sender<ApplyRequest>, Arc<Self>) {
         let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
-        let unsent = Self {
-            parts: Arc::new(Mutex::new(receiver)),
-            begun: Arc::default(),
-        };
-        (sender, unsent)
+        let (parts, begun) = (Mutex::new(receiver), AtomicBool::default());
+        (sender, Arc::new(Self { parts, begun }))
     }
 
     /// The parts that wait and will come, as the body of one call. The call before it must have ended.
-    pub fn stream(&self) -> impl Stream<Item = ApplyRequest> + Send + 'static {
-        let (parts, begun) = (Arc::clone(&self.parts), Arc::clone(&self.begun));
+    pub fn stream(self: Arc<Self>) -> impl Stream<Item = ApplyRequest> + Send + 'static {
         poll_fn(move |context| {
-            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
             let part = parts.poll_recv(context);
-            if part.is_ready() {
-                begun.store(true, Ordering::Relaxed);
-            }
+            self.begun.fetch_or(part.is_ready(), Ordering::Relaxed);
             part
         })
     }

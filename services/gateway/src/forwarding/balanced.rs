@@ -2,7 +2,7 @@
 //! cluster, a headless service).
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
@@ -103,7 +103,7 @@ async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender
     let port = service.port_u16().unwrap_or(80);
     while !pods.is_closed() {
         match lookup_host((host, port)).await {
-            Ok(found) => update(&pods, &found.collect(), &service, tls.as_ref()),
+            Ok(found) => update(&pods, found, &service, tls.as_ref()),
             Err(error) => tracing::warn!(service = %service, %error, "the lookup of a service failed"),
         }
         sleep(LOOKUP_INTERVAL).await;
@@ -113,35 +113,35 @@ async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender
 /// Leaves the service the pods at these addresses. Those that are known keep their connections.
 fn update(
     pods: &watch::Sender<Pods>,
-    found: &BTreeSet<SocketAddr>,
+    found: impl Iterator<Item = SocketAddr>,
     service: &Uri,
     tls: Option<&ClientTlsConfig>,
 ) {
-    let scheme = service.scheme_str().unwrap_or_default();
     pods.send_modify(|known| {
-        known.retain(|address, _| found.contains(address));
-        for address in found {
-            // A URI holds no IPv6 address with a zone.
-            let Ok(uri) = format!("{scheme}://{address}").parse() else {
-                continue;
-            };
-            let Ok(endpoint) = tls::endpoint(&uri, tls.cloned()) else {
-                continue;
-            };
-            let endpoint = endpoint
-                .connect_timeout(CONNECT_TIMEOUT)
-                .origin(service.clone())
-                .http2_keep_alive_interval(KEEP_ALIVE)
-                .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
-                .keep_alive_while_idle(true);
-            known.entry(*address).or_insert_with(|| {
-                Arc::new(Pod {
-                    channel: endpoint.connect_lazy(),
-                    failed_at: Mutex::default(),
-                })
-            });
-        }
+        let pods = found.filter_map(|address| {
+            let pod = known.get(&address).cloned();
+            Some((address, pod.or_else(|| Pod::at(address, service, tls))?))
+        });
+        *known = pods.collect();
     });
+}
+
+impl Pod {
+    /// The pod at this address, unless no URI holds it: one of IPv6 with a zone.
+    fn at(address: SocketAddr, service: &Uri, tls: Option<&ClientTlsConfig>) -> Option<Arc<Self>> {
+        let uri = format!("{}://{address}", service.scheme_str()?).parse().ok()?;
+        let endpoint = tls::endpoint(&uri, tls.cloned()).ok()?;
+        let endpoint = endpoint
+            .connect_timeout(CONNECT_TIMEOUT)
+            .origin(service.clone())
+            .http2_keep_alive_interval(KEEP_ALIVE)
+            .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+            .keep_alive_while_idle(true);
+        Some(Arc::new(Self {
+            channel: endpoint.connect_lazy(),
+            failed_at: Mutex::default(),
+        }))
+    }
 }
 
 #[cfg(test)]
@@ -239,8 +239,7 @@ mod tests {
         let (pods, found) = watch::channel(Pods::new());
         let service = client(Balanced(found), &uri);
         let looked_up = |hosts: &[u8]| {
-            let found = hosts.iter().copied().map(address).collect();
-            update(&pods, &found, &uri, None);
+            update(&pods, hosts.iter().copied().map(address), &uri, None);
         };
         looked_up(&[1, 2, 3]);
         assert!(share(&service, &[&first, &second, &third]).await);

@@ -6,18 +6,13 @@ use std::{error::Error, time::Duration};
 
 use anyhow::Context;
 use backon::{ExponentialBuilder, Retryable};
-use site_proto::{
-    careers::v1::careers_service_client::CareersServiceClient,
-    contact::v1::contact_service_client::ContactServiceClient,
-    newsletter::v1::newsletter_service_client::NewsletterServiceClient,
-};
 use site_service::{RequestId, grpc_middleware::GrpcTracing, status};
 use tokio::time::{Instant, timeout};
 use tonic::{Code, Request, Response, Status, transport::Uri};
 use tonic_types::StatusExt;
 
 use self::balanced::Balanced;
-use crate::{deadline::Deadline, settings::Settings};
+use crate::{api::Submission, settings::Settings};
 
 /// How long a service may take over a form without a file, with all attempts: 15 s are the whole request's, so that most of it is
 /// the visitor's to send.
@@ -33,13 +28,11 @@ const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_times(6)
     .with_jitter();
 
-/// Clients of the services behind the gateway.
+/// The services behind the gateway.
 pub struct Services {
-    pub contact: ContactServiceClient<ServiceChannel>,
-    pub newsletter: NewsletterServiceClient<ServiceChannel>,
-    pub careers: CareersServiceClient<ServiceChannel>,
-    /// The channel of each, by its name.
-    pub channels: [(&'static str, ServiceChannel); 3],
+    pub contact: ServiceChannel,
+    pub newsletter: ServiceChannel,
+    pub careers: ServiceChannel,
 }
 
 impl Services {
@@ -55,18 +48,10 @@ impl Services {
             let pods = pods.with_context(|| format!("The setting {setting} is wrong: \"{uri}\""))?;
             anyhow::Ok(ServiceChannel::of_client(pods, uri.clone()))
         };
-        let contact = channel("CONTACT_URL", &settings.contact_url)?;
-        let newsletter = channel("NEWSLETTER_URL", &settings.newsletter_url)?;
-        let careers = channel("CAREERS_URL", &settings.careers_url)?;
         Ok(Self {
-            contact: ContactServiceClient::new(contact.clone()),
-            newsletter: NewsletterServiceClient::new(newsletter.clone()),
-            careers: CareersServiceClient::new(careers.clone()),
-            channels: [
-                ("contact", contact),
-                ("newsletter", newsletter),
-                ("careers", careers),
-            ],
+            contact: channel("CONTACT_URL", &settings.contact_url)?,
+            newsletter: channel("NEWSLETTER_URL", &settings.newsletter_url)?,
+            careers: channel("CAREERS_URL", &settings.careers_url)?,
         })
     }
 }
@@ -78,16 +63,15 @@ impl Services {
 /// As [`repeated`].
 pub async fn send<M, T, Fut>(
     message: M,
-    request_id: &RequestId,
-    deadline: Deadline,
+    submission: &Submission,
     send: impl Fn(Request<M>) -> Fut,
 ) -> Result<T, Status>
 where
     M: Clone,
     Fut: Future<Output = Result<Response<T>, Status>>,
 {
-    let send = |time| send(call(message.clone(), request_id, time));
-    let answered = repeated(deadline.left(FORM_CALL_TIMEOUT), send).await;
+    let send = |time| send(call(message.clone(), &submission.request_id, time));
+    let answered = repeated(submission.deadline.left(FORM_CALL_TIMEOUT), send).await;
     answered.map(Response::into_inner)
 }
 

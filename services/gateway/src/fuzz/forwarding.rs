@@ -9,16 +9,13 @@ use tokio::{
 };
 
 use crate::{
-    api::parts::{
-        self,
-        tests::{forward_body, no_place},
-    },
+    api::parts::{self, tests::forward_body},
     api_error::ApiError,
+    uploads::tests::lone,
 };
 
-/// The gateway's limits.
-pub const FIELD_BYTES: usize = 128 * 1024;
-pub const FILE_NAME_BYTES: usize = 1024;
+/// The gateway's limit of a text and of a part's head.
+pub const HELD_BYTES: usize = 128 * 1024;
 /// What an input may become: more than any limit of a part.
 const EXPANDED_BYTES: usize = 192 * 1024;
 /// So that one which comes byte by byte does not take all of the time.
@@ -61,7 +58,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
         }
         sent
     };
-    let (outcome, sent) = tokio::join!(forward_body(body, no_place(), to), receiving);
+    let (outcome, sent) = tokio::join!(forward_body(body, lone(), to), receiving);
     Upload { sent, outcome }
 }
 

@@ -2,19 +2,20 @@
 
 use axum::body::Bytes;
 use bolero::check;
+use encoding_rs::UTF_8;
 use http::StatusCode;
 use site_proto::{
     attribution::v1::Attribution,
     careers::v1::{Commit, Field, FieldName, ResumeStart, apply_request::Part},
 };
 
-use super::forwarding::{FIELD_BYTES, FILE_NAME_BYTES, expanded, is_beginning, runtime, upload, whole};
+use super::forwarding::{HELD_BYTES, expanded, is_beginning, runtime, upload, whole};
 use crate::api::parts::Forwarded;
 
 const ITERATIONS: usize = 50;
 /// The length of a name that makes no head too large, and of one that always does: it depends on how much arrives at once.
 const RIGHT_NAME_BYTES: usize = 60 * 1024;
-const LARGE_NAME_BYTES: usize = 128 * 1024;
+const LARGE_NAME_BYTES: usize = 160 * 1024;
 /// The line break behind the end of a form, which may be missing.
 const END_BYTES: usize = 2;
 const FIELDS: [(&str, FieldName); 6] = [
@@ -78,7 +79,7 @@ impl Form {
         self.is_refused |= is_refused(value);
         self.gets(Part::Field(Field {
             name: field.into(),
-            value: String::from_utf8_lossy(value).into_owned(),
+            value: UTF_8.decode(value).0.into_owned(),
         }));
     }
 
@@ -98,10 +99,7 @@ impl Form {
         if name.is_empty() && content.is_empty() {
             return;
         }
-        let least = name.len().saturating_sub(FILE_NAME_BYTES);
-        let kept_from = name.char_indices().map(|(at, _)| at).find(|at| *at >= least);
-        let file_name = name.split_off(kept_from.unwrap_or(name.len()));
-        self.gets(Part::ResumeStart(ResumeStart { file_name }));
+        self.gets(Part::ResumeStart(ResumeStart { file_name: name }));
         if !content.is_empty() {
             self.gets(Part::ResumeChunk(Bytes::copy_from_slice(content)));
         }
@@ -130,9 +128,9 @@ impl Form {
     }
 }
 
-/// Whether a text is too large or none.
+/// Whether a text is too large.
 fn is_refused(text: &[u8]) -> bool {
-    text.len() > FIELD_BYTES || std::str::from_utf8(text).is_err()
+    UTF_8.decode(text).0.len() > HELD_BYTES
 }
 
 /// The first byte says into how many pieces it is cut, the second at which part of 256 it breaks off.
