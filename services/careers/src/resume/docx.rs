@@ -53,16 +53,13 @@ pub fn look(content: &[u8]) -> Look {
     for line in lists.iter().flat_map(|list| LINE.find_iter(list)) {
         let line = plain(&unescape(line.as_str()).unwrap_or(line.as_str().into()));
         is_document |= DOCUMENT.is_match(&line);
-        if line.contains("macroenabled") || line.contains(".vbaproject") {
-            active.insert(Macros);
-        }
-        if LOADED.is_match(&line) && EXTERNAL.is_match(&line) && ELSEWHERE.is_match(&line) {
-            active.insert(ExternalTemplate);
-        }
+        let has_macros = line.contains("macroenabled") || line.contains(".vbaproject");
+        active.extend(has_macros.then_some(Macros));
+        let is_loaded = LOADED.is_match(&line) && EXTERNAL.is_match(&line) && ELSEWHERE.is_match(&line);
+        active.extend(is_loaded.then_some(ExternalTemplate));
     }
-    if names.iter().any(|name| name.ends_with("vbaproject.bin")) {
-        active.insert(Macros);
-    }
+    let has_macros = names.iter().any(|name| name.ends_with("vbaproject.bin"));
+    active.extend(has_macros.then_some(Macros));
     is_document &= names.iter().any(|name| name.contains("word/"));
     // Entities are not allowed in packages (ECMA-376, part 2, 6.1.4), and could hide words.
     is_document &= !lists.iter().any(|list| list.contains("<!DOCTYPE"));

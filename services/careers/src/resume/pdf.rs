@@ -15,16 +15,14 @@ const HEADER: &[u8] = b"%PDF-";
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
 /// Keys with a value of their kind: a text such as `HTML/JavaScript` has none. Packed objects are not seen.
-const ACTIVE: [(&str, ActiveContent); 3] = [
-    (
-        r"(?-u)/S\s*/JavaScript\b|/JavaScript\s*(<<|\d+\s+\d+\s+R)|/JS\s*(\(|<[\s\dA-Fa-f>]|\d+\s+\d+\s+R)",
-        JavaScript,
-    ),
-    (
-        r"(?-u)/(EmbeddedFiles|EF)\s*(<<|\d+\s+\d+\s+R)|/Type\s*/EmbeddedFile\b|/Subtype\s*/FileAttachment\b",
-        EmbeddedFile,
-    ),
+const ACTIVE: [(&str, ActiveContent); 7] = [
+    (r"(?-u)/S\s*/JavaScript\b", JavaScript),
+    (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
+    (r"(?-u)/JS\s*(\(|<[\s\dA-Fa-f>]|\d+\s+\d+\s+R)", JavaScript),
     (r"(?-u)/S\s*/Launch\b", Launch),
+    (r"(?-u)/(EmbeddedFiles|EF)\s*(<<|\d+\s+\d+\s+R)", EmbeddedFile),
+    (r"(?-u)/Type\s*/EmbeddedFile\b", EmbeddedFile),
+    (r"(?-u)/Subtype\s*/FileAttachment\b", EmbeddedFile),
 ];
 static PATTERNS: LazyLock<RegexSet> =
     LazyLock::new(|| RegexSet::new(ACTIVE.map(|(pattern, _)| pattern)).expect("they are patterns"));
