@@ -102,7 +102,7 @@ pub async fn submit(
         .with("message", &form.message);
     let message = SubmitRequest {
         idempotency_key: key.finish(SystemTime::now()).to_string(),
-        attribution: form.attribution.map(Into::into),
+        attribution: submission.attribution(form.attribution),
         name: form.name,
         email: form.email,
         message: form.message,

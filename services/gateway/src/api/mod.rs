@@ -138,11 +138,13 @@ pub struct SubmissionHeaders {
     solution: Option<String>,
 }
 
-/// Which request this is, and which submission it repeats.
+/// Which request this is, which submission it repeats, and where it was sent from.
 pub struct Submission {
     pub request_id: RequestId,
     /// Until when it must be answered.
     pub deadline: Deadline,
+    /// What the browser's own headers say of the page it was sent from.
+    referer: Option<Attribution>,
     key: Option<Uuid>,
     /// What says that a check sent it, for the service to verify.
     synthetic_mark: Option<String>,
@@ -152,6 +154,14 @@ impl Submission {
     /// The key of this form: what it came with, or that of its content, which is to be added.
     pub fn key(&self, form: &'static str) -> SubmissionKey {
         SubmissionKey::new(form, self.key)
+    }
+
+    /// Where the visitor came from: as the form says, or as far as the browser does.
+    pub fn attribution(
+        &mut self,
+        told: Option<Attribution>,
+    ) -> Option<site_proto::attribution::v1::Attribution> {
+        told.or_else(|| self.referer.take()).map(Into::into)
     }
 }
 
@@ -170,6 +180,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
         Ok(Self {
             request_id: parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh),
             deadline: Deadline::of(parts),
+            referer: Attribution::of_referer(parts),
             key,
             synthetic_mark: synthetic_mark
                 .and_then(|mark| mark.to_str().ok())

@@ -98,7 +98,7 @@ pub struct LinkBody {
 )]
 pub async fn subscribe(
     State(app): State<AppState>,
-    submission: Submission,
+    mut submission: Submission,
     AnyForm(form): AnyForm<NewsletterForm>,
 ) -> Result<Response, ApiError> {
     if !form.website.is_empty() {
@@ -110,7 +110,7 @@ pub async fn subscribe(
             .with("email", &form.email)
             .finish(SystemTime::now())
             .to_string(),
-        attribution: form.attribution.map(Into::into),
+        attribution: submission.attribution(form.attribution),
         email: form.email,
     };
     let newsletter = newsletter(&app);

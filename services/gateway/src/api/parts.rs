@@ -47,7 +47,7 @@ pub enum Forwarded {
 pub async fn forward(
     mut form: Multipart,
     mut arrivals: Arrivals,
-    submission: Submission,
+    mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
     let mut spam = false;
@@ -72,8 +72,8 @@ pub async fn forward(
     if spam {
         return Ok(Forwarded::Spam);
     }
-    if let Some(attribution) = attribution {
-        send(&to, Part::Attribution(attribution.into())).await;
+    if let Some(attribution) = submission.attribution(attribution) {
+        send(&to, Part::Attribution(attribution)).await;
     }
     let commit = Commit {
         idempotency_key: key.finish(SystemTime::now()).to_string(),

@@ -474,7 +474,7 @@ async fn an_application_that_is_refused_comes_back_without_its_file() -> anyhow:
 }
 
 #[tokio::test]
-async fn a_message_sent_twice_is_one() -> anyhow::Result<()> {
+async fn a_message_sent_twice_is_one_and_sales_learn_what_led_to_it() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let fields = [
         ("name", "Zoë Müller"),
@@ -482,8 +482,9 @@ async fn a_message_sent_twice_is_one() -> anyhow::Result<()> {
         ("message", "Two cameras,\r\none question."),
         ("website", ""),
     ];
+    let page = format!("{}/contact?utm_source=newspaper&gclid=1", site.stack.site());
     for _ in 0..2 {
-        let sent = site.post("/api/contact");
+        let sent = site.post("/api/contact").header(header::REFERER, &page);
         let thanks = site.led_to(sent.form(&fields).send().await?).await?;
         assert!(thanks.contains("Message Sent Successfully!"));
         assert!(thanks.contains("We will reply to your provided email."));
@@ -496,7 +497,10 @@ async fn a_message_sent_twice_is_one() -> anyhow::Result<()> {
         .await?
         .remove(0);
     let text = lead["text"].as_str().unwrap_or_default();
-    assert!(text.contains("> Two cameras,\n> one question."), "{text}");
+    for told in ["> Two cameras,\n> one question.", "/contact\n", "newspaper"] {
+        assert!(text.contains(told), "no {told:?} in:\n{text}");
+    }
+    assert!(!text.contains("gclid"), "{text}");
     Ok(())
 }
 
