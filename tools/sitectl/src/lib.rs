@@ -13,6 +13,7 @@ mod event_export;
 mod finding;
 #[cfg(test)]
 mod fuzz;
+mod http_client;
 mod leads;
 mod manual;
 mod newsletter;

@@ -1,12 +1,14 @@
 //! The mail of an issue, from its Markdown. Mail programs drop style sheets and know few elements, so that each element has its style
 //! with it; the classes are for the dark ones in the frame that every mail has.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, bail};
 use pulldown_cmark::{
-    CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html::push_html,
+    CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset, html::push_html,
 };
 
-use super::links::Links;
+use super::{faults::Findings, links::Links};
 
 /// What Markdown may hold beside its basics.
 const OPTIONS: Options = Options::ENABLE_TABLES
@@ -34,27 +36,30 @@ const TEXT_WIDTH: usize = 72;
 /// The narrowest column of a table in it: most words and numbers fit.
 const TEXT_COLUMN: usize = 12;
 
-/// The HTML of an article.
+/// The HTML of an article. Adds to what is found.
 ///
 /// # Errors
 ///
-/// If it holds HTML of its own, a picture of another site, a link that is no address, or what nobody fills in.
-pub fn html(markdown: &str, links: &Links) -> anyhow::Result<String> {
+/// If it holds HTML of its own or a picture of another site.
+pub fn html(markdown: &str, links: &Links, found: &mut Findings) -> anyhow::Result<String> {
     let mut writer = Writer {
         links,
+        found,
         body: Vec::new(),
-        notes: Vec::new(),
+        notes: BTreeMap::new(),
+        labels: Vec::new(),
         after_picture: Vec::new(),
-        is_note: false,
+        note: None,
         is_code: false,
     };
-    for event in TextMergeStream::new(Parser::new_ext(markdown, OPTIONS)) {
-        writer.event(event)?;
+    let parser = Parser::new_ext(markdown, OPTIONS).into_offset_iter();
+    for (event, range) in TextMergeWithOffset::new(parser) {
+        writer.event(event, &markdown[range])?;
     }
     let Writer { mut body, notes, .. } = writer;
     if !notes.is_empty() {
         body.push(Event::Html("<h2>References</h2>\n<ol>\n".into()));
-        body.extend(notes);
+        body.extend(notes.into_values().flatten());
         body.push(Event::Html("</ol>\n".into()));
     }
     let mut html = String::new();
@@ -62,61 +67,55 @@ pub fn html(markdown: &str, links: &Links) -> anyhow::Result<String> {
     Ok(styled(html))
 }
 
-/// Refuses words in which another tool would fill something in, and a footnote that has no text: nobody does so here.
-///
-/// # Errors
-///
-/// If they hold either.
-pub fn ensure_filled_in(words: &str) -> anyhow::Result<()> {
-    for (mark, why) in [("{{", "nobody fills it in"), ("[^", "the footnote has no text")] {
-        if let Some(at) = words.find(mark) {
-            let found: String = words[at..].chars().take(20).collect();
-            bail!("it holds \"{found}\": {why}");
-        }
-    }
-    Ok(())
-}
-
 /// The article as it is written anew for a mail.
 struct Writer<'a, 'l> {
     links: &'l Links,
+    found: &'l mut Findings,
     /// All but the footnotes.
     body: Vec<Event<'a>>,
-    notes: Vec<Event<'a>>,
+    /// The footnotes, by their numbers.
+    notes: BTreeMap<usize, Vec<Event<'a>>>,
+    /// The names of footnotes, in the order in which they are referred to.
+    labels: Vec<CowStr<'a>>,
     /// What stands below the picture that is read.
     after_picture: Vec<Event<'a>>,
-    is_note: bool,
+    /// The number of the footnote that is read.
+    note: Option<usize>,
     is_code: bool,
 }
 
 impl<'a> Writer<'a, '_> {
-    fn event(&mut self, event: Event<'a>) -> anyhow::Result<()> {
+    fn event(&mut self, event: Event<'a>, written: &str) -> anyhow::Result<()> {
         match event {
             Event::Html(html) | Event::InlineHtml(html) => {
                 bail!("it holds HTML ({}): write it as Markdown", html.trim())
             }
             Event::Text(words) => {
                 if !self.is_code {
-                    ensure_filled_in(&words)?;
+                    self.found.look_at(written);
                 }
                 self.push(Event::Text(words));
             }
             Event::Start(Tag::FootnoteDefinition(label)) => {
-                self.is_note = true;
-                self.push_html(format!("<li value=\"{}\">", number(&label)?));
+                self.note = Some(self.number(label));
+                self.push_html("<li>");
             }
             Event::End(TagEnd::FootnoteDefinition) => {
                 self.push_html("</li>\n");
-                self.is_note = false;
+                self.note = None;
             }
-            Event::FootnoteReference(label) => self.push_html(format!("<sup>{}</sup>", number(&label)?)),
+            Event::FootnoteReference(label) => {
+                let number = self.number(label);
+                self.push_html(format!("<sup>{number}</sup>"));
+            }
             // The only heading within a mail: its title stands above.
             Event::Start(Tag::Heading { .. }) => self.push_html("<h2>"),
             Event::End(TagEnd::Heading(_)) => self.push_html("</h2>\n"),
             Event::Start(Tag::Link {
                 link_type, dest_url, ..
             }) if link_type != LinkType::Email => {
-                let link = self.links.link(&dest_url)?;
+                self.found.look_at(&dest_url);
+                let link = self.links.link(&dest_url, self.found);
                 self.push(open_link(link));
             }
             Event::Start(Tag::Image { dest_url, title, .. }) => self.picture(&dest_url, title)?,
@@ -139,11 +138,12 @@ impl<'a> Writer<'a, '_> {
 
     /// A picture, with its caption below it. One of the blog's own is told in its words, which lead to the post.
     fn picture(&mut self, written: &str, caption: CowStr<'a>) -> anyhow::Result<()> {
-        let (begin, end) = match self.links.picture(written)? {
+        self.found.look_at(&caption);
+        let (begin, end) = match self.links.picture(written, self.found)? {
             Some(address) => {
                 let image = Tag::Image {
                     link_type: LinkType::Inline,
-                    dest_url: address.into(),
+                    dest_url: String::from(address).into(),
                     title: "".into(),
                     id: "".into(),
                 };
@@ -163,10 +163,9 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn push(&mut self, event: Event<'a>) {
-        let part = if self.is_note {
-            &mut self.notes
-        } else {
-            &mut self.body
+        let part = match self.note {
+            Some(number) => self.notes.entry(number).or_default(),
+            None => &mut self.body,
         };
         part.push(event);
     }
@@ -174,11 +173,15 @@ impl<'a> Writer<'a, '_> {
     fn push_html(&mut self, html: impl Into<CowStr<'a>>) {
         self.push(Event::Html(html.into()));
     }
-}
 
-fn number(label: &str) -> anyhow::Result<u32> {
-    let number = label.parse();
-    number.with_context(|| format!("the footnote [^{label}] has no number"))
+    fn number(&mut self, label: CowStr<'a>) -> usize {
+        let mut labels = self.labels.iter();
+        let known = labels.position(|known| known.eq_ignore_ascii_case(&label));
+        known.unwrap_or_else(|| {
+            self.labels.push(label);
+            self.labels.len() - 1
+        }) + 1
+    }
 }
 
 /// The plain text of an article; what its links lead to stands below it, by numbers.
@@ -221,9 +224,16 @@ fn styled(mut html: String) -> String {
 mod tests {
     use super::*;
 
+    fn faults(markdown: &str) -> anyhow::Result<Vec<String>> {
+        let links = Links::new("https://oculant.example", "x", None)?;
+        let mut found = Findings::default();
+        html(markdown, &links, &mut found)?;
+        Ok(found.faults)
+    }
+
     fn rendered(markdown: &str) -> anyhow::Result<(String, String)> {
         let links = Links::new("https://oculant.example", "x", None)?;
-        let html = html(markdown, &links)?;
+        let html = html(markdown, &links, &mut Findings::default())?;
         let text = text(&html)?;
         Ok((html, text))
     }
@@ -249,16 +259,15 @@ mod tests {
     }
 
     #[test]
-    fn footnotes_stand_below_all_else() -> anyhow::Result<()> {
+    fn footnotes_stand_below_all_else_in_the_order_of_their_references() -> anyhow::Result<()> {
         let (html, text) = rendered(
-            "One[^1], two[^2], one[^1].\n\n[^1]: Of [one](https://example.org/).\n[^2]: Of *two*.\n\nThe end.\n",
+            "One[^b], two[^A], one[^b].\n\n[^a]: Of *two*.\n[^b]: Of [one](https://example.org/).\n\nThe end.\n",
         )?;
         assert!(!html.contains("[^"), "{html}");
         assert_eq!(
             text,
             "One¹, two², one¹.\n\nThe end.\n\n## References\n1. Of [one][1].\n2. Of two.\n\n[1]: https://example.org/"
         );
-        assert!(rendered("One[^a].\n\n[^a]: x\n").is_err());
         Ok(())
     }
 
@@ -316,16 +325,62 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_fills_in_is_refused_outside_code() -> anyhow::Result<()> {
+    fn what_readers_would_stumble_over_is_named() -> anyhow::Result<()> {
         for (markdown, named) in [
-            ("Hello\n{{ name }}!\n", "{{ name }}"),
-            ("One[^1].\n", "[^1]"),
+            (
+                "Hello\n{{ name }}!\n",
+                "nobody fills in the placeholder {{ name }}",
+            ),
+            ("Hello {{first_name}}\n", "{{first_name}}"),
+            ("{% if name %}Hello\n", "{% if name %}"),
+            ("Hello *|FNAME|*,\n", "*|FNAME|*"),
+            ("Hello ${name}\n", "${name}"),
+            ("Hello <%= name %>\n", "<%= name %>"),
+            ("Hello {first_name},\n", "{first_name}"),
+            ("Hello %FIRSTNAME%,\n", "%FIRSTNAME%"),
+            ("Hello %recipient.name%,\n", "%recipient.name%"),
+            ("Hello %%FirstName%%,\n", "%FirstName%"),
+            ("Hello {$name}, ${ 1 }\n", "{$name}"),
+            ("Hello ${ name }\n", "${ name }"),
+            ("Hello [[name]]\n", "[[name]]"),
+            ("Hello [First Name],\n", "[First Name]"),
+            ("Hello [firstname,fallback=there]\n", "[firstname,fallback=there]"),
+            ("Hello {{ имя }}\n", "{{ имя }}"),
+            ("Hello,{name}!\n", "placeholder {name}"),
+            ("[a](https://example.org/?to={{email}})\n", "{{email}}"),
             ("![Of {{ name }}](/x.png)\n", "{{ name }}"),
+            ("One[^1].\n", "the footnote [^1] has no text"),
+            ("One[^a]: two.\n\n[^b]: y\n", "the footnote [^a] has no text"),
+            ("## One\n\n[a](#one)\n", "the link #one leads nowhere"),
+            ("[a]()\n", "the link  leads nowhere"),
+            ("[a](mailto:)\n", "leads nowhere"),
+            ("[a](javascript:x)\n", "leads nowhere"),
+            ("![a]()\n", "the picture  is missing"),
         ] {
-            let refusal = rendered(markdown).expect_err("nobody fills it in").to_string();
-            assert!(refusal.contains(named), "{refusal}");
+            let found = faults(markdown)?;
+            assert_eq!(found.len(), 1, "{markdown}: {found:?}");
+            assert!(found[0].contains(named), "{markdown}: {found:?}");
         }
-        rendered("Helm writes `{{ .Values.name }}`.\n\n```\n{{ name }} [^1]\n```\n")?;
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_meant_as_it_stands_is_no_fault() -> anyhow::Result<()> {
+        for markdown in [
+            "Helm writes `{{ .Values.name }}`.\n\n```\n{{ name }} [^1] ${HOME}\n```\n\n    {% if %}\n",
+            "One[^1], again[^1].\n\n[^1]: With a [link](https://example.org/).\n\n    And a second paragraph.\n",
+            "A quote [sic] and [1] and [^] and \\[^9].\n",
+            "100 %% and 5 %% of {x}, {a, b} and {}; {{}} and ${100}.\n",
+            "From 5% to 10%, 5%/10%, 12%net%; /blog/{id}, x^{ab} and [[PDF]](/contact).\n",
+            "As \\[a](b c) and a list[0] (of 3), [![a](/x.png)](/contact), [b](</a b>).\n",
+            "A list[names], [name](/contact), [their name] and [[1]]; `[[name]]` and C:\\\\%20%20x.\n",
+            "See [all](https://example.org/%EF%BB%BF%E2%80%99).\n",
+            "## One thing\n\nUp[^n]\n\n[^n]: A note.\n",
+            "[a][b], [c][], <https://example.org/>, <me@example.org>\n\n[b]: /contact\n[c]: tel:+911234567\n",
+            "| a | b |\n|---|---|\n|*a*|b|*c*|\n",
+        ] {
+            assert_eq!(faults(markdown)?, [""; 0], "{markdown}");
+        }
         Ok(())
     }
 }

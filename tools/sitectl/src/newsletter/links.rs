@@ -1,8 +1,15 @@
 //! The links and pictures of an issue. Those that lead to our own site say so, by its campaign parameters; no other is changed, and none
 //! is led through a counter.
 
+use std::path::{Path, PathBuf};
+
 use anyhow::{Context as _, ensure};
 use url::Url;
+
+use super::faults::Findings;
+
+/// Where the blog has its drawings, seen from a post.
+const DRAWINGS: &str = "../src/pictures";
 
 /// How the links of one issue are written.
 pub struct Links {
@@ -10,21 +17,25 @@ pub struct Links {
     page: Url,
     is_of_blog: bool,
     campaign: String,
+    /// The blog's drawings, where the issue is a post of it.
+    drawings: Option<PathBuf>,
 }
 
 impl Links {
-    /// The links of the issue of this name, which is the post of this id, if it is one.
+    /// The links of the issue of this name; of a post of the blog, by its id and its file.
     ///
     /// # Errors
     ///
     /// If the address of the site or the id is none.
-    pub fn new(site_url: &str, name: &str, post: Option<&str>) -> anyhow::Result<Self> {
-        let path = post.map_or_else(|| "/".to_owned(), |id| format!("/blog/{id}"));
+    pub fn new(site_url: &str, name: &str, post: Option<(&str, &Path)>) -> anyhow::Result<Self> {
+        let path = post.map_or_else(|| "/".to_owned(), |(id, _)| format!("/blog/{id}"));
+        let drawings = post.and_then(|(_, file)| Some(file.parent()?.join(DRAWINGS)));
         let page = Url::parse(site_url).and_then(|site| site.join(&path));
         Ok(Self {
             page: page.context("SITE_URL or its id is none")?,
             is_of_blog: post.is_some(),
             campaign: name.to_owned(),
+            drawings: drawings.filter(|drawings| drawings.is_dir()),
         })
     }
 
@@ -38,33 +49,48 @@ impl Links {
         self.with_campaign(self.page.clone())
     }
 
-    /// A link as it stands in the mail.
-    ///
-    /// # Errors
-    ///
-    /// If it is no address.
-    pub fn link(&self, written: &str) -> anyhow::Result<String> {
-        let link = self.page.join(written);
-        let link = link.with_context(|| format!("the link {written} is no address"))?;
-        Ok(self.with_campaign(link))
+    /// A link as it stands in the mail. One that leads nowhere is a fault, and stands as it is written.
+    pub fn link(&self, written: &str, found: &mut Findings) -> String {
+        let Some(link) = self.target(written) else {
+            found.faults.push(format!("the link {written} leads nowhere"));
+            return written.to_owned();
+        };
+        if link.scheme().starts_with("http") {
+            found.ask_for(&link, format!("the link {link} leads nowhere"));
+        }
+        self.with_campaign(link)
     }
 
-    /// The address of a picture; none of a drawing of the blog, whose address changes with each build.
+    /// The address of a picture; none of a drawing of the blog, whose address changes with each build, and of one that is missing.
     ///
     /// # Errors
     ///
     /// If it lies with somebody else, who would hear of each reader.
-    pub fn picture(&self, written: &str) -> anyhow::Result<Option<String>> {
-        if self.is_of_blog && !written.contains([':', '/']) {
-            return Ok(None);
+    pub fn picture(&self, written: &str, found: &mut Findings) -> anyhow::Result<Option<Url>> {
+        let drawings = self.drawings.as_ref();
+        let drawings = drawings.filter(|_| !written.contains([':', '/']));
+        let picture = self.target(written).filter(|_| drawings.is_none());
+        if let Some(picture) = &picture {
+            ensure!(
+                self.is_ours(picture),
+                "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
+            );
+            found.ask_for(picture, format!("the picture {picture} is missing"));
+        } else if !drawings.is_some_and(|drawings| drawings.join(written).is_file()) {
+            found.faults.push(format!("the picture {written} is missing"));
         }
-        let picture = self.page.join(written).ok();
-        let picture = picture.filter(|picture| self.is_ours(picture));
-        ensure!(
-            picture.is_some(),
-            "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
-        );
-        Ok(picture.map(String::from))
+        Ok(picture)
+    }
+
+    /// Where a link leads, if any mail program follows it: it follows none within a mail.
+    fn target(&self, written: &str) -> Option<Url> {
+        let is_within_mail = written.starts_with('#') && !self.is_of_blog;
+        let link = self.page.join(written).ok();
+        link.filter(|link| match link.scheme() {
+            "http" | "https" => !written.is_empty() && !is_within_mail,
+            "mailto" | "tel" => !link.path().is_empty(),
+            _ => false,
+        })
     }
 
     fn is_ours(&self, link: &Url) -> bool {
@@ -91,6 +117,7 @@ mod tests {
     #[test]
     fn links_to_our_site_name_the_issue_and_no_other_is_changed() -> anyhow::Result<()> {
         let links = Links::new("https://oculant.example", "smart-home", None)?;
+        let mut found = Findings::default();
         for (written, link) in [
             ("/contact", format!("https://oculant.example/contact?{CAMPAIGN}")),
             (
@@ -104,27 +131,37 @@ mod tests {
             ),
             ("tel:+911234567", "tel:+911234567".to_owned()),
         ] {
-            assert_eq!(links.link(written)?, link);
+            assert_eq!(links.link(written, &mut found), link);
         }
-        assert!(links.link("https://").is_err());
-        assert!(links.picture("https://example.org/x.png").is_err());
-        let picture = "https://oculant.example/x.png";
-        assert_eq!(links.picture("/x.png")?.as_deref(), Some(picture));
+        assert!(links.picture("https://example.org/x.png", &mut found).is_err());
+        let picture = Url::parse("https://oculant.example/x.png")?;
+        assert_eq!(links.picture("/x.png", &mut found)?, Some(picture));
+        assert_eq!(found.faults, [""; 0]);
         assert_eq!(links.web(), None);
         Ok(())
     }
 
     #[test]
     fn links_of_a_post_are_seen_from_its_page() -> anyhow::Result<()> {
-        let links = Links::new("https://oculant.example", "smart-home", Some("smart-home"))?;
+        let posts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../frontends/blog/posts");
+        let file = Path::new(posts).join("smart-home.md");
+        let post = Some(("smart-home", &*file));
+        let links = Links::new("https://oculant.example", "smart-home", post)?;
+        let mut found = Findings::default();
         for (written, path) in [
             ("#zones", format!("/blog/smart-home?{CAMPAIGN}#zones")),
             ("future-trends", format!("/blog/future-trends?{CAMPAIGN}")),
             ("/careers", format!("/careers?{CAMPAIGN}")),
         ] {
-            assert_eq!(links.link(written)?, format!("https://oculant.example{path}"));
+            assert_eq!(
+                links.link(written, &mut found),
+                format!("https://oculant.example{path}")
+            );
         }
-        assert_eq!(links.picture("house.svg")?, None);
+        assert_eq!(links.picture("pixels.svg", &mut found)?, None);
+        assert_eq!(found.faults, [""; 0]);
+        links.picture("pixel.svg", &mut found)?;
+        assert_eq!(found.faults, ["the picture pixel.svg is missing"]);
         Ok(())
     }
 }

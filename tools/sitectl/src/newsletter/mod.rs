@@ -2,6 +2,7 @@
 
 mod article;
 mod control;
+mod faults;
 mod links;
 mod post;
 mod preview;
@@ -54,7 +55,7 @@ enum Command {
 /// The issue, and how its links are written.
 #[derive(Args, Debug)]
 struct PostArgs {
-    /// A post of the blog, or another Markdown file with a title and an excerpt in its front matter
+    /// A post of the blog, or another Markdown file
     #[arg(value_name = "FILE")]
     post: PathBuf,
     /// What the issue is called; the file's name by default. No two that are sent have the same
@@ -63,6 +64,9 @@ struct PostArgs {
     /// Address of the site, for its links and pictures
     #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = visitor_links::site_url)]
     site_url: String,
+    /// Goes on although a picture is missing, a link leads nowhere, or a placeholder is left
+    #[arg(long)]
+    force: bool,
 }
 
 impl PostArgs {
@@ -80,7 +84,7 @@ impl PostArgs {
 /// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
 pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
     match &args.command {
-        Command::Preview(args) => preview::preview(args),
+        Command::Preview(args) => preview::preview(args).await,
         Command::Test(args) => send::test(args).await,
         Command::Send(args) if args.refused => send::repeat_refused(args).await,
         Command::Send(args) => send::send(args).await,

@@ -1,4 +1,4 @@
-//! What an issue says: a post of the blog, or any Markdown file with its front matter.
+//! What an issue says: a post of the blog, or any Markdown file.
 
 use std::fs;
 
@@ -6,7 +6,8 @@ use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 use site_events::event::{Audience, NewsletterIssueRequested};
 
-use super::{PostArgs, article, links::Links};
+use super::{PostArgs, article, faults::Findings, links::Links};
+use crate::output::printable;
 
 /// The longest words beside the subject: mail programs show no more.
 const MAX_PREVIEW_CHARACTERS: usize = 140;
@@ -18,21 +19,35 @@ const MAX_NAME_CHARACTERS: usize = 100;
 struct FrontMatter {
     id: Option<String>,
     title: String,
-    excerpt: String,
+    excerpt: Option<String>,
 }
 
-/// Reads a file.
+/// Reads a file, and looks whether what it links to and shows is there. By force, what is wrong is only told.
 ///
 /// # Errors
 ///
-/// If it cannot be read, has no title or excerpt, or holds what no mail is made of.
-pub fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
+/// If it cannot be read, has no title, or holds what no mail is made of; or its readers would see something that is wrong.
+pub async fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
     let file = args.post.display();
     let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
-    parse(&source, args, audience).with_context(|| format!("{file} cannot be sent"))
+    let parsed = parse(&source, args, audience);
+    let (issue, found) = parsed.with_context(|| format!("{file} cannot be sent"))?;
+    let faults = found.ask().await?.join("; ");
+    ensure!(
+        args.force || faults.is_empty(),
+        "{file} cannot be sent: {faults}. Mend that, or repeat it with --force."
+    );
+    if !faults.is_empty() {
+        eprintln!("Wrong: {}.", printable(&faults));
+    }
+    Ok(issue)
 }
 
-fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
+fn parse(
+    source: &str,
+    args: &PostArgs,
+    audience: Audience,
+) -> anyhow::Result<(NewsletterIssueRequested, Findings)> {
     let name = args.name();
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
@@ -40,23 +55,22 @@ fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<Ne
         "its name \"{name}\" is not made of small letters, digits and hyphens; give it one with --name"
     );
     let source = source.replace("\r\n", "\n");
-    let parts = source.strip_prefix("---\n");
-    let parts = parts.and_then(|source| source.split_once("\n---\n"));
-    let (front, body) = parts.context("it does not begin with a front matter, between lines of ---")?;
-    let FrontMatter { id, title, excerpt } =
-        serde_saphyr::from_str(front).context("its front matter is not YAML with a title and an excerpt")?;
-    let links = Links::new(&args.site_url, &name, id.as_deref())?;
-    let html = article::html(body, &links)?;
+    let (FrontMatter { id, title, excerpt }, body) = split(&source)?;
+    let links = Links::new(&args.site_url, &name, id.as_deref().map(|id| (id, &*args.post)))?;
+    let mut found = Findings::default();
+    found.look_at(&title);
+    found.look_at(excerpt.as_deref().unwrap_or_default());
+    let html = article::html(body, &links, &mut found)?;
     let text = article::text(&html)?;
+    ensure!(!text.is_empty(), "it says nothing");
+    let first_words = || text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let excerpt = excerpt.unwrap_or_else(first_words);
     let is_line = |words: &str| !words.is_empty() && !words.contains(char::is_control);
     ensure!(
         is_line(&title) && is_line(&excerpt),
         "its title or excerpt is no line"
     );
-    ensure!(!text.is_empty(), "it says nothing");
-    article::ensure_filled_in(&title)?;
-    article::ensure_filled_in(&excerpt)?;
-    Ok(NewsletterIssueRequested {
+    let issue = NewsletterIssueRequested {
         name,
         subject: title,
         preview: excerpt.chars().take(MAX_PREVIEW_CHARACTERS).collect(),
@@ -64,7 +78,23 @@ fn parse(source: &str, args: &PostArgs, audience: Audience) -> anyhow::Result<Ne
         text,
         web: links.web(),
         audience,
-    })
+    };
+    Ok((issue, found))
+}
+
+/// The front matter, or else the title in the first line; and what follows it.
+fn split(source: &str) -> anyhow::Result<(FrontMatter, &str)> {
+    if let Some(source) = source.strip_prefix("---\n") {
+        let parts = source.split_once("\n---\n");
+        let (front, body) = parts.context("its front matter does not end with a line of ---")?;
+        let front = serde_saphyr::from_str(front).context("its front matter is not YAML with a title")?;
+        return Ok((front, body));
+    }
+    let parts = source.trim_start().split_once('\n').unwrap_or_default();
+    let title = parts.0.strip_prefix("# ");
+    let title = title.context("it has no title: neither front matter nor a first line `# Title`")?;
+    let (id, excerpt, title) = (None, None, title.trim().to_owned());
+    Ok((FrontMatter { id, title, excerpt }, parts.1))
 }
 
 #[cfg(test)]
@@ -78,11 +108,13 @@ mod tests {
             post: file.to_owned(),
             name: name.map(str::to_owned),
             site_url: "https://oculant.example".to_owned(),
+            force: false,
         }
     }
 
     fn parse(source: &str, name: Option<&str>) -> anyhow::Result<NewsletterIssueRequested> {
-        super::parse(source, &args(Path::new("issue.md"), name), Audience::Subscribers)
+        let parsed = super::parse(source, &args(Path::new("issue.md"), name), Audience::Subscribers);
+        parsed.map(|(issue, _)| issue)
     }
 
     fn refusal(source: &str) -> String {
@@ -116,7 +148,8 @@ mod tests {
         for file in fs::read_dir(posts)? {
             let file = file?.path();
             let source = fs::read_to_string(&file)?;
-            let post = super::parse(&source, &args(&file, None), Audience::Subscribers)?;
+            let (post, found) = super::parse(&source, &args(&file, None), Audience::Subscribers)?;
+            assert_eq!(found.faults, [""; 0], "{}", file.display());
             for (part, raw) in [(&post.text, "]("), (&post.text, "[^"), (&post.html, "[^")] {
                 assert!(!part.contains(raw), "{}: {raw}", file.display());
             }
@@ -127,14 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_front_matter_begins_with_its_title() -> anyhow::Result<()> {
+        let post = parse("# Hello\n\nFirst [words](/x)\nof it.\n\nMore.\n", Some("hello"))?;
+        assert_eq!((post.subject.as_str(), post.web), ("Hello", None));
+        assert_eq!(post.preview, "First [words][1] of it.");
+        assert!(!post.text.contains("# Hello"), "{}", post.text);
+        Ok(())
+    }
+
+    #[test]
     fn what_cannot_be_sent_is_refused_with_the_reason() {
         for (source, reason) in [
-            ("No title.\n", "does not begin with"),
-            ("---\ntitle: x\n", "does not begin with"),
+            ("No title.\n", "no title"),
+            ("---\ntitle: x\n", "does not end"),
             ("---\ntitle: [\n---\nx\n", "not YAML"),
-            ("---\ntitle: x\n---\nx\n", "excerpt"),
             ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n", "no line"),
-            ("---\ntitle: For {{ name }}\nexcerpt: x\n---\nx\n", "{{ name }}"),
         ] {
             let refusal = refusal(source);
             assert!(refusal.contains(reason), "{source:?}: {refusal}");

@@ -35,8 +35,8 @@ pub struct PreviewArgs {
 /// # Errors
 ///
 /// If it cannot be rendered, or its HTML cannot be written.
-pub fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
-    let issue = post::read(&args.post, Audience::Subscribers)?;
+pub async fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
+    let issue = post::read(&args.post, Audience::Subscribers).await?;
     let site_url = &args.post.site_url;
     let unsubscribe = format!("{site_url}/?newsletter=unsubscribe&token={TOKEN}");
     let brand = Brand::read(&args.brand_file)

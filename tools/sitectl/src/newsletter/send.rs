@@ -62,7 +62,7 @@ pub struct TestArgs {
 /// If one of this name was sent before, nobody is to get it, or the broker does not store it.
 pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     let (common, now) = (&args.common, OffsetDateTime::now_utc());
-    let issue = post::read(&args.post, Audience::Subscribers)?;
+    let issue = post::read(&args.post, Audience::Subscribers).await?;
     let (name, id) = (issue.name.clone(), IssueId::named(&issue.name));
     let context = broker::connect(&common.nats).await?;
     let site = broker::stream(&context, SITE_STREAM).await?;
@@ -141,7 +141,7 @@ pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
 pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     let TestArgs { to, common, .. } = args;
     let key = &args.key.person_key;
-    let post = post::read(&args.post, Audience::Test)?;
+    let post = post::read(&args.post, Audience::Test).await?;
     let context = broker::connect(&common.nats).await?;
     ensure_person_key(&context, key).await?;
     let issue = IssueId::of_test();

@@ -5,13 +5,13 @@ use anyhow::{Context as _, ensure};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Request, StatusCode, header, response::Parts};
 use http_body_util::{BodyExt as _, Limited};
-use hyper_rustls::HttpsConnectorBuilder;
-use hyper_util::{client::legacy, rt::TokioExecutor};
 use serde_json::{Value, json};
-use site_service::{RequestId, SYNTHETIC_MARK, idempotency, tls::public_client_config};
+use site_service::{RequestId, SYNTHETIC_MARK, idempotency};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 use visitor::EmailAddress;
+
+use crate::http_client::http_client;
 
 /// The longest answer that is read; the site's own are shorter.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -44,12 +44,6 @@ impl Form<'_> {
     }
 
     async fn post(&self, solution: Option<&str>) -> anyhow::Result<(Parts, Value)> {
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(public_client_config(None)?)
-            .https_or_http()
-            .enable_http1()
-            .build();
-        let http = legacy::Client::builder(TokioExecutor::new()).build(connector);
         let body = json!({ "name": "Synthetic check", "email": self.email.as_str(), "message": MESSAGE });
         let mut request = Request::post(format!("{}/api/contact", self.site_url))
             .header(header::CONTENT_TYPE, "application/json")
@@ -58,7 +52,7 @@ impl Form<'_> {
         if let Some(solution) = solution {
             request = request.header("challenge-solution", solution);
         }
-        let answer = http.request(request.body(body.to_string())?).await;
+        let answer = http_client()?.request(request.body(body.to_string())?).await;
         let (head, body) = answer
             .context("it is not reached (setting SITE_URL)")?
             .into_parts();

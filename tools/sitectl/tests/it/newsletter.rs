@@ -2,15 +2,17 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually, seed_subscribers};
+use testkit::{
+    HttpStandIn, MailServer, Nats, ScriptedReply, User, eventually, http_stand_in::Reply, seed_subscribers,
+};
 use tokio_util::sync::DropGuard;
 
 use crate::{
     dead_letters::notifier,
     subscribers::newsletter,
-    tool::{PERSON_KEY, refused, told, told_json, told_rows},
+    tool::{PERSON_KEY, command, refused, sitectl, told, told_json, told_rows},
 };
 
 const SOON: Duration = Duration::from_secs(45);
@@ -130,19 +132,60 @@ async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
     Ok(())
 }
 
+const WRONG: &str = "# Hello
+
+Dear {{ name }}, ![a house](/house.png)
+[here](/contcat), [gone](/gone#x), [there](/contact), [away](/away) and [nobody](http://localhost:1/).
+
+See[^1].
+";
+const NAMED: [&str; 6] = [
+    "the placeholder {{ name }}",
+    "/house.png is missing: it answers 404",
+    "/contcat leads nowhere: it answers 404",
+    "/gone#x leads nowhere: it answers 410",
+    "the footnote [^1] has no text",
+    "--force",
+];
+
 #[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_fills_in_is_refused_before_anything_is_asked() -> anyhow::Result<()> {
+async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Result<()> {
     let site = Site::start().await?;
-    let wrong = site.file("wrong.md", &POST.replace("*reader*", "{{ name }}"))?;
-    for words in [
-        &["newsletter", "send", &wrong][..],
-        &["newsletter", "send", &wrong, "--yes"],
+    let web = HttpStandIn::start(|request| match request.url.path() {
+        "/contact" => Reply::Answer(200, json!({})),
+        "/away" => Reply::Answer(503, json!({})),
+        "/gone" => Reply::Answer(410, json!({})),
+        _ => Reply::Answer(404, json!({})),
+    })
+    .await?;
+    let of_links = format!("--site-url={}", web.url);
+    let brand = format!("--brand-file={}", testkit::root().join("brand.json").display());
+    let previewing = [of_links.clone(), brand];
+    let sending = [&site.flags[..], &[of_links]].concat();
+    let testing = [&sending[..], &[format!("--person-key={PERSON_KEY}")]].concat();
+    let wrong = site.file("wrong.md", WRONG)?;
+    let to = "--to=editor@example.com";
+    for (words, flags) in [
+        (&["newsletter", "preview", &wrong][..], &previewing[..]),
+        (&["newsletter", "test", &wrong, to], &testing),
+        (&["newsletter", "send", &wrong], &sending),
+        (&["newsletter", "send", &wrong, "--yes"], &sending),
     ] {
-        let refusal = refused(words, &site.of_links())?;
-        assert!(refusal.contains("{{ name }}"), "{refusal}");
+        let refusal = refused(words, flags)?;
+        for named in NAMED {
+            assert!(refusal.contains(named), "{named} is not in {refusal}");
+        }
+        for fine in ["/contact", "/away", "localhost:1/"] {
+            assert!(!refusal.contains(fine), "{refusal}");
+        }
+        let forced = sitectl(&command(&[words, &["--force"]].concat(), flags))?;
+        let complaint = String::from_utf8_lossy(&forced.stderr);
+        assert!(
+            forced.status.success() && complaint.contains("/house.png is missing"),
+            "{complaint}"
+        );
     }
-    let unknown = refused(&["newsletter", "status", "wrong"], &site.flags)?;
-    assert!(unknown.contains("no issue named wrong"), "{unknown}");
+    told(&["newsletter", "status", "wrong"], &site.flags)?;
     Ok(())
 }
 
