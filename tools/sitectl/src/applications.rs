@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
@@ -58,17 +58,13 @@ pub struct ApplicationsSelection {
 }
 
 impl ApplicationsSelection {
-    fn takes(&self, application: &Value) -> bool {
-        let wanted = self.position.as_deref().unwrap_or_default();
-        application["position"]
-            .as_str()
-            .is_some_and(|position| position.contains(wanted))
-    }
-
     async fn print(&self, style: Style) -> anyhow::Result<()> {
-        APPLICATIONS
-            .print(style, &self.events, |one| self.takes(one))
-            .await
+        let wanted = self.position.as_deref().unwrap_or_default();
+        let takes = |one: &Value| {
+            let position = one["position"].as_str();
+            position.is_some_and(|position| position.contains(wanted))
+        };
+        APPLICATIONS.print(style, &self.events, takes).await
     }
 }
 
@@ -113,14 +109,12 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
     );
     let public = args.store.for_links(args.s3_public_endpoint.as_deref());
     let lifetime = Duration::from_secs(args.hours * 60 * 60);
-    let link = ResumeStore::new(&public)
+    let store = ResumeStore::new(&public);
+    let link = store
         .presigned_url(&resume.key, &resume.file_name, lifetime)
         .await?;
-    print_output(
-        args.common.json,
-        &json!({ "id": args.id, "link": link, "hours": args.hours }),
-        [link.clone()],
-    )
+    let document = json!({ "id": args.id, "link": link, "hours": args.hours });
+    print_output(args.common.json, &document, [link])
 }
 
 async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
@@ -135,7 +129,7 @@ async fn resume_of(args: &LinkArgs) -> anyhow::Result<StoredResume> {
             return resume.with_context(|| format!("The application {} came without a résumé.", args.id));
         }
     }
-    anyhow::bail!(
+    bail!(
         "There is no application {}; see `sitectl applications list`.",
         args.id
     )

@@ -8,7 +8,6 @@ use async_nats::{
     jetstream::{
         self, Context,
         consumer::Info,
-        kv::Store,
         message::StreamMessage,
         stream::{LastRawMessageErrorKind, RawMessageError, Stream},
     },
@@ -16,11 +15,10 @@ use async_nats::{
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
 use site_broker::{Messages, StreamReader};
-use site_events::{SITE_STREAM, subjects};
+use site_events::SITE_STREAM;
 use site_service::nats::{self, NatsSettings};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
-use visitor::PersonId;
 
 /// How long a person who typed a command waits for a broker that is away.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -65,18 +63,6 @@ pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     })
 }
 
-/// Opens a bucket.
-///
-/// # Errors
-///
-/// If it is not there, or the broker does not answer.
-pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<Store> {
-    let opened = context.get_key_value(name).await;
-    opened.with_context(|| {
-        format!("bucket {name} cannot be opened (is NATS_URL right, and was `sitectl setup` run?)")
-    })
-}
-
 /// Opens a stream to read it.
 ///
 /// # Errors
@@ -87,10 +73,7 @@ pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReade
 }
 
 /// A bucket to be read, as the stream behind it.
-pub struct BucketReader {
-    reader: StreamReader,
-    prefix: String,
-}
+pub struct BucketReader(StreamReader);
 
 impl BucketReader {
     /// Opens a bucket to read it.
@@ -99,25 +82,12 @@ impl BucketReader {
     ///
     /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context, name: &str) -> anyhow::Result<Self> {
-        let bucket = bucket(context, name).await?;
-        Ok(Self {
-            reader: StreamReader::new(context, bucket.stream),
-            prefix: bucket.prefix,
-        })
+        Ok(Self(reader(context, &format!("KV_{name}")).await?))
     }
 
     /// Its records, markers of removed ones among them, oldest first. What is rewritten meanwhile comes again.
     pub fn records(&self) -> Messages<'_> {
-        self.reader.all()
-    }
-
-    /// The records under keys that may hold wildcards; few match them.
-    ///
-    /// # Errors
-    ///
-    /// If they cannot all be read.
-    pub async fn search(&self, keys: &str) -> anyhow::Result<Vec<StreamMessage>> {
-        search(&self.reader, &format!("{}{keys}", self.prefix)).await
+        self.0.all()
     }
 }
 
@@ -182,11 +152,6 @@ pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()>
 pub fn content(message: &StreamMessage) -> Value {
     serde_json::from_slice(&message.payload)
         .unwrap_or_else(|_| String::from_utf8_lossy(&message.payload).into())
-}
-
-/// Whom a message is about, by its subject.
-pub fn person_of(message: &StreamMessage) -> Option<PersonId> {
-    PersonId::try_from(subjects::person_of(&message.subject).to_owned()).ok()
 }
 
 /// The id of the event that a message holds, where it holds one.

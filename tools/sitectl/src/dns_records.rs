@@ -59,11 +59,8 @@ struct Record {
 impl Record {
     /// Line of a zone file (RFC 1035, 5.1).
     fn zone_line(&self) -> String {
-        let strings = self
-            .value
-            .as_bytes()
-            .chunks(MAX_STRING_BYTES)
-            .map(String::from_utf8_lossy);
+        let strings = self.value.as_bytes().chunks(MAX_STRING_BYTES);
+        let strings = strings.map(String::from_utf8_lossy);
         let strings: Vec<String> = strings.map(|string| format!("\"{string}\"")).collect();
         format!("{}. {TTL_SECONDS} IN TXT {}", self.name, strings.join(" "))
     }
@@ -86,12 +83,12 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
         value,
     };
     // Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
-    let includes = args
-        .senders
-        .spf_include
-        .iter()
-        .map(|name| format!("include:{name}"));
-    let hosts = args.senders.spf_host.iter().map(|name| format!("a:{name}"));
+    let Senders {
+        spf_include,
+        spf_host,
+    } = &args.senders;
+    let includes = spf_include.iter().map(|name| format!("include:{name}"));
+    let hosts = spf_host.iter().map(|name| format!("a:{name}"));
     let senders: Vec<String> = includes.chain(hosts).collect();
     let mut records = vec![record(&domain, format!("v=spf1 {} ~all", senders.join(" ")))];
     let signed = args.dkim.dns_record().map_err(anyhow::Error::msg);

@@ -71,10 +71,10 @@ impl Finding {
 pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     let wrong = findings
         .iter()
-        .filter(|finding| finding.verdict == Verdict::Wrong);
-    let wrong = wrong.count();
+        .filter(|finding| finding.verdict == Verdict::Wrong)
+        .count();
     let rows: Vec<Value> = findings.iter().map(|finding| json!(finding)).collect();
-    let lines = table(&COLUMNS, &rows)?;
+    let lines = table(&COLUMNS, &rows, "Nothing was looked at.")?;
     print_output(json, &json!({ "ok": wrong == 0, "findings": rows }), lines)?;
     ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
     Ok(())

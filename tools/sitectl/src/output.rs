@@ -1,9 +1,6 @@
 //! Output of a command: sentences and tables for people, one JSON document for machines.
 
-use std::{
-    borrow::Cow,
-    io::{self, BufWriter, ErrorKind, Write},
-};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use csv::{Terminator, Writer, WriterBuilder};
 use serde::Serialize;
@@ -64,22 +61,19 @@ pub fn print_output(
 /// A column of a table: its heading, and the name of what stands in it in the document of a row.
 pub type Column = (&'static str, &'static str);
 
-/// A table, as lines to print; no line where it has no row.
+/// A table, as lines to print; where it has no row, this line.
 ///
 /// # Errors
 ///
 /// If it cannot be written.
-pub fn table(columns: &[Column], rows: &[Value]) -> anyhow::Result<Vec<String>> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
+pub fn table(columns: &[Column], rows: &[Value], line_if_empty: &str) -> anyhow::Result<Vec<String>> {
     let mut written = Vec::new();
     let headings = columns.iter().map(|(heading, _)| (*heading).to_owned());
     let mut list = ListOutput::table(&mut written, headings.collect());
     for row in rows {
         list.item(row, || cells(columns, row))?;
     }
-    list.end("")?;
+    list.end(line_if_empty)?;
     Ok(String::from_utf8(written)?.lines().map(str::to_owned).collect())
 }
 
@@ -103,21 +97,17 @@ enum Form<W: Write> {
     /// Rows under these headings.
     Table(TabWriter<W>, Vec<String>),
     Csv(Box<Writer<W>>),
-    /// The array, by its name.
-    Array(W, &'static str),
+    /// The array, and what stands before its next item.
+    Array(W, String),
 }
 
 impl ListOutput {
     /// Prints to stdout; nothing before there is an item, so that a command that fails at once has said nothing.
-    pub fn to_stdout<H: Into<String>>(
-        json: bool,
-        array: &'static str,
-        headings: impl IntoIterator<Item = H>,
-    ) -> Self {
+    pub fn to_stdout(json: bool, array: &str, headings: impl IntoIterator<Item = String>) -> Self {
         if json {
-            return Self::of(Form::Array(stdout(), array));
+            return Self::array(stdout(), array);
         }
-        Self::table(stdout(), headings.into_iter().map(Into::into).collect())
+        Self::table(stdout(), headings.into_iter().collect())
     }
 
     /// Prints CSV (RFC 4180) to stdout, which a spreadsheet may open safely; for machines the same array as the list.
@@ -125,9 +115,9 @@ impl ListOutput {
     /// # Errors
     ///
     /// If the disk behind stdout is full.
-    pub fn export_to_stdout(json: bool, array: &'static str, headings: &[&str]) -> anyhow::Result<Self> {
+    pub fn export_to_stdout(json: bool, array: &str, headings: &[&str]) -> anyhow::Result<Self> {
         if json {
-            return Ok(Self::to_stdout(json, array, [""; 0]));
+            return Ok(Self::array(stdout(), array));
         }
         let mut csv = WriterBuilder::new();
         let mut csv = csv.terminator(Terminator::CRLF).from_writer(stdout());
@@ -143,6 +133,10 @@ impl<W: Write> ListOutput<W> {
 
     fn table(out: W, headings: Vec<String>) -> Self {
         Self::of(Form::Table(TabWriter::new(out), headings))
+    }
+
+    fn array(out: W, name: &str) -> Self {
+        Self::of(Form::Array(out, format!(r#"{{"{name}":["#)))
     }
 
     /// Prints one item: the document, or what stands under the headings.
@@ -167,16 +161,12 @@ impl<W: Write> ListOutput<W> {
                 }
             }
             Form::Csv(csv) => {
-                let cells = cells();
-                let cells = cells.iter().map(|cell| escape_formula(cell).into_owned());
+                let cells = cells().into_iter().map(escape_formula);
                 csv.write_record(cells).map_err(io::Error::from)?;
             }
-            Form::Array(out, array) => {
-                if self.items == 1 {
-                    write!(out, r#"{{"{array}":["#)?;
-                } else {
-                    write!(out, ",")?;
-                }
+            Form::Array(out, before) => {
+                write!(out, "{before}")?;
+                ",".clone_into(before);
                 serde_json::to_writer(out, document).map_err(io::Error::from)?;
             }
         }
@@ -200,11 +190,9 @@ impl<W: Write> ListOutput<W> {
                 out.map_err(|error| anyhow::anyhow!("{}", error.error()))?
             }
             Form::Csv(mut csv) => return Ok(csv.flush()?),
-            Form::Array(mut out, array) => {
-                if is_empty {
-                    write!(out, r#"{{"{array}":["#)?;
-                }
-                writeln!(out, "]}}")?;
+            Form::Array(mut out, before) => {
+                let before = if is_empty { &*before } else { "" };
+                writeln!(out, "{before}]}}")?;
                 out
             }
         };
@@ -212,39 +200,35 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
-/// Cells as one row.
+/// Cells as one row; each is one line, which does not end it.
 fn row(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
-    cells.join("\t")
-}
-
-/// What stands in a cell: one line, which does not end it.
-fn cell(text: &str) -> String {
-    let text = printable(text).replace(['\n', '\t'], " ");
-    if text.is_empty() { NOTHING.to_owned() } else { text }
+    let cells = cells.iter().map(|text| match &*printable(text) {
+        "" => NOTHING.to_owned(),
+        text => text.replace(['\n', '\t'], " "),
+    });
+    cells.collect::<Vec<_>>().join("\t")
 }
 
 /// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one
 /// that begins with an apostrophe, so that [`unescape_formula`] can tell them apart.
-pub fn escape_formula(cell: &str) -> Cow<'_, str> {
-    if cell.starts_with(is_formula) || cell.starts_with('\'') {
-        Cow::Owned(format!("'{cell}"))
-    } else {
-        Cow::Borrowed(cell)
+pub fn escape_formula(mut cell: String) -> String {
+    if cell.starts_with(is_formula) {
+        cell.insert(0, '\'');
     }
+    cell
 }
 
 /// What [`escape_formula`] was given.
 pub fn unescape_formula(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(is_formula) || rest.starts_with('\'') => rest,
+        Some(rest) if rest.starts_with(is_formula) => rest,
         _ => cell,
     }
 }
 
-/// What begins a formula, and what spreadsheets drop before they look for one.
+/// What begins a formula, what spreadsheets drop before they look for one, and what escapes it.
 fn is_formula(first: char) -> bool {
-    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n')
+    matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'')
 }
 
 /// Other people's words as a terminal may show them: they neither steer it nor turn round what stands beside them.
@@ -268,7 +252,7 @@ mod tests {
         let mut out = Vec::new();
         let headings = vec!["NAME".to_owned(), "WAITING".to_owned()];
         let mut list = if json {
-            ListOutput::of(Form::Array(&mut out, "items"))
+            ListOutput::array(&mut out, "items")
         } else {
             ListOutput::table(&mut out, headings)
         };
@@ -319,8 +303,8 @@ mod tests {
         assert_eq!(String::from_utf8(written)?.lines().count(), 1 + ROWS_AT_ONCE);
         let rows = [json!({ "a": 1, "b": null, "c": 3 })];
         let columns = [("A", "a"), ("B", "b")];
-        assert_eq!(super::table(&columns, &rows)?, ["A   B", "1   -"]);
-        assert!(super::table(&columns, &[])?.is_empty());
+        assert_eq!(super::table(&columns, &rows, "None.")?, ["A   B", "1   -"]);
+        assert_eq!(super::table(&columns, &[], "None.")?, ["None."]);
         Ok(())
     }
 
@@ -337,11 +321,11 @@ mod tests {
             "/blog",
             "",
         ] {
-            let written = escape_formula(cell);
-            assert!(!written.starts_with(is_formula), "{cell}");
+            let written = escape_formula(cell.to_owned());
+            assert!(!written.starts_with(['=', '+', '-', '@', '\t']), "{cell}");
             assert_eq!(unescape_formula(&written), cell);
         }
-        assert_eq!(escape_formula("asha@example.com"), "asha@example.com");
+        assert_eq!(escape_formula("asha@example.com".to_owned()), "asha@example.com");
         assert_eq!(
             unescape_formula("'tis@example.com"),
             "'tis@example.com",

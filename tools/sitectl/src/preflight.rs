@@ -1,6 +1,6 @@
 //! `sitectl preflight`: placeholders of ours that an overlay still holds, before it is applied.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
@@ -33,20 +33,13 @@ pub struct PreflightArgs {
 /// If the overlay does not render, or it holds a placeholder.
 pub async fn preflight(args: &PreflightArgs) -> anyhow::Result<()> {
     let rendered = rendered(args).await?;
-    let mut found = BTreeMap::<&str, usize>::new();
-    for placeholder in Regex::new(PLACEHOLDER)?.find_iter(&rendered) {
-        *found
-            .entry(placeholder.as_str().trim_start_matches(": "))
-            .or_default() += 1;
-    }
-    let findings = found.into_iter().map(|(placeholder, times)| {
-        Finding::wrong(
-            placeholder,
-            format!("a placeholder, {times} times"),
-            "replace it in the overlay",
-        )
-    });
-    let mut findings: Vec<Finding> = findings.collect();
+    let placeholders = Regex::new(PLACEHOLDER)?;
+    let found = placeholders.find_iter(&rendered);
+    let found: BTreeSet<&str> = found
+        .map(|found| found.as_str().trim_start_matches(": "))
+        .collect();
+    let wrong = |found: &str| Finding::wrong(found, "a placeholder", "replace it in the overlay");
+    let mut findings: Vec<Finding> = found.into_iter().map(wrong).collect();
     if findings.is_empty() {
         findings.push(Finding::ok("placeholders", "none"));
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ::subscribers::{Retention, Subscriber, Subscribers};
+use ::subscribers::{Retention, Subscribers};
 use anyhow::Context as _;
 use async_nats::{Client, jetstream};
 use clap::Args;
@@ -13,7 +13,7 @@ use futures_util::{TryStreamExt as _, stream::select_all};
 use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
 use serde::Serialize;
 use serde_json::json;
-use site_broker::{RecordError, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET};
+use site_broker::{RecordError, StreamReader, UPLOADS_BUCKET};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::OffsetDateTime;
 use visitor::PersonId;
@@ -72,32 +72,23 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let store = ResumeStore::new(&args.store);
     let swept = remove_unneeded(client, store, args.grace, mode).await?;
-    print_swept(&swept, mode, args.common.json)
-}
-
-fn print_swept(swept: &Swept, mode: Mode, json: bool) -> anyhow::Result<()> {
     let (would, key) = match mode {
         Mode::Apply => ("", "swept"),
         Mode::DryRun => ("would be ", "wouldSweep"),
     };
+    let of = |done: &str, count: u64, what: &str| format!("{would}{done}: {count} {what}");
     let mut lines = vec![
-        format!("{would}removed: {} of uploads that were cut off", swept.orphans),
-        format!("{would}removed: {} whose event expired", swept.expired),
-        format!(
-            "{would}kept: {} of uploads that were cut off after their event",
-            swept.kept
-        ),
-        format!("left alone: {} uploads that may be under way", swept.under_way),
-        format!(
-            "{would}removed: {} addresses of people who left the newsletter",
-            swept.addresses
-        ),
-        format!("{would}removed: {} events of checks", swept.synthetic),
+        of("removed", swept.orphans, "of uploads that were cut off"),
+        of("removed", swept.expired, "whose event expired"),
+        of("kept", swept.kept, "of uploads cut off after their event"),
+        of("left alone", swept.under_way, "uploads that may be under way"),
+        of("removed", swept.addresses, "addresses of former subscribers"),
+        of("removed", swept.synthetic, "events of checks"),
     ];
     if mode == Mode::DryRun {
         lines.push("Nothing was removed; repeat it with --yes.".to_owned());
     }
-    print_output(json, &json!({ key: swept }), lines)
+    print_output(args.common.json, &json!({ key: swept }), lines)
 }
 
 /// Removes the résumés of uploads that have no event after this grace period, and of events that expired; the addresses of people who
@@ -122,7 +113,6 @@ pub async fn remove_unneeded(
         uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
         site: broker::reader(&context, SITE_STREAM).await?,
         dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
-        subscriber_records: BucketReader::open(&context, SUBSCRIBERS_BUCKET).await?,
         subscribers: Subscribers::open(client).await?,
         store,
     };
@@ -142,7 +132,6 @@ struct Sweep {
     uploads: BucketReader,
     site: StreamReader,
     dead_letters: StreamReader,
-    subscriber_records: BucketReader,
     subscribers: Subscribers,
     store: ResumeStore,
 }
@@ -205,10 +194,9 @@ impl Sweep {
     /// The addresses in records that need none any more. The newsletter service takes them out when somebody leaves: these are
     /// records that it did not come to. A record that is no subscriber's is left alone.
     async fn addresses(&self, swept: &mut Swept) -> anyhow::Result<()> {
-        let mut records = self.subscriber_records.records();
+        let mut records = self.subscribers.since(1);
         while let Some(message) = records.try_next().await? {
-            let known = serde_json::from_slice::<Subscriber>(&message.payload).ok();
-            let Some((known, person)) = known.zip(broker::person_of(&message)) else {
+            let Ok(Some((person, known))) = self.subscribers.record_of(&message) else {
                 continue;
             };
             let needed = known.clone().swept(self.now);

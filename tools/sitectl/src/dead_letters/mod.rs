@@ -86,7 +86,7 @@ pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
-    let headings = letter::COLUMNS.iter().map(|(heading, _)| *heading);
+    let headings = letter::COLUMNS.map(|(heading, _)| heading.to_owned());
     let mut list = ListOutput::to_stdout(common.json, "deadLetters", headings);
     let mut letters = reader.all();
     while let Some(letter) = letters.try_next().await? {
@@ -100,7 +100,7 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let letter = get(reader.stream(), number).await?;
     let document = document(&letter);
-    let mut lines = table(&letter::COLUMNS, std::slice::from_ref(&document))?;
+    let mut lines = table(&letter::COLUMNS, std::slice::from_ref(&document), "")?;
     lines.push(serde_json::to_string_pretty(&document["event"])?);
     print_output(common.json, &document, lines)
 }

@@ -45,19 +45,16 @@ async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Resul
         let mut wanted = wanted.consumers.iter();
         let is_wanted = wanted.any(|config| config.durable_name.as_ref() == Some(&info.name));
         if is_wanted || info.name.starts_with(Endpoint::CONSUMER_PREFIX) {
-            findings.push(examine_backlog(&site, &info).await?);
+            let waiting = broker::consumer_lag(&info);
+            let oldest = match waiting {
+                0 => None,
+                _ => oldest(&site, &info).await?,
+            };
+            let age = oldest.map(|oldest| OffsetDateTime::now_utc() - oldest);
+            findings.push(judge(&info.name, waiting, age));
         }
     }
     Ok(findings)
-}
-
-async fn examine_backlog(site: &Stream, info: &Info) -> anyhow::Result<Finding> {
-    let oldest = match broker::consumer_lag(info) {
-        0 => None,
-        _ => oldest(site, info).await?,
-    };
-    let age = oldest.map(|oldest| OffsetDateTime::now_utc() - oldest);
-    Ok(judge(&info.name, broker::consumer_lag(info), age))
 }
 
 fn judge(consumer: &str, waiting: u64, age: Option<Duration>) -> Finding {

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use super::{control, send::not_reached_line};
 use crate::{
-    broker::{self, BucketReader},
+    broker,
     common_args::CommonArgs,
     output::{Column, print_output, table},
 };
@@ -51,10 +51,7 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
         rows.push(row(progress, &outcomes, &context).await?);
     }
     let today = limits.mails_of_the_day(queue, OffsetDateTime::now_utc());
-    let mut lines = table(&COLUMNS, &rows)?;
-    if rows.is_empty() {
-        lines.push("No issue was sent yet.".to_owned());
-    }
+    let mut lines = table(&COLUMNS, &rows, "No issue was sent yet.")?;
     if let (Some(_), [progress]) = (name, listed.as_slice()) {
         lines.extend(not_reached_line(&progress.passed_over));
     }
@@ -68,10 +65,11 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
 
 /// The records of all issues, in the order in which they were asked for.
 async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
-    let bucket = BucketReader::open(context, ISSUES_BUCKET).await?;
+    let bucket = broker::reader(context, &format!("KV_{ISSUES_BUCKET}")).await?;
+    let subject = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}*");
     // A record that is rewritten meanwhile comes again.
     let mut issues = BTreeMap::new();
-    for record in bucket.search(&format!("{ISSUE_KEY_PREFIX}*")).await? {
+    for record in broker::search(&bucket, &subject).await? {
         let progress: IssueProgress = serde_json::from_slice(&record.payload)
             .with_context(|| format!("The record {} is not an issue's", record.subject))?;
         issues.insert((progress.requested, progress.name.clone()), progress);

@@ -26,7 +26,7 @@ fn exported(consents: &[Subscriber]) -> anyhow::Result<Vec<u8>> {
     table.write_record(COLUMNS.map(|(heading, _)| heading))?;
     for subscriber in consents {
         let cells = cells(&COLUMNS, &document(subscriber));
-        table.write_record(cells.iter().map(|cell| escape_formula(cell).into_owned()))?;
+        table.write_record(cells.into_iter().map(escape_formula))?;
     }
     Ok(table.into_inner()?)
 }

@@ -42,12 +42,11 @@ pub struct ImportArgs {
     common: CommonArgs,
 }
 
-/// What became, or would become, of a line.
-enum LineOutcome {
-    Imported,
-    Unsubscribed,
-    LeftAlone(String),
-}
+const IMPORTED: &str = "imported";
+const UNSUBSCRIBED: &str = "unsubscribed";
+
+/// What became, or would become, of a line; or why it is left alone.
+type LineOutcome = Result<&'static str, String>;
 
 /// Reads the whole table, and imports it only if no line is wrong.
 ///
@@ -80,7 +79,7 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
         })?;
         outcomes.insert(number, outcome);
     }
-    print_outcomes(&outcomes, mode, common)
+    print_outcomes(&outcomes, mode, common.json)
 }
 
 /// An import under way.
@@ -96,29 +95,28 @@ impl Import<'_> {
     async fn apply(&mut self, line: u64, record: ImportRecord) -> anyhow::Result<LineOutcome> {
         let email = match &record {
             ImportRecord::Consent(email, _) | ImportRecord::Unsubscribe { email, .. } => email,
-            ImportRecord::LeftAlone(why) => return Ok(LineOutcome::LeftAlone(why.clone())),
+            ImportRecord::LeftAlone(why) => return Ok(Err(why.clone())),
         };
         let person = self.key.person(email);
         if let Some(first) = self.seen.insert(person.clone(), line) {
-            let why = format!("the same address as in line {first}");
-            return Ok(LineOutcome::LeftAlone(why));
+            return Ok(Err(format!("the same address as in line {first}")));
         }
         let known = self.subscribers.read(&person).await?;
         let (new, outcome) = match changed(record, known.subscriber) {
             Ok(changed) => changed,
-            Err(why) => return Ok(LineOutcome::LeftAlone(why)),
+            Err(why) => return Ok(Err(why)),
         };
         let subscribers = &self.subscribers;
         let write = subscribers.write(&person, &new, known.revision, Retention::Forever);
         self.mode.apply(write).await?;
-        Ok(outcome)
+        Ok(Ok(outcome))
     }
 }
 
 /// What a line makes of what is known, or why nothing.
-fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscriber, LineOutcome), String> {
+fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscriber, &'static str), String> {
     match (record, known) {
-        (ImportRecord::Consent(_, new), None) => Ok((*new, LineOutcome::Imported)),
+        (ImportRecord::Consent(_, new), None) => Ok((*new, IMPORTED)),
         (ImportRecord::Unsubscribe { ended, .. }, Some(known))
             if known.clone().unsubscribed(ended) != known =>
         {
@@ -127,48 +125,38 @@ fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscribe
                 return Err("they signed up anew since".to_owned());
             }
             // No event is published that would need the address.
-            Ok((known.unsubscribed(ended).forgotten(), LineOutcome::Unsubscribed))
+            Ok((known.unsubscribed(ended).forgotten(), UNSUBSCRIBED))
         }
         (_, Some(known)) => Err(format!("known already, as {}", known.state_name())),
         (_, None) => Err("nobody with this address is known".to_owned()),
     }
 }
 
-fn print_outcomes(
-    outcomes: &BTreeMap<u64, LineOutcome>,
-    mode: Mode,
-    common: &CommonArgs,
-) -> anyhow::Result<()> {
+fn print_outcomes(outcomes: &BTreeMap<u64, LineOutcome>, mode: Mode, json: bool) -> anyhow::Result<()> {
     let (would, keys) = match mode {
         Mode::Apply => ("", ["imported", "unsubscribed"]),
         Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
     };
-    let (mut imported, mut unsubscribed, mut left_alone) = (Vec::new(), Vec::new(), Vec::new());
-    let mut lines = Vec::new();
+    let (mut lines, mut left_alone) = (Vec::new(), Vec::new());
     for (number, outcome) in outcomes {
-        let became = match outcome {
-            LineOutcome::Imported => {
-                imported.push(number);
-                format!("{would}imported")
-            }
-            LineOutcome::Unsubscribed => {
-                unsubscribed.push(number);
-                format!("{would}unsubscribed")
-            }
-            LineOutcome::LeftAlone(why) => {
-                left_alone.push(json!({ "line": number, "why": why }));
-                format!("left alone: {why}")
-            }
-        };
-        lines.push(format!("{number}  {became}"));
+        lines.push(match outcome {
+            Ok(done) => format!("{number}  {would}{done}"),
+            Err(why) => format!("{number}  left alone: {why}"),
+        });
+        if let Err(why) = outcome {
+            left_alone.push(json!({ "line": number, "why": why }));
+        }
     }
-    let all = outcomes.len();
-    lines.push(format!("{would}imported: {} of {all}", imported.len()));
-    lines.push(format!("{would}unsubscribed: {} of {all}", unsubscribed.len()));
+    let [imported, unsubscribed] = [IMPORTED, UNSUBSCRIBED].map(|done| {
+        let of_it = outcomes.iter().filter(|(_, outcome)| **outcome == Ok(done));
+        let numbers: Vec<u64> = of_it.map(|(number, _)| *number).collect();
+        lines.push(format!("{would}{done}: {} of {}", numbers.len(), outcomes.len()));
+        numbers
+    });
     lines.push(NO_MAIL.to_owned());
     if mode == Mode::DryRun {
         lines.push("Nothing was changed; repeat it with --yes.".to_owned());
     }
     let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });
-    print_output(common.json, &document, lines)
+    print_output(json, &document, lines)
 }

@@ -29,11 +29,11 @@ pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let noted = records(&context).await?.read(&attempts_key(name)).await?;
     let mut attempts: Vec<Value> = noted.value.unwrap_or_default();
     attempts.reverse();
-    let mut lines = table(&COLUMNS, &attempts)?;
-    if lines.is_empty() {
+    if attempts.is_empty() {
         control::consumer_info(&context, name).await?;
-        lines.push(format!("Nothing was sent to an endpoint {name} yet."));
     }
+    let nothing = format!("Nothing was sent to an endpoint {name} yet.");
+    let lines = table(&COLUMNS, &attempts, &nothing)?;
     let document = json!({ "endpoint": name, "deliveries": attempts });
     print_output(common.json, &document, lines)
 }

@@ -10,7 +10,7 @@ use async_nats::jetstream::{Context, consumer::Info};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use site_broker::{ENDPOINTS_BUCKET, Endpoint, Records, endpoint_state::EndpointState};
+use site_broker::{ENDPOINTS_BUCKET, Endpoint, Records, buckets::open_bucket, endpoint_state::EndpointState};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
@@ -64,8 +64,10 @@ pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
 
 /// What is noted of endpoints.
 async fn records(context: &Context) -> anyhow::Result<Records> {
-    let bucket = broker::bucket(context, ENDPOINTS_BUCKET).await?;
-    Ok(Records::new(context, bucket))
+    Ok(Records::new(
+        context,
+        open_bucket(context, ENDPOINTS_BUCKET).await?,
+    ))
 }
 
 const COLUMNS: [Column; 4] = [
@@ -77,10 +79,7 @@ const COLUMNS: [Column; 4] = [
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let rows = endpoints(&broker::connect(&common.nats).await?).await?;
-    let mut lines = table(&COLUMNS, &rows)?;
-    if rows.is_empty() {
-        lines.push("There are no endpoints.".to_owned());
-    }
+    let lines = table(&COLUMNS, &rows, "There are no endpoints.")?;
     print_output(common.json, &json!({ "endpoints": rows }), lines)
 }
 
@@ -99,13 +98,9 @@ pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
             continue;
         };
         let state: Option<EndpointState> = records.read(name).await?.value;
-        let EndpointState {
-            off,
-            held,
-            failing_since,
-            ..
-        } = state.unwrap_or_default();
-        let since = failing_since.and_then(|since| since.format(&Rfc3339).ok());
+        let state = state.unwrap_or_default();
+        let (off, held) = (state.off, state.held);
+        let since = state.failing_since.and_then(|since| since.format(&Rfc3339).ok());
         let state = match (&off, &held, &since) {
             (Some(reason), ..) => format!("off: {reason}"),
             (None, Some(refusal), _) if consumer.paused => format!("held: {refusal}"),

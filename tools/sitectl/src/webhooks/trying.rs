@@ -63,7 +63,7 @@ pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let (mut lines, mut document) = (Vec::new(), Vec::new());
     for seen in &seen {
         let (text, request) = shown_request(&sender, &seen.request);
-        let milliseconds = u64::try_from(seen.took.as_millis()).unwrap_or(u64::MAX);
+        let milliseconds = seen.took.as_millis();
         let (line, answer, error) = match &seen.answer {
             Ok(answer) => {
                 let (status, body) = (answer.status, shown_body(&sender, &answer.body));
@@ -88,15 +88,16 @@ pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
 impl TryArgs {
     fn chosen(&self) -> anyhow::Result<(&Endpoint, EventType)> {
         let (name, event) = (&self.name, self.event.as_deref());
-        let mut endpoints = self.webhooks.iter();
-        let endpoint = endpoints.find(|endpoint| endpoint.name.to_string() == *name);
+        let endpoint = self
+            .webhooks
+            .iter()
+            .find(|endpoint| endpoint.name.to_string() == *name);
         let endpoint = endpoint.with_context(|| format!("The setting WEBHOOKS names no endpoint {name}."))?;
         let mut events = endpoint.events.iter().copied();
         let chosen = events.find(|known| event.is_none_or(|event| known.short_name() == event));
         let event = event.unwrap_or_default();
-        let chosen =
-            chosen.with_context(|| format!("The endpoint {name} does not hear of the event {event}."))?;
-        Ok((endpoint, chosen))
+        let unheard = || format!("The endpoint {name} does not hear of the event {event}.");
+        Ok((endpoint, chosen.with_context(unheard)?))
     }
 
     fn sender(&self, endpoint: &Endpoint, secrets: &Secrets) -> anyhow::Result<WebhookSender> {
@@ -107,16 +108,12 @@ impl TryArgs {
 
 /// A request for people and for machines.
 fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> (String, Value) {
-    let (method, url) = (
-        request.method().as_str(),
-        sender.shown(&request.uri().to_string()),
-    );
+    let method = request.method().as_str();
+    let url = sender.shown(&request.uri().to_string());
     let headers = shown_headers(sender, request.headers());
     let body = shown_body(sender, request.body().as_ref());
-    let lines: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\n"))
-        .collect();
+    let lines = headers.iter().map(|(name, value)| format!("{name}: {value}\n"));
+    let lines: String = lines.collect();
     let text = format!("{method} {url}\n{lines}\n{body}\n");
     let document = json!({ "method": method, "url": url, "headers": headers, "body": body });
     (text, document)
