@@ -237,10 +237,11 @@ async fn uploads_that_come_steadily_but_slowly_hold_up_no_other_visitor() -> any
             .into_iter()
             .map(|mut upload| async move { upload.send_slowly(40_000).await });
         let attack = tokio::spawn(join_all(attack));
-        let begun = Instant::now();
-        ensure_taken(&site, "198.51.100.1", LARGE_BYTES).await?;
-        ensure_taken(&site, "203.0.113.9", LARGE_BYTES).await?;
-        assert!(begun.elapsed() < AT_ONCE, "{network}: {:?}", begun.elapsed());
+        for honest in ["198.51.100.1", "203.0.113.9"] {
+            let begun = Instant::now();
+            ensure_taken(&site, honest, LARGE_BYTES).await?;
+            assert!(begun.elapsed() < AT_ONCE, "{network}: {:?}", begun.elapsed());
+        }
         attack.abort();
     }
     Ok(())

@@ -396,7 +396,7 @@ async fn a_mail_that_is_deferred_for_too_long_is_given_up_and_told_of() -> anyho
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_domain_that_defers_mails_holds_up_no_other_and_is_not_looked_at_again_and_again()
 -> anyhow::Result<()> {
-    const COUNT: usize = 400;
+    const COUNT: usize = 200;
     const TAKEN: usize = COUNT / 10;
     let nats = Nats::start().await?;
     let server = MailServer::start(|to, _| {
