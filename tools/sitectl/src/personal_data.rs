@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use async_nats::jetstream::{Context, message::StreamMessage};
+use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
 use futures_util::TryStreamExt as _;
 use issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
@@ -104,7 +104,7 @@ pub struct Holder {
     pub endpoint: String,
     /// How many of their events it was sent, by the delivery records.
     pub sent: usize,
-    /// How many it may have been sent besides: events older than the records, and deliveries that were given up.
+    /// How many it may have been sent besides: events older than the records, and deliveries that failed or are under way.
     pub may_have_been_sent: usize,
     /// Who tells it of the erasure: the event, or nobody but the operator.
     pub notice: &'static str,
@@ -114,6 +114,17 @@ pub struct Holder {
 fn endpoint_of(record: &str) -> Option<&str> {
     let (_, channel) = record.split_once('.')?;
     channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
+}
+
+fn hears_of(endpoint: &Info, kind: &str) -> bool {
+    let mut filters = endpoint.config.filter_subjects.iter();
+    filters.any(|filter| subjects::without_person(filter) == kind)
+}
+
+/// Whether an endpoint has received an event without acking it: the delivery may have reached its receiver.
+fn is_begun(endpoint: &Info, event: &StreamMessage) -> bool {
+    let (acked, delivered) = (&endpoint.ack_floor, &endpoint.delivered);
+    (acked.stream_sequence + 1..=delivered.stream_sequence).contains(&event.sequence)
 }
 
 /// Every store that may hold personal data.
@@ -233,22 +244,16 @@ impl PersonalDataStores {
             let channel = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
             // An endpoint that is no longer set up has no consumer.
             let consumer = site.consumer_info(&channel).await.ok();
-            let filters = consumer
-                .map(|info| info.config.filter_subjects)
-                .unwrap_or_default();
-            let hears_of = |kind: &str| {
-                filters
-                    .iter()
-                    .any(|filter| subjects::without_person(filter) == kind)
-            };
+            let hears_of = |kind: &str| consumer.as_ref().is_some_and(|info| hears_of(info, kind));
             let (mut sent, mut may_have_been_sent) = (0, 0);
             let events = found.of(EVENTS).iter();
             for (event, id) in events.filter_map(|event| Some((event, broker::event_id(event)?))) {
                 let record = format!("{id}.{channel}");
-                let is_old = broker::event_time(event) < recorded_since;
+                let is_begun = broker::event_time(event) < recorded_since
+                    || consumer.as_ref().is_some_and(|info| is_begun(info, event));
                 if records.contains(&*record) {
                     sent += 1;
-                } else if is_old && hears_of(subjects::without_person(&event.subject))
+                } else if is_begun && hears_of(subjects::without_person(&event.subject))
                     || records.contains(&*format!("{record}_given-up"))
                 {
                     may_have_been_sent += 1;

@@ -1,13 +1,17 @@
 //! `sitectl subscribers lift`.
 
-use ::subscribers::{Retention, Subscriber, Subscribers};
+use ::subscribers::{Retention, Subscribers};
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use serde_json::json;
 use site_broker::ensure_person_key;
 use visitor::{EmailAddress, PersonKeySettings};
 
-use crate::{broker, common_args::CommonArgs, output::print_output};
+use crate::{
+    broker,
+    common_args::{CommonArgs, Mode, ModeArgs},
+    output::print_output,
+};
 
 /// Whom to lift.
 #[derive(Args, Debug)]
@@ -16,13 +20,15 @@ pub struct LiftArgs {
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
+    mode: ModeArgs,
+    #[command(flatten)]
     key: PersonKeySettings,
     #[command(flatten)]
     common: CommonArgs,
 }
 
 /// Makes a suppressed subscriber what they were before the mail came back. A sign-up that was never confirmed was nothing
-/// before: it is forgotten.
+/// before: it is forgotten, which a dry run only says.
 ///
 /// # Errors
 ///
@@ -43,15 +49,28 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
         subscriber.is_suppressed(),
         "The address is not suppressed: it is {state}."
     );
-    let lifted = subscriber.lifted();
-    let state = lifted.as_ref().map(Subscriber::state_name);
-    let line = if let Some(lifted) = &lifted {
-        let write = subscribers.write(&person, lifted, known.revision, Retention::Forever);
-        write.await?;
-        format!("Lifted: the address is {} again.", lifted.state_name())
-    } else {
-        subscribers.delete(&person, known.revision).await?;
-        "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.".to_owned()
+    let (state, line) = match subscriber.lifted() {
+        Some(lifted) => {
+            subscribers
+                .write(&person, &lifted, known.revision, Retention::Forever)
+                .await?;
+            let state = lifted.state_name().to_owned();
+            let line = format!("Lifted: the address is {state} again.");
+            (Some(state), line)
+        }
+        None if args.mode.mode() == Mode::DryRun => {
+            let lines = [
+                "would be forgotten: the sign-up, which was never confirmed; it can be made anew",
+                "Nothing was lifted; repeat it with --yes.",
+            ];
+            let document = json!({ "lifted": false, "wouldForget": true });
+            return print_output(common.json, &document, lines.map(str::to_owned));
+        }
+        None => {
+            subscribers.delete(&person, known.revision).await?;
+            let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
+            (None, line.to_owned())
+        }
     };
     print_output(common.json, &json!({ "lifted": true, "state": state }), [line])
 }

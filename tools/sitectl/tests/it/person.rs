@@ -11,15 +11,16 @@ use async_nats::{
     HeaderMap,
     jetstream::{
         self,
+        consumer::PullConsumer,
         message::{PublishMessage, StreamMessage},
     },
 };
-use futures_util::{TryStreamExt as _, future::try_join_all};
+use futures_util::{StreamExt as _, TryStreamExt as _, future::try_join_all};
 use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET};
 use site_events::{
-    Channel, EventType, IssueId,
+    Channel, EventType, IssueId, SITE_STREAM,
     event::{CareersApplied, NewsletterRequested, Scan, StoredResume},
     headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR},
     subjects,
@@ -536,8 +537,8 @@ async fn with_endpoints(endpoints: &str) -> anyhow::Result<(Nats, S3, Vec<String
     Ok((nats, s3, flags))
 }
 
-/// The first of three messages went to every endpoint, one of them since removed. The second failed at one,
-/// and the third has no records.
+/// The first of three messages went to every endpoint, one of them since removed. The second failed at one
+/// and is unanswered at another. The third has no records.
 async fn send_to_endpoints(nats: &Nats, somebody: &Somebody) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let (email, id) = (somebody.email, person(somebody.email)?);
@@ -550,6 +551,12 @@ async fn send_to_endpoints(nats: &Nats, somebody: &Somebody) -> anyhow::Result<(
     let second = publish(nats, email, message(somebody.name, email)?).await?;
     let failed = format!("{second}.webhook-chat_given-up");
     deliveries.put(failed, "1".into()).await?;
+    let notifier = jetstream::new(nats.client(User::Notifier).await?);
+    let off: PullConsumer = notifier
+        .get_consumer_from_stream("webhook-off", SITE_STREAM)
+        .await?;
+    let begun = off.fetch().max_messages(2).messages().await?;
+    assert_eq!(begun.count().await, 2);
     let old =
         json!({ "id": Uuid::new_v4(), "type": "site.contact.received.v1", "time": "2025-11-20T12:00:00Z" });
     let subject = EventType::ContactReceived.subject(&id);
@@ -578,7 +585,7 @@ async fn an_erasure_lists_who_else_holds_the_data() -> anyhow::Result<()> {
         holder("chat", 1, 2, "to be told by you"),
         holder("crm", 1, 1, "told"),
         holder("former", 1, 0, "to be told by you"),
-        holder("off", 1, 1, "to be told by you"),
+        holder("off", 1, 2, "to be told by you"),
     ]);
     let erase = ["person", "erase", ASHA.otherwise];
     assert_eq!(told_json(&erase, &flags)?["heldElsewhere"], holders);

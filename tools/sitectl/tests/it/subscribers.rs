@@ -101,6 +101,15 @@ impl Site {
         Ok(record["state"].as_str().map(ToOwned::to_owned))
     }
 
+    async fn is_forgotten_by_no_dry_run(&self, email: &str) -> anyhow::Result<()> {
+        let would = told_json(&["subscribers", "lift", email], &self.flags)?;
+        assert_eq!(would, json!({ "lifted": false, "wouldForget": true }));
+        let said = told(&["subscribers", "lift", email], &self.flags)?;
+        assert!(said.contains("repeat it with --yes"), "{said}");
+        assert_eq!(self.state_of(email).await?.as_deref(), Some("suppressed"));
+        Ok(())
+    }
+
     async fn becomes(&self, email: &str, state: &str) -> anyhow::Result<()> {
         eventually(&format!("{email} is {state}"), SOON, async || {
             (self.state_of(email).await.ok()?.as_deref() == Some(state)).then_some(())
@@ -189,7 +198,8 @@ async fn an_address_that_does_not_exist_gets_no_mail_until_the_operator_lifts_it
     );
     site.relents.store(true, Ordering::SeqCst);
 
-    let said = told(&["subscribers", "lift", ZOE], &site.flags)?;
+    site.is_forgotten_by_no_dry_run(ZOE).await?;
+    let said = told(&["subscribers", "lift", ZOE, "--yes"], &site.flags)?;
     assert!(said.contains("made anew"), "{said}");
     let said = refused(&["subscribers", "lift", ZOE], &site.flags)?;
     assert!(said.contains("no subscriber"), "{said}");
