@@ -14,7 +14,7 @@ use async_nats::{
 };
 use futures_util::TryStreamExt as _;
 use serde_json::Value;
-use site_broker::{Messages, StreamReader};
+use site_broker::StreamReader;
 use site_events::SITE_STREAM;
 use site_service::nats::{self, NatsSettings};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -72,23 +72,14 @@ pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReade
     Ok(StreamReader::new(context, stream(context, name).await?))
 }
 
-/// A bucket to be read, as the stream behind it.
-pub struct BucketReader(StreamReader);
-
-impl BucketReader {
-    /// Opens a bucket to read it.
-    ///
-    /// # Errors
-    ///
-    /// If it is not there, or the broker does not answer.
-    pub async fn open(context: &Context, name: &str) -> anyhow::Result<Self> {
-        Ok(Self(reader(context, &format!("KV_{name}")).await?))
-    }
-
-    /// Its records, markers of removed ones among them, oldest first. What is rewritten meanwhile comes again.
-    pub fn records(&self) -> Messages<'_> {
-        self.0.all()
-    }
+/// Opens the stream behind a bucket to read it: markers of removed records are among the others, and what is rewritten
+/// meanwhile comes again.
+///
+/// # Errors
+///
+/// If it is not there, or the broker does not answer.
+pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
+    reader(context, &format!("KV_{name}")).await
 }
 
 /// The messages under a filter that few match, such as those of one person; oldest first.
@@ -138,13 +129,9 @@ fn found(asked: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Option
 ///
 /// If it is gone already, or the broker does not answer.
 pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()> {
+    let name = &stream.cached_info().config.name;
     let deleted = stream.delete_message(sequence).await;
-    deleted.with_context(|| {
-        format!(
-            "message {sequence} of {} could not be deleted",
-            stream.cached_info().config.name
-        )
-    })?;
+    deleted.with_context(|| format!("message {sequence} of {name} could not be deleted"))?;
     Ok(())
 }
 
@@ -159,12 +146,14 @@ pub fn event_id(message: &StreamMessage) -> Option<Uuid> {
     content(message)["id"].as_str()?.parse().ok()
 }
 
+/// The time of an event, where it tells one.
+pub fn time_of(event: &Value) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(event["time"].as_str()?, &Rfc3339).ok()
+}
+
 /// The time of the event that a message holds; else of the message.
 pub fn event_time(message: &StreamMessage) -> OffsetDateTime {
-    let content = content(message);
-    let time = content["time"].as_str();
-    time.and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok())
-        .unwrap_or(message.time)
+    time_of(&content(message)).unwrap_or(message.time)
 }
 
 /// Consumer lag: how many events have no outcome yet.

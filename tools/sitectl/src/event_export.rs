@@ -16,11 +16,7 @@ use time::{
 };
 use visitor::PersonId;
 
-use crate::{
-    broker::{self, BucketReader},
-    common_args::CommonArgs,
-    output::ListOutput,
-};
+use crate::{broker, common_args::CommonArgs, output::ListOutput};
 
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
@@ -127,9 +123,7 @@ impl Form {
 impl EventSelection {
     /// Those of checks are nobody's.
     fn takes(&self, event: &Value) -> bool {
-        let time = event["time"]
-            .as_str()
-            .and_then(|time| OffsetDateTime::parse(time, &Rfc3339).ok());
+        let time = broker::time_of(event);
         let wanted = self.campaign.as_deref();
         event["subject"] != PersonId::synthetic().as_str()
             && time.is_some_and(|time| self.since.is_none_or(|since| time >= since))
@@ -177,8 +171,8 @@ impl Channels {
             let channel = subjects::channel_of(&letter.subject);
             recorded.insert(format!("{id}.{channel}"), "dead letter".to_owned());
         }
-        let deliveries = BucketReader::open(context, DELIVERIES_BUCKET).await?;
-        let mut records = deliveries.records();
+        let deliveries = broker::bucket(context, DELIVERIES_BUCKET).await?;
+        let mut records = deliveries.all();
         while let Some(record) = records.try_next().await? {
             // $KV.deliveries.<event id>.<channel>
             let key = record.subject.splitn(3, '.').nth(2).unwrap_or_default();

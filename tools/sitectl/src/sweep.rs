@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use visitor::PersonId;
 
 use crate::{
-    broker::{self, BucketReader},
+    broker,
     common_args::{CommonArgs, Mode, ModeArgs},
     output::print_output,
 };
@@ -28,8 +28,8 @@ use crate::{
 #[derive(Args, Debug)]
 pub struct SweepArgs {
     /// Minutes after which an upload without an event counts as cut off, and a check's form has been looked for
-    #[arg(long, value_name = "MINUTES", default_value = "60", value_parser = minutes)]
-    grace: Duration,
+    #[arg(long, value_name = "MINUTES", default_value_t = 60)]
+    grace: u32,
     #[command(flatten)]
     mode: ModeArgs,
     #[command(flatten)]
@@ -37,11 +37,6 @@ pub struct SweepArgs {
     /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
-}
-
-fn minutes(raw: &str) -> Result<Duration, std::num::ParseIntError> {
-    raw.parse()
-        .map(|minutes: u32| Duration::from_secs(u64::from(minutes) * 60))
 }
 
 /// What became, or would become, of what was looked at, in numbers.
@@ -71,7 +66,8 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     let mode = args.mode.mode();
     let client = broker::client(&args.common.nats).await?;
     let store = ResumeStore::new(&args.store);
-    let swept = remove_unneeded(client, store, args.grace, mode).await?;
+    let grace = Duration::from_secs(u64::from(args.grace) * 60);
+    let swept = remove_unneeded(client, store, grace, mode).await?;
     let (would, key) = match mode {
         Mode::Apply => ("", "swept"),
         Mode::DryRun => ("would be ", "wouldSweep"),
@@ -110,7 +106,7 @@ pub async fn remove_unneeded(
         grace,
         now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
         records: UploadRecords::open(&context).await?,
-        uploads: BucketReader::open(&context, UPLOADS_BUCKET).await?,
+        uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
         site: broker::reader(&context, SITE_STREAM).await?,
         dead_letters: broker::reader(&context, DEAD_LETTERS_STREAM).await?,
         subscribers: Subscribers::open(client).await?,
@@ -129,7 +125,7 @@ struct Sweep {
     grace: Duration,
     now: OffsetDateTime,
     records: UploadRecords,
-    uploads: BucketReader,
+    uploads: StreamReader,
     site: StreamReader,
     dead_letters: StreamReader,
     subscribers: Subscribers,
@@ -139,7 +135,7 @@ struct Sweep {
 impl Sweep {
     /// The uploads that left a record.
     async fn uploads(&self, swept: &mut Swept) -> anyhow::Result<()> {
-        let mut records = self.uploads.records();
+        let mut records = self.uploads.all();
         while let Some(message) = records.try_next().await? {
             let Some(record) = self.records.record_of(&message) else {
                 continue;

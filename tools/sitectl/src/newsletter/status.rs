@@ -56,16 +56,13 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
         lines.extend(not_reached_line(&progress.passed_over));
     }
     lines.push(format!("Mails of the newsletter today (UTC): {today}."));
-    print_output(
-        common.json,
-        &json!({ "issues": rows, "mailsToday": today }),
-        lines,
-    )
+    let document = json!({ "issues": rows, "mailsToday": today });
+    print_output(common.json, &document, lines)
 }
 
 /// The records of all issues, in the order in which they were asked for.
 async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
-    let bucket = broker::reader(context, &format!("KV_{ISSUES_BUCKET}")).await?;
+    let bucket = broker::bucket(context, ISSUES_BUCKET).await?;
     let subject = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}*");
     // A record that is rewritten meanwhile comes again.
     let mut issues = BTreeMap::new();
