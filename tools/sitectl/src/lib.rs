@@ -6,7 +6,7 @@ mod applications;
 mod backup;
 pub mod broker;
 mod common_args;
-pub mod dead_letters;
+mod dead_letters;
 mod dns_records;
 mod doctor;
 mod event_export;
@@ -27,8 +27,12 @@ pub mod sweep;
 mod synthetic_check;
 mod webhooks;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
+use clap_complete::Shell;
 pub use common_args::Mode;
+pub use dead_letters::replay_letters;
 pub use output::printable;
 use site_service::settings;
 
@@ -45,16 +49,20 @@ enum Command {
     /// Creates streams, consumers and buckets where they are missing; safe to repeat
     Setup(Box<setup::SetupArgs>),
     /// What could not be delivered: list, show, replay, drop
-    DeadLetters(dead_letters::DeadLettersArgs),
+    #[command(subcommand)]
+    DeadLetters(dead_letters::Command),
     /// What is held of one person: export, erase
     #[command(subcommand)]
     Person(person::PersonCommand),
     /// The newsletter's subscribers: export, import, lift
-    Subscribers(subscribers::SubscribersArgs),
+    #[command(subcommand)]
+    Subscribers(subscribers::Command),
     /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
-    Newsletter(Box<newsletter::NewsletterArgs>),
+    #[command(subcommand)]
+    Newsletter(Box<newsletter::Command>),
     /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
-    Webhooks(Box<webhooks::WebhooksArgs>),
+    #[command(subcommand)]
+    Webhooks(Box<webhooks::Command>),
     /// Contact messages: list, export
     #[command(subcommand)]
     Leads(leads::LeadsCommand),
@@ -76,9 +84,15 @@ enum Command {
     /// Looks at everything and says what is wrong
     Doctor(Box<doctor::DoctorArgs>),
     /// Prints the script by which a shell completes commands
-    Completions(manual::CompletionsArgs),
+    Completions {
+        /// The shell that is to know the commands
+        shell: Shell,
+    },
     /// Writes a manual page of each command into a folder
-    ManPages(manual::ManPagesArgs),
+    ManPages {
+        /// The folder, such as ~/.local/share/man/man1; made where it is missing
+        folder: PathBuf,
+    },
 }
 
 /// Does what was asked for.
@@ -89,11 +103,11 @@ enum Command {
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Setup(args) => setup::setup(&args).await,
-        Command::DeadLetters(args) => dead_letters::run(&args).await,
+        Command::DeadLetters(command) => dead_letters::run(&command).await,
         Command::Person(command) => person::run(&command).await,
-        Command::Subscribers(args) => subscribers::run(&args).await,
-        Command::Newsletter(args) => newsletter::run(&args).await,
-        Command::Webhooks(args) => webhooks::run(&args).await,
+        Command::Subscribers(command) => subscribers::run(&command).await,
+        Command::Newsletter(command) => newsletter::run(&command).await,
+        Command::Webhooks(command) => webhooks::run(&command).await,
         Command::Leads(command) => leads::run(&command).await,
         Command::Applications(command) => applications::run(&command).await,
         Command::Backup(args) => backup::backup(&args).await,
@@ -103,7 +117,7 @@ pub async fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Preflight(args) => preflight::preflight(&args).await,
         Command::SyntheticCheck(args) => synthetic_check::synthetic_check(&args).await,
         Command::Doctor(args) => doctor::doctor(&args).await,
-        Command::Completions(args) => manual::completions(&args, &settings::described::<Cli>()),
-        Command::ManPages(args) => manual::man_pages(&args, settings::described::<Cli>()),
+        Command::Completions { shell } => manual::completions(shell, &settings::described::<Cli>()),
+        Command::ManPages { folder } => manual::man_pages(&folder, settings::described::<Cli>()),
     }
 }

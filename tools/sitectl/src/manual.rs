@@ -1,40 +1,21 @@
 //! `sitectl completions` and `sitectl man-pages`: what a shell and `man` know of the commands.
 
-use std::{fs, io::Write as _, path::PathBuf};
+use std::{fs, io::Write as _, path::Path};
 
 use anyhow::Context as _;
-use clap::{Arg, Args, Command};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 
 use crate::output::stdout;
-
-/// Which shell.
-#[derive(Args, Debug)]
-pub struct CompletionsArgs {
-    /// The shell that is to know the commands
-    shell: Shell,
-}
-
-/// Where to.
-#[derive(Args, Debug)]
-pub struct ManPagesArgs {
-    /// The folder, such as ~/.local/share/man/man1; made where it is missing
-    folder: PathBuf,
-}
 
 /// Prints the script for a shell.
 ///
 /// # Errors
 ///
 /// If the disk behind stdout is full.
-pub fn completions(args: &CompletionsArgs, tool: &Command) -> anyhow::Result<()> {
-    let mut script = Vec::new();
-    clap_complete::generate(
-        args.shell,
-        &mut without_hidden(tool),
-        tool.get_name(),
-        &mut script,
-    );
+pub fn completions(shell: Shell, tool: &Command) -> anyhow::Result<()> {
+    let (mut shown, mut script) = (without_hidden(tool), Vec::new());
+    clap_complete::generate(shell, &mut shown, tool.get_name(), &mut script);
     let mut out = stdout();
     out.write_all(&script)?;
     Ok(out.flush()?)
@@ -45,11 +26,10 @@ pub fn completions(args: &CompletionsArgs, tool: &Command) -> anyhow::Result<()>
 /// # Errors
 ///
 /// If the folder cannot be written to.
-pub fn man_pages(args: &ManPagesArgs, tool: Command) -> anyhow::Result<()> {
-    let written =
-        fs::create_dir_all(&args.folder).and_then(|()| clap_mangen::generate_to(tool, &args.folder));
-    written.with_context(|| format!("{} cannot be written to", args.folder.display()))?;
-    writeln!(stdout(), "Written to {}.", args.folder.display())?;
+pub fn man_pages(folder: &Path, tool: Command) -> anyhow::Result<()> {
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(tool, folder));
+    written.with_context(|| format!("{} cannot be written to", folder.display()))?;
+    writeln!(stdout(), "Written to {}.", folder.display())?;
     Ok(())
 }
 

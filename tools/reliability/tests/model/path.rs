@@ -19,7 +19,7 @@ use site_proto::{
     },
 };
 use site_service::idempotency::{IdempotencyKey, KeyBinding};
-use sitectl::{Mode, broker, dead_letters, sweep};
+use sitectl::{Mode, broker, replay_letters, sweep};
 use testkit::mail_server::AcceptedMail;
 use time::OffsetDateTime;
 use tokio::time::timeout;
@@ -464,11 +464,8 @@ impl Sequence {
             let reader = broker::reader(&parts.context, DEAD_LETTERS_STREAM).await?;
             let letters = broker::search(&reader, subjects::DEAD_LETTERS_SUBJECT).await?;
             let numbers: Vec<u64> = letters.iter().map(|letter| letter.sequence).collect();
-            let replayed = dead_letters::replay_letters(&parts.context, reader.stream(), &numbers).await?;
-            ensure!(
-                replayed.not_replayed.is_empty(),
-                "dead letters that no channel takes"
-            );
+            let (_, not_replayed) = replay_letters(&parts.context, reader.stream(), &numbers).await?;
+            ensure!(not_replayed.is_empty(), "dead letters that no channel takes");
             Ok(())
         })
     }

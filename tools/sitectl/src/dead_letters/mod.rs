@@ -19,14 +19,8 @@ use crate::{
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct DeadLettersArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum Command {
     /// Lists what could not be delivered and why, without anybody's data
     List(CommonArgs),
     /// Shows one dead letter with its event
@@ -57,7 +51,7 @@ enum Command {
 /// Selection of dead letters.
 #[derive(Args, Debug)]
 #[group(id = "selection", required = true, multiple = false)]
-struct Selection {
+pub struct Selection {
     /// Their numbers in the list
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
@@ -71,8 +65,8 @@ struct Selection {
 /// # Errors
 ///
 /// If a dead letter that is named is not there, one cannot be replayed, or the broker does not answer.
-pub async fn run(args: &DeadLettersArgs) -> anyhow::Result<()> {
-    match &args.command {
+pub async fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
         Command::List(common) => list(common).await,
         Command::Show { number, common } => show(*number, common).await,
         Command::Replay { selection, common } => replay::replay(selection, common).await,

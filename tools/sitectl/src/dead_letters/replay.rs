@@ -28,7 +28,7 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     let context = broker::connect(&common.nats).await?;
     let reader = open(&context).await?;
     let numbers = selection.find(&reader).await?;
-    let Replayed { done, not_replayed } = replay_letters(&context, reader.stream(), &numbers).await?;
+    let (done, not_replayed) = replay_letters(&context, reader.stream(), &numbers).await?;
     let mut lines = vec![format!("replayed: {done:?}")];
     let mut left: Vec<Value> = Vec::new();
     for (channel, numbers) in &not_replayed {
@@ -42,14 +42,8 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     Ok(())
 }
 
-/// What became of dead letters that were to be replayed.
-#[derive(Default)]
-pub struct Replayed {
-    /// The numbers of those that were.
-    pub done: Vec<u64>,
-    /// The others, by their channel, which has no consumer.
-    pub not_replayed: BTreeMap<String, Vec<u64>>,
-}
+/// The numbers of dead letters that were replayed; and of the others, by their channel, which has no consumer.
+type Replayed = (Vec<u64>, BTreeMap<String, Vec<u64>>);
 
 /// Publishes each of these dead letters once more and removes it, unless its channel has no consumer: it would lie there.
 ///
@@ -59,21 +53,21 @@ pub struct Replayed {
 pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64]) -> anyhow::Result<Replayed> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let consumers: HashSet<String> = site.consumer_names().try_collect().await?;
-    let mut replayed = Replayed::default();
+    let (mut done, mut not_replayed) = Replayed::default();
     for &number in numbers {
         let letter = get(stream, number).await?;
         let channel = subjects::channel_of(&letter.subject);
         if !consumers.contains(channel) {
-            let left = replayed.not_replayed.entry(channel.to_owned());
+            let left = not_replayed.entry(channel.to_owned());
             left.or_default().push(number);
             continue;
         }
         let published = publish(context, channel, &letter).await;
         published.with_context(|| format!("dead letter {number} was not replayed, those before it were"))?;
         broker::secure_delete(stream, number).await?;
-        replayed.done.push(number);
+        done.push(number);
     }
-    Ok(replayed)
+    Ok((done, not_replayed))
 }
 
 /// Publishes the event, unchanged, to the one channel that failed.

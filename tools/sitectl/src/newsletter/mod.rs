@@ -18,14 +18,8 @@ use visitor::links as visitor_links;
 use crate::common_args::{CommonArgs, Mode, ModeArgs, NamedArgs};
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct NewsletterArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum Command {
     /// Shows the mail that subscribers would get; sends nothing
     Preview(preview::PreviewArgs),
     /// Sends an issue to addresses of your own, to look at it
@@ -82,8 +76,8 @@ impl PostArgs {
 /// # Errors
 ///
 /// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
-pub async fn run(args: &NewsletterArgs) -> anyhow::Result<()> {
-    match &args.command {
+pub async fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
         Command::Preview(args) => preview::preview(args).await,
         Command::Test(args) => send::test(args).await,
         Command::Send(args) if args.refused => send::repeat_refused(args).await,

@@ -7,17 +7,11 @@ mod import;
 mod lift;
 mod lines;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct SubscribersArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum Command {
     /// Writes all subscribers to stdout, as CSV
     Export(export::ExportArgs),
     /// Brings in who gave their consent elsewhere, and who left elsewhere; nobody gets a mail by it
@@ -32,8 +26,8 @@ enum Command {
 ///
 /// If the broker does not answer, a record or a line of a table cannot be read, or an address that is to be lifted is
 /// not suppressed.
-pub async fn run(args: &SubscribersArgs) -> anyhow::Result<()> {
-    match &args.command {
+pub async fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
         Command::Export(args) => export::export(args).await,
         Command::Import(args) => import::import(args).await,
         Command::Lift(args) => lift::lift(args).await,

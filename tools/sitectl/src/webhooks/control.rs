@@ -86,6 +86,7 @@ pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info
     info.with_context(|| format!("There is no endpoint {name}; see `sitectl webhooks list`."))
 }
 
-fn consumer(name: &str) -> String {
+/// Name of the consumer of an endpoint.
+pub fn consumer(name: &str) -> String {
     format!("{}{name}", Endpoint::CONSUMER_PREFIX)
 }

@@ -7,7 +7,7 @@ mod trying;
 use std::collections::BTreeMap;
 
 use async_nats::jetstream::{Context, consumer::Info};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
 use site_broker::{ENDPOINTS_BUCKET, Endpoint, Records, buckets::open_bucket, endpoint_state::EndpointState};
@@ -21,14 +21,8 @@ use crate::{
 };
 
 /// Which of the commands, and what it needs to know.
-#[derive(Args, Debug)]
-pub struct WebhooksArgs {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand, Debug)]
-enum Command {
+pub enum Command {
     /// Lists the endpoints and how they fare
     List(CommonArgs),
     /// Switches an endpoint on again
@@ -50,8 +44,8 @@ enum Command {
 /// # Errors
 ///
 /// If the broker does not answer, there is no such endpoint, the endpoint that is to be enabled is on, or a sample is not taken.
-pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
-    match &args.command {
+pub async fn run(command: &Command) -> anyhow::Result<()> {
+    match command {
         Command::List(common) => list(common).await,
         Command::Enable(NamedArgs { name, common }) => control::enable(name, common).await,
         Command::Deliveries(NamedArgs { name, common }) => deliveries::list(name, common).await,
@@ -64,10 +58,8 @@ pub async fn run(args: &WebhooksArgs) -> anyhow::Result<()> {
 
 /// What is noted of endpoints.
 async fn records(context: &Context) -> anyhow::Result<Records> {
-    Ok(Records::new(
-        context,
-        open_bucket(context, ENDPOINTS_BUCKET).await?,
-    ))
+    let bucket = open_bucket(context, ENDPOINTS_BUCKET).await?;
+    Ok(Records::new(context, bucket))
 }
 
 const COLUMNS: [Column; 4] = [
@@ -127,7 +119,6 @@ pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
 /// How many dead letters an endpoint has.
 async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<u64> {
     let letters = broker::reader(context, DEAD_LETTERS_STREAM).await?;
-    let consumer = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
-    let subject = subjects::dead_letter(&consumer, "*");
+    let subject = subjects::dead_letter(&control::consumer(name), "*");
     Ok(letters.count(&subject).await?)
 }

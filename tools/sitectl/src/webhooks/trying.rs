@@ -88,10 +88,8 @@ pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
 impl TryArgs {
     fn chosen(&self) -> anyhow::Result<(&Endpoint, EventType)> {
         let (name, event) = (&self.name, self.event.as_deref());
-        let endpoint = self
-            .webhooks
-            .iter()
-            .find(|endpoint| endpoint.name.to_string() == *name);
+        let mut endpoints = self.webhooks.iter();
+        let endpoint = endpoints.find(|endpoint| endpoint.name.to_string() == *name);
         let endpoint = endpoint.with_context(|| format!("The setting WEBHOOKS names no endpoint {name}."))?;
         let mut events = endpoint.events.iter().copied();
         let chosen = events.find(|known| event.is_none_or(|event| known.short_name() == event));
