@@ -151,11 +151,6 @@ pub fn time_of(event: &Value) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(event["time"].as_str()?, &Rfc3339).ok()
 }
 
-/// The time of the event that a message holds; else of the message.
-pub fn event_time(message: &StreamMessage) -> OffsetDateTime {
-    time_of(&content(message)).unwrap_or(message.time)
-}
-
 /// Consumer lag: how many events have no outcome yet.
 pub fn consumer_lag(consumer: &Info) -> u64 {
     consumer.num_pending + consumer.num_ack_pending as u64

@@ -74,38 +74,26 @@ pub async fn run(command: &PersonCommand) -> anyhow::Result<()> {
     }
 }
 
-/// What was found of a person, and where that is.
-struct Search {
-    stores: PersonalDataStores,
-    person: PersonId,
-    found: PersonalData,
-    /// Name of the bucket of résumés.
-    bucket: String,
-    json: bool,
-}
-
-impl Search {
-    async fn run(args: &SearchArgs) -> anyhow::Result<Self> {
-        let key = &args.key.person_key;
-        let person = key.person(&EmailAddress::parse(&args.email)?);
-        let stores = PersonalDataStores::open(&args.common.nats, &args.store, key).await?;
-        Ok(Self {
-            found: stores.search(&person, &BTreeSet::new()).await?,
-            stores,
-            person,
-            bucket: args.store.s3_bucket.clone(),
-            json: args.common.json,
-        })
+impl SearchArgs {
+    async fn search(&self) -> anyhow::Result<(PersonalDataStores, PersonId, PersonalData)> {
+        let key = &self.key.person_key;
+        let person = key.person(&EmailAddress::parse(&self.email)?);
+        let stores = PersonalDataStores::open(&self.common.nats, &self.store, key).await?;
+        let found = stores.search(&person, &BTreeSet::new()).await?;
+        Ok((stores, person, found))
     }
 
     /// Prints a heading, how much was found, and further lines.
-    fn print(&self, document: &Value, heading: String, further: Vec<String>) -> anyhow::Result<()> {
-        let summary = self.found.summary(&self.bucket);
-        print_output(
-            self.json,
-            document,
-            [heading].into_iter().chain(summary).chain(further),
-        )
+    fn print(
+        &self,
+        document: &Value,
+        heading: &str,
+        found: &PersonalData,
+        further: Vec<String>,
+    ) -> anyhow::Result<()> {
+        let summary = found.summary(&self.store.s3_bucket);
+        let lines = iter::once(heading.to_owned()).chain(summary).chain(further);
+        print_output(self.common.json, document, lines)
     }
 }
 
@@ -115,49 +103,40 @@ async fn export(args: &SearchArgs, to: &Path) -> anyhow::Result<()> {
         let mut entries = fs::read_dir(to).with_context(|| format!("{named} is no folder to read"))?;
         ensure!(entries.next().is_none(), "The folder {named} is not empty.");
     }
-    let search = Search::run(args).await?;
-    let written = write(to, &search.stores, &search.found).await;
+    let (stores, person, found) = args.search().await?;
+    let written = write(to, &stores, &found).await;
     written.with_context(|| format!("not all could be written to {}", to.display()))?;
-    let document = json!({ "person": search.person, "exported": search.found.counts(), "to": to });
-    search.print(&document, format!("Exported to {}:", to.display()), Vec::new())
+    let document = json!({ "person": person, "exported": found.counts(), "to": to });
+    let heading = format!("Exported to {}:", to.display());
+    args.print(&document, &heading, &found, Vec::new())
 }
 
 async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
-    let search = Search::run(args).await?;
-    let Search {
-        stores,
-        person,
-        found,
-        bucket,
-        ..
-    } = &search;
-    let holders = stores.holders(found).await?;
+    let (stores, person, found) = args.search().await?;
+    let holders = stores.holders(&found).await?;
     let mut lines = holder_lines(&holders);
     if mode == Mode::DryRun {
-        let document = json!({
-            "person": person, "wouldErase": found.counts(), "heldElsewhere": holders,
-        });
-        let heading = "Nothing was erased; repeat it with --yes. Would erase:".to_owned();
-        return search.print(&document, heading, lines);
+        let counts = found.counts();
+        let document = json!({ "person": person, "wouldErase": counts, "heldElsewhere": holders });
+        let heading = "Nothing was erased; repeat it with --yes. Would erase:";
+        return args.print(&document, heading, &found, lines);
     }
     let in_a_line = lines.join(" ");
-    let told = stores.erase(person, found).await;
+    let told = stores.erase(&person, &found).await;
     // The events that say so may be erased by now.
     let told = told.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
-    let left = stores.search(person, &found.event_ids()).await?;
+    let left = stores.search(&person, &found.event_ids()).await?;
     ensure!(
         left.is_nothing(),
         "Not everything was erased, or something came meanwhile; repeat it. Left are {}. {in_a_line}",
-        left.summary(bucket).join(", ")
+        left.summary(&args.store.s3_bucket).join(", ")
     );
     let document = json!({
         "person": person, "erased": found.counts(), "told": told, "heldElsewhere": holders,
     });
-    lines.insert(
-        0,
-        format!("Endpoints of webhooks that hear of person.erased are told so: event {told}."),
-    );
-    search.print(&document, "Erased, and found nothing more:".to_owned(), lines)
+    let told = format!("Endpoints of webhooks that hear of person.erased are told so: event {told}.");
+    lines.insert(0, told);
+    args.print(&document, "Erased, and found nothing more:", &found, lines)
 }
 
 fn holder_lines(holders: &[Holder]) -> Vec<String> {

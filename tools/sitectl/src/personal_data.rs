@@ -76,12 +76,9 @@ impl Place {
     }
 
     const fn bucket(name: &'static str, what: &'static str, store: &'static str) -> Self {
-        Self {
-            name,
-            what,
-            store,
-            is_bucket: true,
-        }
+        let mut place = Self::stream(name, what, store);
+        place.is_bucket = true;
+        place
     }
 
     /// The stream itself, or the one behind the bucket.
@@ -249,7 +246,8 @@ impl PersonalDataStores {
             let events = found.of(EVENTS).iter();
             for (event, id) in events.filter_map(|event| Some((event, broker::event_id(event)?))) {
                 let record = format!("{id}.{channel}");
-                let is_begun = broker::event_time(event) < recorded_since
+                let is_begun = broker::time_of(&broker::content(event)).unwrap_or(event.time)
+                    < recorded_since
                     || consumer.as_ref().is_some_and(|info| is_begun(info, event));
                 if records.contains(&*record) {
                     sent += 1;
@@ -259,9 +257,8 @@ impl PersonalDataStores {
                     may_have_been_sent += 1;
                 }
             }
-            let is_on = endpoints
-                .iter()
-                .any(|known| known["name"] == name && known["on"] == true);
+            let mut endpoints = endpoints.iter();
+            let is_on = endpoints.any(|known| known["name"] == name && known["on"] == true);
             let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
             if sent + may_have_been_sent > 0 {
                 holders.push(Holder {
@@ -325,39 +322,29 @@ impl PersonalDataStores {
 impl PersonalData {
     /// What was found in one place.
     pub fn of(&self, place: Place) -> &[StreamMessage] {
-        self.messages
-            .get(place.name)
-            .map(Vec::as_slice)
-            .unwrap_or_default()
+        self.messages.get(place.name).map_or(&[], Vec::as_slice)
     }
 
     /// Keys of the delivery records: event id and channel, with the outcome of a delivery that failed.
     fn delivery_records(&self) -> BTreeSet<&str> {
         let records = self.of(DELIVERIES).iter();
-        records
-            .filter_map(|record| record.subject.splitn(3, '.').last())
-            .collect()
+        let keys = records.filter_map(|record| record.subject.splitn(3, '.').last());
+        keys.collect()
     }
 
     /// How much there is in each place, by its name.
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
-        let counts = PLACES.map(|place| (place.name, self.of(place).len()));
+        let mut counts = BTreeMap::from(PLACES.map(|place| (place.name, self.of(place).len())));
+        counts.insert("resumes", self.resumes.len());
         counts
-            .into_iter()
-            .chain([("resumes", self.resumes.len())])
-            .collect()
     }
 
     /// How much there is, a line for each place; the bucket of résumés has this name.
     pub fn summary(&self, bucket: &str) -> Vec<String> {
         let messages = PLACES.map(|place| {
             let kind = if place.is_bucket { "bucket" } else { "stream" };
-            format!(
-                "{}: {} ({kind} {})",
-                place.what,
-                self.of(place).len(),
-                place.store
-            )
+            let Place { what, store, .. } = place;
+            format!("{what}: {} ({kind} {store})", self.of(place).len())
         });
         let resumes = format!("résumés: {} (S3 bucket {bucket})", self.resumes.len());
         messages.into_iter().chain([resumes]).collect()
@@ -391,9 +378,8 @@ impl PersonalData {
 
 /// Whether an event says that its person was erased: it holds nothing of them, and stays.
 fn tells_of_erasure(event: &StreamMessage) -> bool {
-    event
-        .subject
-        .starts_with(EventType::PersonErased.subject_prefix())
+    let erased = EventType::PersonErased.subject_prefix();
+    event.subject.starts_with(erased)
 }
 
 /// Whether a record of an inbox's mails counts one for one of these events.
