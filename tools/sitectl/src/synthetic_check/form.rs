@@ -18,49 +18,39 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024;
 const MESSAGE: &str =
     "This form was sent by `sitectl synthetic-check`, which looks for its mail and removes it.";
 
-/// One submission.
-pub struct Form<'a> {
-    pub site_url: &'a str,
-    pub email: &'a EmailAddress,
-    pub key: Uuid,
-    pub mark: &'a str,
+/// Sends it, and in a flood once more with the work that is asked for. Gives the id of the request that was taken, which stands
+/// in the mails that it causes.
+///
+/// # Errors
+///
+/// If the site is not reached, or does not take it.
+pub async fn send(site_url: &str, email: &EmailAddress, mark: &str) -> anyhow::Result<RequestId> {
+    let form = json!({ "name": "Synthetic check", "email": email.as_str(), "message": MESSAGE });
+    let request = Request::post(format!("{site_url}/api/contact"))
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(idempotency::HEADER, Uuid::new_v4().to_string())
+        .header(SYNTHETIC_MARK, HeaderValue::from_str(mark)?);
+    let mut request = request.body(form.to_string())?;
+    let (mut head, mut body) = ask(request.clone()).await?;
+    if let Ok(challenge) = serde_json::from_value::<Challenge>(body["challenge"].take()) {
+        let solution = spawn_blocking(move || solved(challenge)).await??;
+        request
+            .headers_mut()
+            .insert("challenge-solution", solution.parse()?);
+        (head, _) = ask(request).await?;
+    }
+    ensure!(head.status == StatusCode::OK, "it answers {}", head.status);
+    Ok(RequestId::of_headers(&head.headers))
 }
 
-impl Form<'_> {
-    /// Sends it, and in a flood once more with the work that is asked for. Gives the id of the request that was taken, which stands
-    /// in the mails that it causes.
-    ///
-    /// # Errors
-    ///
-    /// If the site is not reached, or does not take it.
-    pub async fn send(&self) -> anyhow::Result<RequestId> {
-        let (mut head, mut body) = self.post(None).await?;
-        if let Ok(challenge) = serde_json::from_value::<Challenge>(body["challenge"].take()) {
-            let solution = spawn_blocking(move || solved(challenge)).await??;
-            (head, _) = self.post(Some(&solution)).await?;
-        }
-        ensure!(head.status == StatusCode::OK, "it answers {}", head.status);
-        Ok(RequestId::of_headers(&head.headers))
-    }
-
-    async fn post(&self, solution: Option<&str>) -> anyhow::Result<(Parts, Value)> {
-        let body = json!({ "name": "Synthetic check", "email": self.email.as_str(), "message": MESSAGE });
-        let mut request = Request::post(format!("{}/api/contact", self.site_url))
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(idempotency::HEADER, self.key.to_string())
-            .header(SYNTHETIC_MARK, HeaderValue::from_str(self.mark)?);
-        if let Some(solution) = solution {
-            request = request.header("challenge-solution", solution);
-        }
-        let answer = http_client()?.request(request.body(body.to_string())?).await;
-        let (head, body) = answer
-            .context("it is not reached (setting SITE_URL)")?
-            .into_parts();
-        let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
-        let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
-        let body = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
-        Ok((head, body))
-    }
+async fn ask(request: Request<String>) -> anyhow::Result<(Parts, Value)> {
+    let answer = http_client()?.request(request).await;
+    let answer = answer.context("it is not reached (setting SITE_URL)")?;
+    let (head, body) = answer.into_parts();
+    let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
+    let body = body.map_err(|error| anyhow::anyhow!("its answer cannot be read: {error}"))?;
+    let body = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+    Ok((head, body))
 }
 
 fn solved(challenge: Challenge) -> anyhow::Result<String> {

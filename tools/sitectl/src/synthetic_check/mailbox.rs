@@ -56,17 +56,12 @@ impl Mailbox {
             .context("its name is none (setting IMAP_HOST)")?;
         let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
         let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
-        let stream = connector
-            .connect(host, socket.context("not reached")?)
-            .await
-            .context("TLS failed")?;
-        let mut client = Client::new(stream);
+        let stream = connector.connect(host, socket.context("not reached")?).await;
+        let mut client = Client::new(stream.context("TLS failed")?);
         client.read_response().await?.context("it hung up")?;
         let login = client.login(&settings.imap_user, settings.imap_password.expose_secret());
-        let mut session = login
-            .await
-            .map_err(|(error, _)| error)
-            .context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
+        let login = login.await.map_err(|(error, _)| error);
+        let mut session = login.context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
         session.select("INBOX").await?;
         Ok(Self(session))
     }

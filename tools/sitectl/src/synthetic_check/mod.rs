@@ -12,7 +12,6 @@ use site_events::Channel;
 use site_service::{RequestId, settings::seconds};
 use time::OffsetDateTime;
 use tokio::time::{sleep, timeout};
-use uuid::Uuid;
 use visitor::{EmailAddress, SyntheticKey, links::site_url};
 
 use self::mailbox::{Mailbox, MailboxSettings};
@@ -40,14 +39,8 @@ pub struct SyntheticCheckArgs {
     #[command(flatten)]
     mailbox: MailboxSettings,
     /// Seconds within which the mail must have come
-    #[arg(
-        long = "synthetic-seconds",
-        value_name = "SYNTHETIC_SECONDS",
-        env = "SYNTHETIC_SECONDS",
-        default_value = "180",
-        value_parser = seconds(1..=3600)
-    )]
-    within: Duration,
+    #[arg(long, env = "SYNTHETIC_SECONDS", default_value = "180", value_parser = seconds(1..=3600))]
+    synthetic_seconds: Duration,
     /// Answers in JSON
     #[arg(long)]
     json: bool,
@@ -62,23 +55,16 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     // Before anything is sent: whoever cannot read learns nothing by it.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
     let now = OffsetDateTime::now_utc();
-    let mark = args
-        .synthetic_key
-        .mark(&args.synthetic_email, now + MARK_LIFETIME);
-    let form = form::Form {
-        site_url: &args.site_url,
-        email: &args.synthetic_email,
-        key: Uuid::new_v4(),
-        mark: &mark,
-    };
+    let email = &args.synthetic_email;
+    let mark = args.synthetic_key.mark(email, now + MARK_LIFETIME);
     let started = Instant::now();
-    let sent = timeout(FORM_TIMEOUT, form.send()).await;
+    let sent = timeout(FORM_TIMEOUT, form::send(&args.site_url, email, &mark)).await;
     let sent = sent.context("no answer in time").flatten();
     let request_id = sent.context("The site did not take the form")?;
     let taken = started.elapsed();
-    let arrived = timeout(args.within, arrival(&mut mailbox, &request_id)).await;
+    let arrived = timeout(args.synthetic_seconds, arrival(&mut mailbox, &request_id)).await;
     arrived.with_context(|| {
-        let within = args.within.as_secs();
+        let within = args.synthetic_seconds.as_secs();
         format!(
             "The form was taken, and its mail did not come within {within} s; see SyntheticFormIsLate in docs/runbook.md"
         )
