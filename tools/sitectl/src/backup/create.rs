@@ -11,7 +11,6 @@ use async_nats::jetstream::Context;
 use base16ct::lower::encode_string;
 use futures_util::TryStreamExt as _;
 use resumes::ResumeStore;
-use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use site_events::SITE_STREAM;
@@ -47,7 +46,8 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
         repository: args.bucket.open().await?,
         recipients: &args.backup_recipients,
         manifest: Manifest::begin(OffsetDateTime::now_utc(), version),
-        sent: Sent::default(),
+        sent_objects: 0,
+        sent_bytes: 0,
     };
     for stream in streams {
         let taken = backup.take_stream(&context, &stream).await;
@@ -59,10 +59,8 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     written.context(NO_BACKUP)?;
     let removed = backup.repository.prune(args.backup_keep_days, &backup.manifest);
     let removed = removed.await;
-    backup.print(
-        args,
-        &removed.context("the backup is whole, but older ones cannot be removed")?,
-    )
+    let removed = removed.context("the backup is whole, but older ones cannot be removed")?;
+    backup.print(args, &removed)
 }
 
 /// The names of all streams, events first (see [`super`]).
@@ -79,16 +77,10 @@ struct Backup<'a> {
     repository: Repository,
     recipients: &'a [Recipient],
     manifest: Manifest,
-    sent: Sent,
-}
-
-/// What was written, and not there already.
-#[derive(Default, Serialize)]
-struct Sent {
-    /// Objects of the S3 bucket.
-    objects: u64,
-    /// Bytes of all files, as they are stored.
-    bytes: u64,
+    /// Objects of the S3 bucket that were written, and not there already.
+    sent_objects: u64,
+    /// Bytes of all files that were written, as they are stored.
+    sent_bytes: u64,
 }
 
 impl Backup<'_> {
@@ -100,10 +92,8 @@ impl Backup<'_> {
         self.send(name, file).await?;
         self.manifest.streams.insert(stream.to_owned(), info);
         let stream = stream.to_owned();
-        self.manifest
-            .contents
-            .streams
-            .push(StreamCount { stream, messages });
+        let counted = &mut self.manifest.contents.streams;
+        counted.push(StreamCount { stream, messages });
         Ok(())
     }
 
@@ -127,7 +117,7 @@ impl Backup<'_> {
             writeln!(file, "{}", serde_json::to_string(&info)?)?;
             file.write_all(&content)?;
             self.send(name, file).await?;
-            self.sent.objects += 1;
+            self.sent_objects += 1;
         }
         self.manifest.contents.objects += 1;
         Ok(())
@@ -147,24 +137,24 @@ impl Backup<'_> {
         file.rewind()?;
         let file = tokio::fs::File::from_std(file);
         self.repository.bucket.put(&name, file).await?;
-        self.sent.bytes += bytes;
+        self.sent_bytes += bytes;
         self.manifest.files.insert(name, bytes);
         Ok(())
     }
 
     fn print(&self, args: &BackupArgs, removed: &[String]) -> anyhow::Result<()> {
-        let Self { manifest, sent, .. } = self;
+        let (manifest, objects, sent) = (&self.manifest, self.sent_objects, self.sent_bytes);
         let to = self.repository.named(&format!("{}/", manifest.name()?));
         let taken = manifest.taken.format(&Rfc3339)?;
         let (contents, bytes) = (&manifest.contents, manifest.bytes());
         let document = json!({
-            "to": to, "taken": taken, "bytes": bytes, "backedUp": contents, "sent": sent, "removed": removed,
+            "to": to, "taken": taken, "bytes": bytes, "backedUp": contents,
+            "sent": { "objects": objects, "bytes": sent }, "removed": removed,
         });
         let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
         lines.extend(contents.lines(&args.store.s3_bucket));
         lines.push(format!(
-            "sent: {} bytes, {} objects that were not there",
-            sent.bytes, sent.objects
+            "sent: {sent} bytes, {objects} objects that were not there"
         ));
         lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));
         print_output(args.common.json, &document, lines)

@@ -46,8 +46,7 @@ pub struct Manifest {
 }
 
 /// What a backup holds.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Contents {
     /// The streams, buckets of the broker among them, in the order in which they were taken.
     pub streams: Vec<StreamCount>,
@@ -72,10 +71,7 @@ impl Manifest {
             taken,
             sitectl: env!("CARGO_PKG_VERSION").to_owned(),
             broker,
-            contents: Contents {
-                streams: Vec::new(),
-                objects: 0,
-            },
+            contents: Contents::default(),
             streams: BTreeMap::new(),
             files: BTreeMap::new(),
         }
@@ -147,9 +143,8 @@ impl Repository {
     /// The names of the whole backups, oldest first.
     fn backups(&self) -> Vec<&str> {
         let names = self.files.keys().filter_map(|key| key.split_once('/'));
-        names
-            .filter_map(|(name, file)| (file == MANIFEST).then_some(name))
-            .collect()
+        let manifests = names.filter(|(_, file)| *file == MANIFEST);
+        manifests.map(|(name, _)| name).collect()
     }
 
     /// Manifest of the backup of this name, or of the newest.

@@ -118,12 +118,8 @@ impl Backup {
     }
 
     async fn restore_objects(&self, store: &ResumeStore) -> anyhow::Result<()> {
-        let objects = self
-            .manifest
-            .files
-            .keys()
-            .filter(|name| name.starts_with("objects/"));
-        for name in objects {
+        let files = self.manifest.files.keys();
+        for name in files.filter(|name| name.starts_with("objects/")) {
             let mut file = BufReader::new(self.open(name).await?);
             let (mut description, mut content) = (Vec::new(), Vec::new());
             file.read_until(b'\n', &mut description).await?;
@@ -154,15 +150,13 @@ impl Backup {
 fn print_restored(args: &RestoreArgs, backup: &Backup) -> anyhow::Result<()> {
     let (named, taken) = (backup.named()?, backup.manifest.taken.format(&Rfc3339)?);
     let (key, heading) = match args.mode.mode() {
-        Mode::Apply => (
-            "restored",
-            format!("Restored and checked {named}, as of {taken}:"),
-        ),
+        Mode::Apply => ("restored", "Restored and checked"),
         Mode::DryRun => (
             "wouldRestore",
-            format!("Nothing was restored; repeat it with --yes. Would restore {named}, as of {taken}:"),
+            "Nothing was restored; repeat it with --yes. Would restore",
         ),
     };
+    let heading = format!("{heading} {named}, as of {taken}:");
     let contents = &backup.manifest.contents;
     let document = json!({ "from": named, "taken": taken, key: contents });
     let lines = contents.lines(&args.store.s3_bucket);

@@ -113,19 +113,18 @@ pub async fn restore(
     info: &StreamInfo,
     mut snapshot: impl AsyncRead + Unpin,
 ) -> anyhow::Result<()> {
-    let upload: Upload = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
+    let upload: Value = request(context, &format!("STREAM.RESTORE.{stream}"), info).await?;
+    let subject = upload["deliver_subject"].as_str();
+    let subject = subject.context("the broker does not say where to send it")?;
     let client = context.client();
     let most = chunk_size(&client) as u64;
     loop {
         let mut chunk = Vec::new();
         (&mut snapshot).take(most).read_to_end(&mut chunk).await?;
         let is_end = chunk.is_empty();
-        let request = Request::new().payload(chunk.into()).timeout(Some(if is_end {
-            RESTORE_TIMEOUT
-        } else {
-            CHUNK_TIMEOUT
-        }));
-        let sent = client.send_request(upload.deliver_subject.clone(), request);
+        let within = if is_end { RESTORE_TIMEOUT } else { CHUNK_TIMEOUT };
+        let request = Request::new().payload(chunk.into()).timeout(Some(within));
+        let sent = client.send_request(subject.to_owned(), request);
         let answer = sent.await.context("the broker fell silent")?;
         if is_end || !answer.payload.is_empty() {
             into_result::<Value>(serde_json::from_slice(&answer.payload)?)?;
@@ -134,12 +133,6 @@ pub async fn restore(
             return Ok(());
         }
     }
-}
-
-/// Where a snapshot is sent to.
-#[derive(Deserialize)]
-struct Upload {
-    deliver_subject: String,
 }
 
 /// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
