@@ -5,8 +5,7 @@ use clap::Args;
 use dkim::{DkimSettings, dns_name};
 use lettre::{Address, message::Mailbox};
 use mail_templates::mailbox;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::output::print_output;
 
@@ -49,21 +48,12 @@ struct Senders {
     spf_host: Vec<String>,
 }
 
-/// A TXT record.
-#[derive(Debug, Serialize)]
-struct Record {
-    name: String,
-    value: String,
-}
-
-impl Record {
-    /// Line of a zone file (RFC 1035, 5.1).
-    fn zone_line(&self) -> String {
-        let strings = self.value.as_bytes().chunks(MAX_STRING_BYTES);
-        let strings = strings.map(String::from_utf8_lossy);
-        let strings: Vec<String> = strings.map(|string| format!("\"{string}\"")).collect();
-        format!("{}. {TTL_SECONDS} IN TXT {}", self.name, strings.join(" "))
-    }
+/// A TXT record as a line of a zone file (RFC 1035, 5.1).
+fn zone_line((name, value): &(String, String)) -> String {
+    let strings = value.as_bytes().chunks(MAX_STRING_BYTES);
+    let strings = strings.map(String::from_utf8_lossy);
+    let strings: Vec<String> = strings.map(|string| format!("\"{string}\"")).collect();
+    format!("{name}. {TTL_SECONDS} IN TXT {}", strings.join(" "))
 }
 
 /// Prints the records as lines of a zone.
@@ -78,22 +68,15 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let mut notes = vec![format!(
         "A domain has one SPF and one DMARC record: where {domain} has one, put what is new into it."
     )];
-    let record = |name: &str, value: String| Record {
-        name: name.to_owned(),
-        value,
-    };
     // Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
-    let Senders {
-        spf_include,
-        spf_host,
-    } = &args.senders;
-    let includes = spf_include.iter().map(|name| format!("include:{name}"));
-    let hosts = spf_host.iter().map(|name| format!("a:{name}"));
+    let (includes, hosts) = (args.senders.spf_include.iter(), args.senders.spf_host.iter());
+    let includes = includes.map(|name| format!("include:{name}"));
+    let hosts = hosts.map(|name| format!("a:{name}"));
     let senders: Vec<String> = includes.chain(hosts).collect();
-    let mut records = vec![record(&domain, format!("v=spf1 {} ~all", senders.join(" ")))];
+    let mut records = vec![(domain.clone(), format!("v=spf1 {} ~all", senders.join(" ")))];
     let signed = args.dkim.dns_record().map_err(anyhow::Error::msg);
     match signed.context("The setting DKIM_KEY is wrong")? {
-        Some((name, value)) => records.push(record(&name, value)),
+        Some(record) => records.push(record),
         None => {
             let note = "There is no DKIM record, because DKIM_KEY is not given: mails are not signed.";
             notes.push(note.to_owned());
@@ -102,10 +85,15 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let reports = args.dmarc_reports.iter();
     let reports: String = reports.map(|address| format!("; rua=mailto:{address}")).collect();
     let policy = format!("v=DMARC1; p={}{reports}", args.dmarc_policy);
-    records.push(record(&format!("_dmarc.{domain}"), policy));
+    records.push((format!("_dmarc.{domain}"), policy));
     let lines = notes.iter().map(|note| format!("; {note}"));
-    let lines = lines.chain(records.iter().map(Record::zone_line));
-    print_output(args.json, &json!({ "records": records, "notes": notes }), lines)
+    let lines = lines.chain(records.iter().map(zone_line));
+    let records = records.iter();
+    let records: Vec<Value> = records
+        .map(|(name, value)| json!({ "name": name, "value": value }))
+        .collect();
+    let document = json!({ "records": records, "notes": notes });
+    print_output(args.json, &document, lines)
 }
 
 #[cfg(test)]
@@ -114,11 +102,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_into_strings_of_255_bytes() {
-        let record = Record {
-            name: "company.com".to_owned(),
-            value: "x".repeat(600),
-        };
-        let line = record.zone_line();
+        let line = zone_line(&("company.com".to_owned(), "x".repeat(600)));
         let lengths: Vec<usize> = line.split('"').skip(1).step_by(2).map(str::len).collect();
         assert_eq!(lengths, [255, 255, 90]);
         assert!(line.starts_with("company.com. 3600 IN TXT \"x"), "{line}");

@@ -69,10 +69,8 @@ impl Finding {
 ///
 /// If something is wrong, once all is told; a warning does not count.
 pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
-    let wrong = findings
-        .iter()
-        .filter(|finding| finding.verdict == Verdict::Wrong)
-        .count();
+    let is_wrong = |finding: &&Finding| finding.verdict == Verdict::Wrong;
+    let wrong = findings.iter().filter(is_wrong).count();
     let rows: Vec<Value> = findings.iter().map(|finding| json!(finding)).collect();
     let lines = table(&COLUMNS, &rows, "Nothing was looked at.")?;
     print_output(json, &json!({ "ok": wrong == 0, "findings": rows }), lines)?;

@@ -8,8 +8,7 @@ use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use site_service::error_line;
 use time::{Duration, OffsetDateTime};
 
-use crate::finding::Finding;
-use crate::{broker, webhooks};
+use crate::{broker, finding::Finding, webhooks};
 
 /// Age of an event at which the backlog becomes a warning: retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);

@@ -3,8 +3,7 @@
 use async_nats::Client;
 use time::{Duration, OffsetDateTime};
 
-use crate::broker;
-use crate::finding::Finding;
+use crate::{broker, finding::Finding};
 
 /// What the times of expiry and of signatures forgive.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);

@@ -99,11 +99,8 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     lines.push(format!(
         "It is on its way; see `sitectl newsletter status {name}`."
     ));
-    print_output(
-        common.json,
-        &json!({ "name": name, "issue": id, "reach": reach }),
-        lines,
-    )
+    let document = json!({ "name": name, "issue": id, "reach": reach });
+    print_output(common.json, &document, lines)
 }
 
 /// How many subscribers an issue reaches that is asked for now, and how many it does not.
