@@ -1,4 +1,4 @@
-//! The private key, and the DNS record of its public one.
+//! The private key and the DNS record of its public key.
 
 use std::fmt::Display;
 
@@ -7,18 +7,17 @@ use ed25519_dalek::SigningKey;
 use lettre::message::dkim::{DkimSigningAlgorithm, DkimSigningKey};
 use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, pkcs8::EncodePublicKey, traits::PublicKeyParts};
 
-/// Receivers must not take a shorter key's signature (RFC 8301, 3.2).
+/// Receivers must reject signatures by shorter keys (RFC 8301, 3.2).
 const MIN_RSA_BITS: usize = 1024;
-/// What an RSA key has, and a seed has not.
 const PEM: &str = "-----BEGIN";
-/// What OpenSSL makes unless it is told otherwise.
+/// Format that OpenSSL writes by default.
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
-/// Makes what signs of the setting.
+/// Parses the private key.
 ///
 /// # Errors
 ///
-/// If it is too short or none that we can read, with the reason.
+/// If the key is too short or unreadable, with the reason.
 pub(crate) fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
     public_record(raw)?;
     let algorithm = if raw.contains(PEM) {
@@ -29,7 +28,7 @@ pub(crate) fn signing_key(raw: &str) -> Result<DkimSigningKey, String> {
     DkimSigningKey::new(raw.trim(), algorithm).map_err(no_key)
 }
 
-/// What stands in the DNS, so that others can verify signatures by this key (RFC 6376, 3.6.1; RFC 8463, 4).
+/// TXT record of the public key (RFC 6376, 3.6.1; RFC 8463, 4).
 ///
 /// # Errors
 ///
@@ -74,7 +73,7 @@ mod tests {
     const SEED: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
     const PUBLIC: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
 
-    /// 512 bits: a key that nobody would take a signature of.
+    /// 512 bits, too short for any receiver.
     const SHORT: &str = "-----BEGIN RSA PRIVATE KEY-----
 MIIBOgIBAAJBANRN2OG9v7KqzLA6PfAYfsP3j70xZqGJuaNIvOZfMfXsPqu4gS+s
 fZZKb0oBT1oNWFidiI8GciF56RhGhZtROzUCAwEAAQJAUP1VlGBXhegkZ8IAKNyf

@@ -1,6 +1,4 @@
-//! DKIM: signs mails, and makes the DNS record that they are verified by.
-//!
-//! So receivers can tell ours from a forger's (RFC 6376).
+//! DKIM (RFC 6376): signs mails and makes the DNS record that verifies them.
 
 mod key;
 
@@ -14,8 +12,8 @@ use site_service::settings::{ExposeSecret, Secret};
 
 use key::{public_record, signing_key};
 
-/// What is signed. RFC 8058 (section 4) wants both unsubscribe headers among it. Not
-/// Content-Type: lettre keeps a multipart's apart from the headers that it signs.
+/// Signed headers. RFC 8058 (section 4) requires both unsubscribe headers. Content-Type is missing: lettre keeps a
+/// multipart's apart from the headers that it signs.
 const SIGNED: [&str; 12] = [
     "From",
     "To",
@@ -52,11 +50,11 @@ pub struct DkimSettings {
 }
 
 impl DkimSettings {
-    /// The name and the content of the TXT record that publishes the key; none where mails are not signed.
+    /// Name and content of the TXT record that publishes the key; none without a key.
     ///
     /// # Errors
     ///
-    /// If the key is too short or none that we can read, with the reason.
+    /// If the key is too short or unreadable, with the reason.
     pub fn dns_record(&self) -> Result<Option<(String, String)>, String> {
         let (Some(selector), Some(domain), Some(key)) =
             (&self.dkim_selector, &self.dkim_domain, &self.dkim_key)
@@ -72,11 +70,11 @@ impl DkimSettings {
 pub struct Signer(DkimConfig);
 
 impl Signer {
-    /// The signer that the settings ask for, if they ask for one.
+    /// The signer, if a key is set.
     ///
     /// # Errors
     ///
-    /// If the key is too short or none that we can read, with the reason.
+    /// If the key is too short or unreadable, with the reason.
     pub fn new(settings: &DkimSettings) -> Result<Option<Self>, String> {
         let (Some(selector), Some(domain), Some(key)) =
             (&settings.dkim_selector, &settings.dkim_domain, &settings.dkim_key)
@@ -96,22 +94,22 @@ impl Signer {
         ))))
     }
 
-    /// Adds the signature; nothing may change in the message afterwards.
+    /// Adds the signature. Later changes of the message would break it.
     pub fn sign(&self, message: &mut Message) {
         message.sign(&self.0);
     }
 }
 
-/// Refuses an unusable key while the settings are read, so that the start ends there.
+/// Rejects an unusable key while settings are parsed.
 fn checked(raw: &str) -> Result<Secret, String> {
     signing_key(raw).map(|_| raw.into())
 }
 
-/// Takes a name of labels of letters, digits, hyphens and underscores (RFC 1035, 2.3.4; RFC 6376, 3.1).
+/// Parses a name of labels of letters, digits, hyphens and underscores (RFC 1035, 2.3.4; RFC 6376, 3.1).
 ///
 /// # Errors
 ///
-/// If it is no such name.
+/// If it is no DNS name.
 pub fn dns_name(raw: &str) -> Result<String, &'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_label = |label: &str| {
@@ -131,7 +129,7 @@ pub fn dns_name(raw: &str) -> Result<String, &'static str> {
 mod tests {
     use super::*;
 
-    /// 32 zero bytes: a key that nobody uses.
+    /// 32 zero bytes.
     const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
     fn message() -> Message {

@@ -1,27 +1,26 @@
-//! The part of `brand.json` that mails show. The whole file is described by
-//! `brand.schema.json`; its other fields are for the front ends.
+//! The fields of `brand.json` that mails show. `brand.schema.json` describes the whole file.
 
 use std::fs;
 
 use lettre::Address;
 use serde::{Deserialize, Serialize};
 
-/// The company that the mails speak for.
+/// The company.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Brand {
     /// Its name.
     pub name: String,
-    /// What it is for, in a sentence.
+    /// What it does, in a sentence.
     pub tagline: String,
-    /// The addresses that visitors see.
+    /// Addresses that visitors see.
     pub emails: Emails,
     /// Its telephone number.
     pub phone: String,
-    /// Where its office is.
+    /// Postal address of the office.
     pub address: PostalAddress,
 }
 
-/// The addresses that visitors see.
+/// Addresses that visitors see.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Emails {
     /// Questions before a purchase.
@@ -32,10 +31,10 @@ pub struct Emails {
     pub careers: Address,
 }
 
-/// Where the office is.
+/// Postal address.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PostalAddress {
-    /// What stands above the city.
+    /// Lines above the city.
     pub lines: Vec<String>,
     /// The city.
     pub city: String,
@@ -44,11 +43,11 @@ pub struct PostalAddress {
 }
 
 impl Brand {
-    /// Reads the file that a setting names.
+    /// Reads and parses the file.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is no brand file.
+    /// If the file cannot be read or parsed.
     pub fn read(path: &str) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|error| format!("it cannot be read: {error}"))?;
         serde_json::from_str(&text).map_err(|error| format!("it is not a brand file: {error}"))

@@ -1,9 +1,9 @@
-//! An issue of the newsletter, as its templates take it.
+//! Template values of a newsletter issue.
 
 use minijinja::{Value, context};
 use site_events::event::{Audience, NewsletterIssueRequested};
 
-/// What the mail of an issue shows to whoever can leave by this link.
+/// Template values of an issue for the subscriber with this unsubscribe link.
 pub fn issue_values(issue: &NewsletterIssueRequested, unsubscribe: &str) -> Value {
     context! {
         subject => &issue.subject,

@@ -1,4 +1,4 @@
-//! What mails look like: their templates, the company that they speak for, and what an issue of the newsletter is rendered with.
+//! Mail templates and the values that they show.
 
 mod brand;
 mod issue;
@@ -9,11 +9,11 @@ pub use issue::issue_values;
 use lettre::message::Mailbox;
 pub use templates::{Kind, Rendered, Templates};
 
-/// Whom our mails are from, or go to, as a setting says it.
+/// Parses a sender or recipient from the settings.
 ///
 /// # Errors
 ///
-/// If it is none; the sentence says how one looks.
+/// If it is no address; the sentence shows an example.
 pub fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
     raw.parse()
         .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")

@@ -1,5 +1,5 @@
-//! The templates: a folder per mail (`subject.txt.j2`, `body.txt.j2`, `body.html.j2`)
-//! on a common base, built into the program.
+//! Templates: a folder per mail (`subject.txt.j2`, `body.txt.j2`, `body.html.j2`) on a common base, built into the
+//! binary.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,17 @@ use visitor::invisible::without_invisible;
 
 use crate::Brand;
 
-/// The kinds of mails there are.
+/// Kinds of mails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What a channel tells of an event.
+    /// An event's mail in a channel.
     Event(Channel),
     /// An issue of the newsletter.
     Issue,
-    /// What the operator hears of dead letters.
+    /// The dead-letter digest for the operator.
     DeadLetters,
 }
 
-/// The folder of one mail and its three files.
 macro_rules! folder {
     ($name:literal) => {
         [
@@ -61,7 +60,6 @@ const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 2] = [
     folder!("dead-letters"),
 ];
 
-/// The folder of a kind of mail.
 fn folder(kind: Kind) -> &'static str {
     let channel = match kind {
         Kind::DeadLetters => return "dead-letters",
@@ -79,14 +77,14 @@ fn folder(kind: Kind) -> &'static str {
     }
 }
 
-/// A mail as its templates render it.
+/// A rendered mail.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rendered {
-    /// The subject, as the template has it.
+    /// The subject.
     pub subject: String,
     /// The plain text.
     pub text: String,
-    /// The same as HTML.
+    /// The HTML.
     pub html: String,
 }
 
@@ -94,14 +92,14 @@ pub struct Rendered {
 pub struct Templates(Environment<'static>);
 
 impl Templates {
-    /// Parses every template. What they show of the company is the same in every mail.
+    /// Parses every template. All mails share the values of the company.
     ///
     /// # Errors
     ///
-    /// If one of them cannot be parsed.
+    /// If a template cannot be parsed.
     pub fn new(brand: &Brand, site_url: &str) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
-        // A name that is not there is a mistake, never an empty place in a mail.
+        // An unknown name is an error, never an empty place in a mail.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(
             SyntaxConfig::builder()
@@ -117,7 +115,7 @@ impl Templates {
                 AutoEscape::Html
             }
         });
-        // Whatever a value holds, also one of an event from before names were read so: it turns none of our words round.
+        // Old events may hold invisible characters, which could reverse the text around them.
         environment.set_formatter(|out, state, value| {
             match value.as_str().filter(|_| !value.is_safe()).map(without_invisible) {
                 Some(Cow::Owned(visible)) => escape_formatter(out, state, &Value::from(visible)),
@@ -132,11 +130,11 @@ impl Templates {
         Ok(Self(environment))
     }
 
-    /// A mail with these values in it.
+    /// Renders a mail with these values.
     ///
     /// # Errors
     ///
-    /// If a template asks for what it is not given.
+    /// If a template uses a value that is missing.
     pub fn render(&self, kind: Kind, values: &Value) -> Result<Rendered, minijinja::Error> {
         let folder = folder(kind);
         let render = |file: &str| {
