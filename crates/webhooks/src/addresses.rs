@@ -1,4 +1,4 @@
-//! SSRF protection for webhooks: private addresses are refused at every DNS lookup (against DNS rebinding).
+//! SSRF protection: refuses private addresses at every DNS lookup (against DNS rebinding).
 
 use std::{
     future::Future,
@@ -13,17 +13,16 @@ use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
 use url::Url;
 
-/// Whether receivers may be in our own network.
+/// Whether receivers may have private addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateAddresses {
-    /// They may, and without TLS.
+    /// Allowed, also without TLS.
     Allowed,
-    /// They may not.
+    /// Refused.
     Refused,
 }
 
-/// Looks names up and, unless they are allowed, drops the addresses that are private,
-/// link-local or our own.
+/// Resolver that drops addresses that are not public, unless private ones are allowed.
 #[derive(Clone)]
 pub struct FilteringResolver(pub PrivateAddresses);
 
@@ -51,17 +50,12 @@ impl Service<Name> for FilteringResolver {
     }
 }
 
-/// Whether a URL leads out of our own network as far as it says so; what a name leads to is looked at by
-/// [`FilteringResolver`].
-///
-/// # Errors
-///
-/// If it does not, with the reason.
+/// Checks the scheme and the host of a URL. [`FilteringResolver`] checks the addresses behind its name.
 pub fn ensure_public(url: &Url) -> Result<(), &'static str> {
     if url.scheme() != "https" {
         return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
     }
-    // A dot at the end makes no other name of it.
+    // A trailing dot names the same host.
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
         return Err("its url is this very host; WEBHOOKS_ALLOW_PRIVATE allows it");
@@ -73,7 +67,7 @@ pub fn ensure_public(url: &Url) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether an address is anyone's on the internet.
+/// Whether an address is on the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => is_public_v4(v4),
@@ -81,7 +75,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Without the special-purpose blocks of the IANA registry (RFC 6890).
+/// Excludes the special-purpose blocks of the IANA registry (RFC 6890).
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [first, second, third, _] = address.octets();
     let is_special = address.is_private()
@@ -98,8 +92,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Only what is handed out at all: 2000::/3, without documentation (2001:db8::/32, 3fff::/20), ways back into IPv4 (2002::/16), and
-/// what protocols have for themselves (2001::/23).
+/// Global unicast (2000::/3) without documentation (2001:db8::/32, 3fff::/20), 6to4 (2002::/16) and protocol
+/// assignments (2001::/23).
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let is_global = segments[0] & 0xe000 == 0x2000;
@@ -156,7 +150,7 @@ mod tests {
         for raw in [
             "93.184.215.14",
             "8.8.8.8",
-            // One part of each is that of a special block.
+            // Each shares some octets with a special block.
             "8.64.0.1",
             "100.63.255.255",
             "100.128.0.1",

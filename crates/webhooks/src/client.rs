@@ -1,4 +1,4 @@
-//! The HTTP client of all endpoints: one request, and what came back.
+//! HTTP client that all endpoints share.
 
 use std::time::{Duration, Instant};
 
@@ -21,53 +21,51 @@ use crate::{
 
 type Http = legacy::Client<HttpsConnector<HttpConnector<FilteringResolver>>, Full<Bytes>>;
 
-/// How long a receiver may take to answer.
+/// Timeout of a request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long the network may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The most bytes that are read of an answer.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// HTTP client of all endpoints. It follows no redirect.
+/// HTTP client of all endpoints. It follows no redirects.
 #[derive(Clone)]
 pub struct WebhookClient {
     http: Http,
     private: PrivateAddresses,
 }
 
-/// What a receiver answered.
+/// A receiver's answer.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
+    /// Status code.
     pub status: StatusCode,
-    /// The headers.
+    /// Headers.
     pub headers: HeaderMap,
-    /// The body, empty where nobody wants it or it is too long.
+    /// Body; empty if ignored or too long.
     pub body: Bytes,
 }
 
-/// A request that was sent, and what came of it.
+/// A request and its result, for callers that show both.
 #[derive(Debug)]
 pub struct Exchange {
-    /// What was sent.
+    /// The request.
     pub request: Request<Bytes>,
-    /// What came back, or why nothing did.
+    /// The answer, or the error.
     pub answer: Result<Answer, SendingError>,
-    /// How long that took.
+    /// Duration of the exchange.
     pub took: Duration,
 }
 
-/// Whether the body of an answer is read.
+/// What to do with the body of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerBody {
-    /// Its status says all.
+    /// The status is enough.
     Ignored,
-    /// It is read, up to a limit.
+    /// Read, unless it is longer than [`MAX_ANSWER_BYTES`].
     Read,
 }
 
 impl WebhookClient {
-    /// A client that reaches private addresses, and sends without TLS, only where that is allowed.
+    /// Private addresses, and requests without TLS, work only if allowed.
     pub fn new(private: PrivateAddresses, tls: ClientConfig) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
         tcp.enforce_http(false);
@@ -84,16 +82,10 @@ impl WebhookClient {
         }
     }
 
-    /// Whether receivers may be in our own network.
     pub(crate) fn private(&self) -> PrivateAddresses {
         self.private
     }
 
-    /// Sends a request once.
-    ///
-    /// # Errors
-    ///
-    /// If the receiver is not reached, or does not answer within [`REQUEST_TIMEOUT`].
     pub(crate) async fn send(
         &self,
         request: Request<Bytes>,
@@ -120,11 +112,7 @@ impl WebhookClient {
         answered.map_err(|_| SendingError::NoAnswer(format!("nothing within {REQUEST_TIMEOUT:?}")))?
     }
 
-    /// The same, where somebody looks: the whole answer is read then, and what was sent and answered is added to `seen`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::send`].
+    /// Adds the exchange to `seen`, if given, and then always reads the body.
     pub(crate) async fn send_seen(
         &self,
         request: Request<Bytes>,
@@ -154,7 +142,7 @@ fn not_answered(error: &legacy::Error) -> SendingError {
     }
 }
 
-/// When to come back, where the answer says so: a number of seconds, or a time.
+/// `Retry-After`: a number of seconds, or a time.
 pub(crate) fn retry_after(headers: &HeaderMap, now: OffsetDateTime) -> Option<Duration> {
     let asked = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     let seconds = asked.parse().map(Duration::from_secs);
@@ -167,7 +155,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: OffsetDateTime) -> Option<Du
     seconds.ok().or_else(until)
 }
 
-/// What went wrong, from the outermost to the innermost reason. None of them names the address.
+/// The chain of causes. None of them names the address.
 fn reason_of(error: &dyn std::error::Error) -> String {
     let mut reason = error.to_string();
     let mut source = error.source();

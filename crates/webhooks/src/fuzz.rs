@@ -1,4 +1,4 @@
-//! Fuzz targets: where a webhook may be sent to. How they are run: docs/testing.md.
+//! Fuzz targets for addresses that webhooks may reach (docs/testing.md).
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -14,8 +14,8 @@ use url::{Host, Url};
 use crate::{PrivateAddresses, Secrets, WebhookSender, addresses::is_public, sender::tests::client};
 
 const ITERATIONS: usize = 500;
-/// What leads nowhere on the internet, by the registries of special-purpose addresses
-/// (<https://www.iana.org/assignments/iana-ipv4-special-registry>, `iana-ipv6-special-registry`), and groups.
+/// Special-purpose addresses (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
+/// `iana-ipv6-special-registry`) and multicast.
 const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -33,7 +33,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 15] = [
     (Ipv4Addr::new(224, 0, 0, 0), 4),
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
-/// Of what is handed out at all, which is 2000::/3.
+/// Within 2000::/3. Addresses outside of it are all special.
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -72,7 +72,7 @@ fn whatever_an_address_is_it_is_taken_for_public_where_the_registries_have_it_so
 #[test]
 fn whatever_url_is_set_a_webhook_goes_to_the_host_that_was_looked_at_which_is_not_our_own() {
     let client = client(PrivateAddresses::Refused);
-    // It is asked nothing, so that there is nothing that a panic could leave half done.
+    // The client sends nothing, so a panic leaves no broken state.
     let client = AssertUnwindSafe(client);
     check!(name = "webhook-urls")
         .with_iterations(ITERATIONS)

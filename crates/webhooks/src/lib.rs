@@ -1,4 +1,4 @@
-//! Webhooks: what an endpoint is sent of an event, by a format or a recipe, and what its answer means.
+//! Webhooks: turns an event into requests, by a format or a recipe, and interprets the answers.
 
 mod addresses;
 mod client;

@@ -1,4 +1,4 @@
-//! An event on its way to an endpoint, and samples of each type to try a recipe with.
+//! An event for an endpoint, and samples of each type to try a recipe with.
 
 use bytes::Bytes;
 use site_events::{
@@ -13,29 +13,29 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
-/// An event to be sent.
+/// An event to send.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    /// Its id.
+    /// Event id.
     pub id: Uuid,
-    /// The event as it is stored.
+    /// The event as stored.
     pub payload: Bytes,
-    /// Number of the attempt, from 1.
+    /// Attempt number, from 1.
     pub attempt: u32,
-    /// A link to the résumé that ends by itself, where the event has one and the recipe wants it.
+    /// Expiring link to the résumé, if the event has one and the recipe may use it.
     pub resume_link: Option<String>,
 }
 
-/// How much of what a visitor may leave out a sample has.
+/// How many of the optional fields a sample has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of it.
+    /// All.
     Whole,
-    /// Nothing of it.
+    /// None.
     Least,
 }
 
-/// A sample of an event, marked as one: it is of nobody, as the form of a check is, and its words say so.
+/// A sample event. Its person is synthetic, and its texts say so.
 pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
     sample_of(event_type, Extent::Whole, now)
 }

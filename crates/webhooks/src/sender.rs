@@ -1,4 +1,4 @@
-//! Sends to one endpoint, in the format that it wants.
+//! Sends events to one endpoint, in its format.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ pub struct InvalidEndpoint {
     reason: String,
 }
 
-/// Sends to one endpoint.
+/// Sender of one endpoint.
 pub struct WebhookSender {
     client: WebhookClient,
     uri: Uri,
@@ -43,7 +43,7 @@ enum Way {
     Template(Box<RecipeSender>),
 }
 
-/// How long a delivery to one of these endpoints may take.
+/// The longest that a delivery to one of these endpoints may take.
 pub fn longest_delivery(endpoints: Option<&Endpoints>) -> Duration {
     let mut endpoints = endpoints.into_iter().flat_map(Endpoints::iter);
     if endpoints.any(|endpoint| endpoint.format == Format::Template) {
@@ -58,8 +58,8 @@ impl WebhookSender {
     ///
     /// # Errors
     ///
-    /// If the address is none, or a private one that is not allowed; a secret is not as the specification has it; or the recipe
-    /// is wrong, with its line.
+    /// If the address is invalid or a private one that is not allowed, a secret is malformed, or the recipe is wrong
+    /// (with its line).
     pub fn new(
         endpoint: &Endpoint,
         client: &WebhookClient,
@@ -74,7 +74,8 @@ impl WebhookSender {
     fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
         let no_address = "its url is no address such as https://crm.example/hooks";
         let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address)?;
-        // What is asked for is read by another grammar, which is stricter: both must mean the same host.
+        // The client uses `Uri`, a stricter grammar. Both must find the same host, or the check for private addresses
+        // is void.
         let uri: Uri = url.as_str().parse().map_err(|_| no_address)?;
         if uri.host() != url.host_str() {
             return Err(no_address.to_owned());
@@ -95,11 +96,12 @@ impl WebhookSender {
         })
     }
 
-    /// Sends it once; gives the status of the answer, where something was sent. What is sent and answered is added to `seen`.
+    /// Sends the event once and returns the last status, if anything was sent. Requests and answers are added to
+    /// `seen`.
     ///
     /// # Errors
     ///
-    /// If the receiver is not reached, does not answer in time, or does not take it.
+    /// If the receiver is unreachable, does not answer in time, or rejects the event.
     pub async fn send(
         &self,
         event: &Outgoing,
@@ -114,11 +116,11 @@ impl WebhookSender {
         judge(&answer, now).map(Some)
     }
 
-    /// What would be sent, without sending it; of a recipe each step, as far as it is known before there are answers.
+    /// The requests of an event, without sending them. Values that depend on answers are placeholders.
     ///
     /// # Errors
     ///
-    /// If nothing can be made of the event.
+    /// If the event cannot be turned into requests.
     pub fn preview(
         &self,
         event: &Outgoing,
@@ -133,7 +135,7 @@ impl WebhookSender {
         }
     }
 
-    /// A text of a request or an answer as it may be shown: without secrets, of which the address may be one.
+    /// Hides secrets in a request or an answer. The address may be one.
     pub fn shown(&self, text: &str) -> String {
         let path = self.uri.path_and_query().map_or("", |path| path.as_str());
         let text = if path.len() > 1 {

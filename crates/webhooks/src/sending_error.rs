@@ -1,75 +1,75 @@
-//! Why an event did not reach its receiver, and what that means for it and for others.
+//! Why a delivery failed, and what to do with the event.
 
 use std::time::Duration;
 
 use site_broker::{Failure, Remedy};
 
-/// Why an event did not reach its receiver. No text names the address, which may be a secret.
+/// Why a delivery failed. No text names the address, which may be a secret.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SendingError {
-    /// It wants no events any more.
+    /// The receiver wants no more events.
     #[error("the receiver answered 410 Gone")]
     Gone,
-    /// It did not take the event.
+    /// The receiver rejected the event.
     #[error("the receiver answered {0}")]
     Status(u16),
-    /// It did not take the event, and said when to come back (RFC 9110, 10.2.3).
+    /// The receiver rejected the event and sent `Retry-After` (RFC 9110, 10.2.3).
     #[error("the receiver answered {status}, to be asked again after {} s", .after.as_secs())]
     Later {
-        /// The status of its answer.
+        /// Status of the answer.
         status: u16,
         /// How long to wait.
         after: Duration,
     },
-    /// It was not reached: no connection, or none that is encrypted as it must be.
+    /// No connection, or none that is encrypted as required.
     #[error("the receiver was not reached: {0}")]
     Unreachable(String),
-    /// It was reached, and did not answer, or not in time.
+    /// No answer, or a timeout.
     #[error("the receiver did not answer: {0}")]
     NoAnswer(String),
     /// The signature could not be made.
     #[error("the event cannot be signed")]
     Signing,
-    /// By its recipe the receiver will never take it.
+    /// The recipe calls the answer final.
     #[error("step {step}: the receiver answered {status}{code}, which is never taken")]
     Refused {
-        /// The step that was refused.
+        /// The rejected step.
         step: String,
-        /// The status of the answer.
+        /// Status of the answer.
         status: u16,
-        /// What the receiver calls its reason.
+        /// The receiver's error code.
         code: ErrorCode,
     },
-    /// By its recipe the receiver does not take it now.
+    /// The recipe says to retry.
     #[error("step {step}: the receiver answered {status}{code}, to be asked again")]
     NotNow {
-        /// The step that was refused.
+        /// The rejected step.
         step: String,
-        /// The status of the answer.
+        /// Status of the answer.
         status: u16,
-        /// What the receiver calls its reason.
+        /// The receiver's error code.
         code: ErrorCode,
-        /// How long it wants to be left alone.
+        /// How long to wait, if the receiver says so.
         after: Option<Duration>,
     },
-    /// There is no access token (OAuth 2.0): nothing can be sent to the receiver before there is one.
+    /// No access token (OAuth 2.0): nothing can be sent to the receiver without one.
     #[error("there is no access token: {0}")]
     NoToken(String),
-    /// The recipe makes no request of this event: a template is wrong, or a file of it cannot be read.
+    /// A template is wrong, or a secret cannot be read.
     #[error("{0}")]
     Recipe(String),
-    /// The event is not what its type says.
+    /// The event does not match its type.
     #[error("the event cannot be read: it is not what its type says (line {line}, column {column})")]
     Event {
-        /// The line of the event.
+        /// Line in the event.
         line: usize,
-        /// The column in it.
+        /// Column in the line.
         column: usize,
     },
 }
 
 impl From<serde_json::Error> for SendingError {
-    /// The reader's own words may repeat what a visitor wrote.
+    /// serde's message may repeat what a visitor wrote.
     fn from(error: serde_json::Error) -> Self {
         Self::Event {
             line: error.line(),
@@ -85,7 +85,7 @@ impl From<SendingError> for Failure {
 }
 
 impl SendingError {
-    /// What becomes of the event.
+    /// Whether the event is retried or becomes a dead letter.
     pub fn remedy(&self) -> Remedy {
         let unavailable = Remedy::RetryLater {
             at_least: Duration::ZERO,
@@ -93,7 +93,7 @@ impl SendingError {
         match self {
             Self::Gone | Self::Signing | Self::Refused { .. } | Self::Event { .. } => Remedy::DeadLetter,
             Self::Unreachable(_) | Self::NoAnswer(_) | Self::NoToken(_) => unavailable,
-            // A recipe can be mended, and what waits is sent by the mended one.
+            // The operator can fix the recipe; events that wait use the fixed one.
             Self::Recipe(_) => Remedy::Retry {
                 at_least: Duration::ZERO,
             },
@@ -109,7 +109,7 @@ impl SendingError {
         }
     }
 
-    /// Whether the receiver refuses our credentials, and so every event, until somebody mends that.
+    /// Whether the receiver rejects our credentials. Then it rejects every event until the operator fixes them.
     pub fn is_account_refused(&self) -> bool {
         matches!(
             self,
@@ -122,7 +122,7 @@ impl SendingError {
         )
     }
 
-    /// The status of the last answer, where there was one.
+    /// Status of the last answer, if any.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Gone => Some(410),
@@ -140,7 +140,6 @@ impl SendingError {
     }
 }
 
-/// What becomes of an event that was answered so.
 fn remedy_of(status: u16, at_least: Duration) -> Remedy {
     match status {
         401 | 403 | 429 | 500..=599 => Remedy::RetryLater { at_least },
@@ -149,16 +148,14 @@ fn remedy_of(status: u16, at_least: Duration) -> Remedy {
     }
 }
 
-/// What a receiver calls the reason of a refusal, where it has a short name. Whatever else an answer says may repeat
-/// what a visitor wrote.
+/// The receiver's short code for a rejection. The rest of an answer may repeat what a visitor wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorCode(Option<String>);
 
-/// The longest name of a reason.
 const MAX_CODE_CHARACTERS: usize = 60;
 
 impl ErrorCode {
-    /// Takes a name; anything else is left out.
+    /// Accepts a short name and drops anything else.
     pub(crate) fn of(told: Option<&str>) -> Self {
         let is_name = |told: &&str| {
             !told.is_empty()

@@ -1,4 +1,4 @@
-//! How endpoints are reached, by the settings.
+//! Settings of the client and the secrets.
 
 use std::{io, path::PathBuf};
 
@@ -26,7 +26,7 @@ impl WebhookSettings {
     ///
     /// # Errors
     ///
-    /// If there is no authority to trust.
+    /// If there is no trusted authority.
     pub fn client(&self) -> io::Result<WebhookClient> {
         let private = if self.webhooks_allow_private {
             PrivateAddresses::Allowed

@@ -1,4 +1,4 @@
-//! One signed request (Standard Webhooks 1.0.0) and what its answer means.
+//! Signed requests (Standard Webhooks 1.0.0) and their answers.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode, Uri, header};
@@ -13,11 +13,11 @@ use crate::{
     sending_error::SendingError,
 };
 
-/// The shortest key that the specification allows.
+/// Shortest key of the specification.
 const MIN_KEY_BYTES: usize = 24;
 const PREFIX: &str = "whsec_";
 
-/// A signed webhook of one endpoint: what is made of an event as it is stored, and its media type.
+/// Format of an endpoint's signed requests: media type and body of an event.
 pub struct Signed {
     signers: Vec<standardwebhooks::Webhook>,
     media_type: &'static str,
@@ -25,11 +25,7 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// One that is signed by each of an endpoint's secrets.
-    ///
-    /// # Errors
-    ///
-    /// If one is not as the specification has it, with what is wrong.
+    /// Signs with each of the endpoint's secrets.
     pub fn new(
         secrets: &[Secret],
         media_type: &'static str,
@@ -45,11 +41,6 @@ impl Signed {
         })
     }
 
-    /// The request that hands an event over.
-    ///
-    /// # Errors
-    ///
-    /// If nothing can be made of the event, or it cannot be signed.
     pub fn request(
         &self,
         uri: &Uri,
@@ -60,7 +51,7 @@ impl Signed {
         let mut request = Request::post(uri).header(header::CONTENT_TYPE, self.media_type);
         if !self.signers.is_empty() {
             let (id, timestamp) = (event.id.to_string(), now.unix_timestamp());
-            // One signature by each secret, so that the receiver may know either.
+            // One signature per secret, so that the receiver may know the old or the new one.
             let signed = self
                 .signers
                 .iter()
@@ -76,11 +67,7 @@ impl Signed {
     }
 }
 
-/// What an answer means.
-///
-/// # Errors
-///
-/// If it is anything but 2xx.
+/// The status of a successful answer.
 pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> {
     match answer.status {
         status if status.is_success() => Ok(status.as_u16()),
@@ -89,7 +76,7 @@ pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> 
     }
 }
 
-/// What an answer means that is no success. Only a refusal for the moment may say when to come back.
+/// A final rejection stays final, even with `Retry-After`.
 fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> SendingError {
     let refused = SendingError::Status(status);
     match retry_after(headers, now) {
@@ -100,7 +87,7 @@ fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> Sendin
 
 fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
     let encoded = secret.strip_prefix(PREFIX)?;
-    // Three bytes in four characters.
+    // Base64 has three bytes in four characters.
     let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= MIN_KEY_BYTES;
     standardwebhooks::Webhook::new(secret)
         .ok()

@@ -1,5 +1,5 @@
-//! An event as a message for people, in the form that Slack's incoming webhooks take
-//! (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
+//! Messages for people, as Slack's incoming webhooks accept them
+//! (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 
 use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
@@ -7,10 +7,9 @@ use serde_json::json;
 use site_events::{Attribution, Event, EventType};
 use visitor::invisible::without_invisible;
 
-/// Slack cuts messages off at 40,000 characters; nobody reads that far in a channel.
+/// Slack cuts off messages after 40,000 characters; a channel needs far less.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
-/// What events say that people are told.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Told {
@@ -26,11 +25,7 @@ struct Told {
     attribution: Option<Attribution>,
 }
 
-/// The message, as the body of a request.
-///
-/// # Errors
-///
-/// If it is no event.
+/// The message as the body of a request.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     let event: Event<Told> = serde_json::from_slice(event)?;
     let (id, person) = (event.id, event.subject);
@@ -45,7 +40,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
             let position = event.data.position.as_deref().map(escaped);
             format!("New application: {}", position.unwrap_or_default())
         }
-        // Of an erased person nobody knows more than the id.
+        // Only the id of an erased person is left.
         Some(EventType::PersonErased) => {
             let heading = "*A person was erased*; erase what tells of them here, too";
             return Ok(body(&format!("{heading}\n_{id}_, person {person}")));
@@ -64,7 +59,7 @@ fn body(text: &str) -> Bytes {
 
 impl Told {
     fn described(self) -> String {
-        // What stands before the first bar is where the link leads, what stands behind it is shown.
+        // A link is `<target|text>`, so a bar in the target is encoded.
         let link = |email: String| format!("<mailto:{}|{email}>", email.replace('|', "%7C"));
         let who = joined([shown(self.name), shown(self.email).map(link)], ", ");
         let resume = self.resume.map(|_| "résumé in the mail".to_owned());
@@ -95,7 +90,6 @@ impl Told {
     }
 }
 
-/// The parts that are known.
 fn joined<const N: usize>(parts: [Option<String>; N], separator: &str) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(separator)
 }
@@ -104,8 +98,8 @@ fn shown(text: Option<String>) -> Option<String> {
     text.map(|text| escaped(&text))
 }
 
-/// What is a visitor's is no markup (https://docs.slack.dev/messaging/formatting-message-text#escaping), and turns no
-/// words of ours round.
+/// Escapes markup (<https://docs.slack.dev/messaging/formatting-message-text#escaping>), and removes invisible
+/// characters, which could reverse the text around them.
 fn escaped(text: &str) -> String {
     without_invisible(text)
         .replace('&', "&amp;")

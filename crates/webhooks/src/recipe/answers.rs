@@ -1,4 +1,4 @@
-//! What an answer means for a step: by a table of the recipe, and where that is silent by its status.
+//! The meaning of an answer: by the recipe's table, else by its status.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::file::{AnswerFile, Meaning};
 
-/// The table of a step.
 pub struct Answers(Vec<Rule>);
 
 struct Rule {
@@ -16,11 +15,6 @@ struct Rule {
 }
 
 impl Answers {
-    /// Reads the table.
-    ///
-    /// # Errors
-    ///
-    /// If a status is none, with its line in the file.
     pub fn read(rules: Vec<AnswerFile>) -> Result<Self, (usize, String)> {
         let rules = rules.into_iter().map(|rule| {
             let statuses = match &rule.status {
@@ -39,7 +33,6 @@ impl Answers {
         rules.collect::<Result<_, _>>().map(Self)
     }
 
-    /// What an answer means.
     pub fn judge(&self, status: u16, body: &Value) -> Meaning {
         let rule = self.0.iter().find(|rule| rule.fits(status, body));
         rule.map_or_else(|| by_status(status), |rule| rule.means)
@@ -59,7 +52,7 @@ impl Rule {
     }
 }
 
-/// A refusal of our credentials is none of the event's faults: it waits until there are others.
+/// Rejected credentials are not the event's fault: it waits until they are fixed.
 fn by_status(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Done,

@@ -1,4 +1,4 @@
-//! What templates are rendered with: the event, the installation's values, and what earlier steps kept.
+//! Template values: the event, the installation's values, and values kept from earlier answers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use super::keep::Keep;
 use crate::outgoing::{Extent, Outgoing, sample_of};
 
-/// Where a visitor came from: it is there in every event that may have it, with nothing in it where nothing is known.
+/// Present in every event that may have it; unknown fields are none.
 const ATTRIBUTION: &str = "attribution";
 
 #[derive(Deserialize)]
@@ -24,7 +24,6 @@ struct StoredEvent {
     data: Map<String, Json>,
 }
 
-/// What the templates of one event see.
 #[derive(Clone)]
 pub struct EventContext {
     pub event_type: EventType,
@@ -34,11 +33,7 @@ pub struct EventContext {
 }
 
 impl EventContext {
-    /// Reads the event. What a visitor may leave out is none, so that a misspelt name is a mistake and nothing else is.
-    ///
-    /// # Errors
-    ///
-    /// If it is no event that we know.
+    /// Reads the event. Missing optional fields are none, so that only a misspelt name is an error.
     pub fn new<'a>(
         event: &Outgoing,
         values: &Map<String, Json>,
@@ -69,7 +64,6 @@ impl EventContext {
         })
     }
 
-    /// Keeps a value of a step's answer for the steps behind it.
     pub fn keep(&mut self, step: &str, name: &str, value: Json) {
         self.kept
             .entry(step.to_owned())
@@ -77,7 +71,6 @@ impl EventContext {
             .insert(name.to_owned(), value);
     }
 
-    /// The values for a template, with the access token where there is one.
     pub fn values(&self, access_token: Option<&str>) -> Value {
         let steps = Value::from(Serde(self.kept.clone()));
         let values = self.values.clone();
@@ -94,7 +87,7 @@ fn before_answers(keep: &[Keep]) -> BTreeMap<String, Json> {
         .collect()
 }
 
-/// Adds what the event might have had, as none.
+/// Adds missing optional fields as none.
 fn fill(data: &mut Map<String, Json>, event_type: EventType) {
     let whole = sample_of(event_type, Extent::Whole, OffsetDateTime::UNIX_EPOCH);
     let whole: StoredEvent = serde_json::from_slice(&whole.payload).expect("a sample is an event");

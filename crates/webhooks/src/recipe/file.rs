@@ -1,4 +1,4 @@
-//! The file of a recipe, as it is written (YAML).
+//! The YAML of a recipe.
 
 use std::collections::BTreeMap;
 
@@ -6,82 +6,73 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_saphyr::Spanned;
 
-/// A text of the file, with the line where it stands.
+/// A text with its line in the file.
 pub type Text = Spanned<String>;
 
-/// A recipe as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeFile {
-    /// How access tokens are got (OAuth 2.0), where the receiver wants them.
+    /// How to get access tokens (OAuth 2.0), if the receiver requires them.
     pub oauth: Option<OAuthFile>,
-    /// Where an answer has the name of its reason (JSON pointers, RFC 6901), the first that is there.
+    /// JSON pointers (RFC 6901) to the error code of an answer; the first that exists counts.
     #[serde(default)]
     pub error_codes: Vec<String>,
-    /// The requests, in this order.
     pub steps: Vec<StepFile>,
 }
 
-/// The request for an access token (RFC 6749): a form, whose fields are templates.
+/// The request for an access token (RFC 6749): a form of templates.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuthFile {
-    /// The token endpoint.
     pub url: Text,
-    /// The fields: `grant_type` and whatever it needs.
+    /// Fields, such as `grant_type`.
     pub form: BTreeMap<String, Text>,
 }
 
-/// One request as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepFile {
-    /// By what other steps, logs and dead letters call it.
+    /// Name in other steps, logs and dead letters.
     pub name: Text,
-    /// The events that it is made for.
+    /// Event types that need this step.
     pub events: Vec<Text>,
-    /// An expression; where it is false the step is passed over.
+    /// An expression; the step is skipped if it is false.
     pub when: Option<Text>,
-    /// The method; POST where none is named.
+    /// POST by default.
     pub method: Option<Text>,
-    /// What comes behind the endpoint's `url`.
+    /// Appended to the endpoint's `url`.
     pub path: Option<Text>,
-    /// The headers.
     #[serde(default)]
     pub headers: BTreeMap<String, Text>,
-    /// The body as JSON.
     pub json: Option<Text>,
-    /// The body as a form, each field a template; an empty one is left out.
+    /// A form of templates. Empty fields are left out.
     pub form: Option<BTreeMap<String, Text>>,
-    /// What later steps need of the answer, by name (JSON pointers).
+    /// Values of the answer for later steps (JSON pointers), by name.
     #[serde(default)]
     pub keep: BTreeMap<String, Text>,
-    /// What answers mean, the first that fits; all others by their status.
+    /// Rules for answers; the first match counts, else the status.
     #[serde(default)]
     pub answers: Vec<AnswerFile>,
 }
 
-/// A line of the table of answers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerFile {
-    /// `409`, `2xx` or `400-499`; any where none is named.
+    /// `409`, `2xx` or `400-499`; any by default.
     pub status: Option<Spanned<Value>>,
-    /// Fields that the answer has (JSON pointers), and what they are; a list names several.
+    /// Expected fields of the answer (JSON pointers); a list names alternatives.
     #[serde(default)]
     pub body: BTreeMap<String, Value>,
-    /// What it means.
     pub means: Meaning,
 }
 
-/// What an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Meaning {
-    /// The receiver has it.
+    /// The receiver accepted it.
     Done,
-    /// It may take it later.
+    /// Retry later.
     Again,
-    /// It will never take it.
+    /// Rejected for good.
     Never,
 }

@@ -1,27 +1,22 @@
-//! What a step keeps of its answer for the steps behind it.
+//! Named values of an answer, for later steps.
 
 use serde_json::Value;
 
-/// The sign for every element of a list.
+/// Stands for every element of a list.
 const EACH: &str = "/*";
 
-/// A value of an answer, under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// By what templates call it.
+    /// Name in templates.
     pub name: String,
-    /// Where it is (JSON pointer); where it is one of each element of a list, where the list is.
+    /// JSON pointer to the value, or to the list whose elements have it.
     pointer: String,
-    /// Where it is in each element.
+    /// Pointer inside each element.
     in_each: Option<String>,
 }
 
 impl Keep {
-    /// Reads a pointer such as `/data/id`, or `/data/*/id`, which gives a list.
-    ///
-    /// # Errors
-    ///
-    /// If it is none, with what is wrong.
+    /// Parses a pointer such as `/data/id`, or `/data/*/id` for a list.
     pub fn parse(name: &str, pointer: &str) -> Result<Self, &'static str> {
         if !pointer.starts_with('/') {
             return Err("what is kept is named by a JSON pointer, such as /data/id or /data/*/id");
@@ -40,12 +35,11 @@ impl Keep {
         })
     }
 
-    /// What is kept before there is an answer: an empty list, or nothing.
+    /// The value before the answer: an empty list, or nothing.
     pub fn before(&self) -> Option<Value> {
         self.in_each.as_ref().map(|_| Value::Array(Vec::new()))
     }
 
-    /// What is kept of an answer.
     pub fn of(&self, answer: &Value) -> Option<Value> {
         let found = answer.pointer(&self.pointer);
         let Some(in_each) = &self.in_each else {
@@ -59,7 +53,7 @@ impl Keep {
         )
     }
 
-    /// What stands for it where there is no answer yet.
+    /// Placeholder in previews.
     pub fn unknown(&self, step: &str) -> Value {
         let unknown = Value::String(format!("{step}.{}", self.name));
         match self.in_each {

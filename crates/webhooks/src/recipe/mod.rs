@@ -1,5 +1,5 @@
-//! Recipes: what an endpoint of the format `template` is sent, and what its answers mean, as a file of the installation says it
-//! (docs/webhooks.md).
+//! Recipes: files of the installation that define the requests of an endpoint with the format `template`, and what
+//! its answers mean (docs/webhooks.md).
 
 mod answers;
 mod context;
@@ -19,14 +19,11 @@ pub use self::{
     tokens::Tokens,
 };
 
-/// A recipe is wrong, or makes nothing of an event. The words hold nothing of the event.
+/// An error in a line (from 1) of a recipe. The text holds nothing of the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}, line {line}: {reason}")]
 pub struct RecipeError {
-    /// The file, as the setting names it.
     pub file: String,
-    /// The line in it, from 1.
     pub line: usize,
-    /// What is wrong.
     pub reason: String,
 }

@@ -1,4 +1,4 @@
-//! Reading a recipe: all that can be wrong with it is found before an event comes, by rendering it with samples.
+//! Reads a recipe and renders it with samples, so that mistakes show up before the first event.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -21,10 +21,8 @@ use crate::{
     outgoing::{Extent, sample_of},
 };
 
-/// The most requests of one recipe.
 const MAX_STEPS: usize = 20;
 
-/// A recipe, parsed.
 pub struct Recipe {
     pub(super) templates: Templates,
     pub(super) steps: Vec<Step>,
@@ -32,7 +30,6 @@ pub struct Recipe {
     pub(super) error_codes: Vec<String>,
 }
 
-/// One request.
 pub struct Step {
     pub name: String,
     pub events: Vec<EventType>,
@@ -46,13 +43,11 @@ pub struct Step {
     pub(super) line: usize,
 }
 
-/// The request for an access token.
 pub struct OAuth {
     pub(super) url: TemplateName,
     pub(super) form: Vec<(String, TemplateName)>,
 }
 
-/// The body of a request.
 pub enum Body {
     None,
     Json(TemplateName),
@@ -60,11 +55,6 @@ pub enum Body {
 }
 
 impl Recipe {
-    /// Reads a recipe from its file.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or something of it is wrong, with the line.
     pub fn read(path: &Path, secrets: Secrets) -> Result<Self, RecipeError> {
         let file = path.display().to_string();
         let source = fs::read_to_string(path).map_err(|error| RecipeError {
@@ -75,11 +65,6 @@ impl Recipe {
         Self::parse(&file, &source, secrets)
     }
 
-    /// Reads a recipe from its text.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::read`].
     pub fn parse(file: &str, source: &str, secrets: Secrets) -> Result<Self, RecipeError> {
         let read: Result<RecipeFile, _> = serde_saphyr::from_str(source);
         let read = read.map_err(|error| RecipeError {
@@ -118,11 +103,7 @@ impl Recipe {
         })
     }
 
-    /// Renders every request of these events with samples: one with all that a visitor may tell, and one without.
-    ///
-    /// # Errors
-    ///
-    /// If one cannot be rendered, or is no request; or there is none for one of the events.
+    /// Renders every request of these event types with two samples: all optional fields, and none.
     pub fn check(
         &self,
         base: &Uri,

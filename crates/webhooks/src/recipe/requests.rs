@@ -1,4 +1,4 @@
-//! The requests that a recipe makes of an event, rendered and checked.
+//! Renders and checks the requests of an event.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Uri, header};
@@ -15,15 +15,10 @@ use super::{
 };
 use crate::outgoing::Outgoing;
 
-/// What stands for a token until there is one.
+/// Placeholder of an access token.
 const UNKNOWN: &str = "unknown-yet";
 
 impl Recipe {
-    /// What the templates see of an event.
-    ///
-    /// # Errors
-    ///
-    /// If it is no event.
     pub fn context(
         &self,
         event: &Outgoing,
@@ -33,11 +28,7 @@ impl Recipe {
         EventContext::new(event, values, steps)
     }
 
-    /// Every request of an event as far as it is known before there are answers, each with the name of its step.
-    ///
-    /// # Errors
-    ///
-    /// If one cannot be rendered, or is no request.
+    /// The requests of an event, each with its step's name. Values that depend on answers are placeholders.
     pub fn requests(
         &self,
         base: &Uri,
@@ -61,16 +52,10 @@ impl Recipe {
         Ok(requests)
     }
 
-    /// The steps that are made for an event.
     pub fn steps_for(&self, event: EventType) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(move |step| step.events.contains(&event))
     }
 
-    /// The request of a step.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be rendered, or is none.
     pub fn request(
         &self,
         step: &Step,
@@ -107,11 +92,6 @@ impl Recipe {
         request.map_err(|error| self.templates.wrong(step.line, error.to_string()))
     }
 
-    /// The request for an access token, where the recipe has one.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be rendered, or is none.
     pub fn token_request(
         &self,
         values: &Map<String, Json>,
@@ -134,10 +114,10 @@ impl Recipe {
         request.map(Some)
     }
 
-    /// The output of a template as JSON, with nothing between its parts.
+    /// Parses the output of a template as JSON, and compacts it.
     fn json(&self, name: &TemplateName, rendered: &str) -> Result<Bytes, RecipeError> {
         let json: Json = serde_json::from_str(rendered).map_err(|error| {
-            // The reader's own words repeat nothing of what it read.
+            // serde's syntax errors repeat nothing of the input.
             self.templates
                 .wrong_output(name, error.line(), format!("it makes no JSON: {error}"))
         })?;
@@ -161,7 +141,7 @@ impl Recipe {
     }
 }
 
-/// What a recipe adds to an endpoint's address. It cannot lead to another host, nor up.
+/// Appends a path to the endpoint's address. It cannot change the host or leave the endpoint's path.
 fn below(base: &Uri, path: &str) -> Result<Uri, &'static str> {
     let path = path.trim();
     if !path.starts_with('/') {
@@ -181,7 +161,7 @@ fn below(base: &Uri, path: &str) -> Result<Uri, &'static str> {
     uri.parse().map_err(|_| "it is no path of an address")
 }
 
-/// Whether a segment is `.` or `..`, written either way (RFC 3986, 5.2.4).
+/// Whether a segment is `.` or `..`, plain or percent-encoded (RFC 3986, 5.2.4).
 fn is_dots(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".");
     plain == "." || plain == ".."

@@ -1,4 +1,4 @@
-//! Secrets that recipes name, each in a file of its own: read for every request, so that a secret that changes is used from then on.
+//! Secrets of recipes, one per file. They are read for every request, so a changed secret needs no restart.
 
 use std::{
     collections::BTreeMap,
@@ -7,29 +7,28 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Where recipes have their secrets from.
+/// Source of the secrets that recipes name.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     source: Source,
-    /// What was read, to hide it in what is shown.
+    /// Secrets read so far, to hide them in previews.
     read: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 #[derive(Debug, Clone)]
 enum Source {
-    /// Files in this folder, if one is set.
     Folder(Option<PathBuf>),
-    /// Nowhere: their names stand for them.
+    /// No secrets: their names take their places.
     Names,
 }
 
 impl Secrets {
-    /// Files in this folder, each named as its secret is; without one there are no secrets.
+    /// Reads secrets from this folder, a file each; without a folder there are none.
     pub fn in_folder(folder: Option<PathBuf>) -> Self {
         Self::of(Source::Folder(folder))
     }
 
-    /// None: where a secret belongs stands its name, for whoever may look at a request and not know it.
+    /// Shows the names of secrets in their places, for people who may see a request but no secret.
     pub fn hidden() -> Self {
         Self::of(Source::Names)
     }
@@ -45,7 +44,7 @@ impl Secrets {
     ///
     /// # Errors
     ///
-    /// If there is none, with the reason.
+    /// If it cannot be read, with the reason.
     pub fn get(&self, name: &str) -> Result<String, String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(is_name) {
@@ -73,13 +72,13 @@ impl Secrets {
         Ok(secret)
     }
 
-    /// Notes what must not be shown beside what was read.
+    /// Adds a secret to hide that comes from no file.
     pub fn note(&self, name: &str, secret: &str) {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name.to_owned(), secret.to_owned());
     }
 
-    /// A text with the names of secrets in their places.
+    /// Replaces secrets in a text by their names.
     pub fn hide(&self, text: &str) -> String {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let hide =

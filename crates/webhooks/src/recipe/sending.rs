@@ -1,4 +1,4 @@
-//! Sending an event by a recipe: step after step, each once what it needs of the answers before it is known.
+//! Sends an event by a recipe, step by step: later steps use values of earlier answers.
 
 use std::time::Duration;
 
@@ -22,14 +22,12 @@ use crate::{
     sending_error::{ErrorCode, SendingError},
 };
 
-/// How long all steps of an event may take together.
+/// Timeout of all steps of an event together.
 pub const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Sends by one recipe to one endpoint.
 pub struct RecipeSender {
     pub recipe: Recipe,
     pub base: Uri,
-    /// What the installation says of itself.
     pub values: Map<String, Json>,
     pub client: WebhookClient,
     pub secrets: Secrets,
@@ -43,11 +41,6 @@ impl From<RecipeError> for SendingError {
 }
 
 impl RecipeSender {
-    /// Makes every step of an event; gives the status of the last answer, where there was one.
-    ///
-    /// # Errors
-    ///
-    /// If a step is not done.
     pub async fn send(
         &self,
         event: &Outgoing,
@@ -59,11 +52,6 @@ impl RecipeSender {
         sent.map_err(|_| SendingError::NoAnswer(format!("not all steps within {DELIVERY_TIMEOUT:?}")))?
     }
 
-    /// What would be sent of an event, as far as it is known before there are answers, each with the name of its step.
-    ///
-    /// # Errors
-    ///
-    /// If a template makes nothing of it.
     pub fn preview(&self, event: &Outgoing) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
         let context = self.recipe.context(event, &self.values)?;
         Ok(self.recipe.requests(&self.base, &context, Told::Everything)?)
@@ -96,13 +84,13 @@ impl RecipeSender {
 
     fn is_wanted(&self, step: &Step, context: &EventContext) -> Result<bool, RecipeError> {
         let templates = &self.recipe.templates;
-        // What a step asks for is known before there is a token.
+        // Evaluated before there is a token.
         step.when.as_ref().map_or(Ok(true), |when| {
             templates.is_true(when, &context.values(None), Told::Place)
         })
     }
 
-    /// The answer to a step's request. A token that the receiver does not know any more is replaced once.
+    /// Sends a step's request. A rejected token is renewed once.
     async fn ask(
         &self,
         step: &Step,

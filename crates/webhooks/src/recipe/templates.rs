@@ -1,5 +1,5 @@
-//! The templates of a recipe (minijinja): each by its place in the file, and each value as that place needs it. Whatever a visitor
-//! wrote stays a value: it ends no string of JSON, and is no other path.
+//! The templates of a recipe (minijinja). Each value is escaped for its place, so that a visitor's text cannot end a
+//! JSON string or change a path.
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error as _};
 
@@ -12,28 +12,28 @@ use visitor::invisible::without_invisible;
 
 use super::{RecipeError, file::Text, secrets::Secrets};
 
-/// What stays as it is in a path or a query: the unreserved characters (RFC 3986, 2.3).
+/// The unreserved characters (RFC 3986, 2.3) stay as they are.
 const ENCODED_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Where a template stands, and so what its values become.
+/// Place of a template, which decides the escaping of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Behind the endpoint's address: percent-encoded.
+    /// Appended to the endpoint's address: percent-encoded.
     Path,
-    /// In a header: as they are.
+    /// In a header: unchanged.
     Header,
-    /// In a field of a form, which is encoded as a whole; none is nothing.
+    /// In a form field: the whole form is encoded later; none is empty.
     Field,
     /// In JSON: as JSON.
     Json,
 }
 
 impl Place {
-    /// What the names of its templates begin with.
+    /// Prefix of template names, from which [`escaping`] gets the place.
     fn prefix(self) -> &'static str {
         match self {
             Self::Path => "path ",
@@ -44,7 +44,6 @@ impl Place {
     }
 }
 
-/// The escaping of a template, by the place that its name begins with.
 fn escaping(name: &str) -> AutoEscape {
     match name.split(' ').next() {
         Some("path") => AutoEscape::Custom("path".into()),
@@ -54,36 +53,33 @@ fn escaping(name: &str) -> AutoEscape {
     }
 }
 
-/// A template that was read.
 #[derive(Debug, Clone)]
 pub struct TemplateName(String);
 
-/// An expression that was read, such as a step's `when`.
 #[derive(Debug, Clone)]
 pub struct Expression {
     text: String,
     line: usize,
 }
 
-/// What is told of an error.
+/// Detail of an error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
-    /// All: it is of a sample.
+    /// Everything: the values are of a sample.
     Everything,
-    /// The place and the kind: the rest may repeat what a visitor wrote.
+    /// Line and kind only: the rest may repeat what a visitor wrote.
     Place,
 }
 
-/// The templates of one recipe.
 pub struct Templates {
     environment: Environment<'static>,
     file: String,
     source: String,
-    /// Where the text of each begins.
+    /// Line in the file where each template begins.
     first_lines: BTreeMap<String, usize>,
 }
 
-/// A mistake that we find rather than the engine; its words hold nothing of an event.
+/// Our own error inside the engine's. Its text holds nothing of an event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Fault(String);
@@ -94,15 +90,14 @@ fn fault(reason: impl Into<String>) -> Error {
 }
 
 impl Templates {
-    /// None as yet, of the recipe in a file, which reads like this.
     pub fn new(file: &str, source: &str, secrets: Secrets) -> Self {
         let mut environment = Environment::new();
-        // A name that is not there is a mistake, never an empty place.
+        // An unknown name is an error, never an empty place.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(escaping);
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
-        // A word that nobody sees is no name.
+        // A word of invisible characters is no name.
         environment.add_filter("first_name", |name: String| {
             first_name(&without_invisible(&name)).to_owned()
         });
@@ -119,11 +114,7 @@ impl Templates {
         }
     }
 
-    /// Reads a template; `name` tells it from others of its place.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be parsed.
+    /// Parses a template; `name` is unique within its place.
     pub fn add(&mut self, place: Place, name: &str, text: &Text) -> Result<TemplateName, RecipeError> {
         let name = format!("{}{name}", place.prefix());
         self.first_lines.insert(name.clone(), self.first_line(text));
@@ -134,11 +125,6 @@ impl Templates {
         Ok(TemplateName(name))
     }
 
-    /// Reads an expression.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be parsed.
     pub fn expression(&self, text: &Text) -> Result<Expression, RecipeError> {
         let expression = Expression {
             text: text.value.clone(),
@@ -150,22 +136,12 @@ impl Templates {
         Ok(expression)
     }
 
-    /// A template with these values in it.
-    ///
-    /// # Errors
-    ///
-    /// If it asks for what is not there.
     pub fn render(&self, name: &TemplateName, values: &Value, told: Told) -> Result<String, RecipeError> {
         let template = self.environment.get_template(&name.0);
         let rendered = template.and_then(|template| template.render(values.clone()));
         rendered.map_err(|error| self.error(&name.0, &error, told))
     }
 
-    /// Whether an expression is true.
-    ///
-    /// # Errors
-    ///
-    /// If it asks for what is not there.
     pub fn is_true(&self, expression: &Expression, values: &Value, told: Told) -> Result<bool, RecipeError> {
         let compiled = self.environment.compile_expression(&expression.text);
         let value = compiled.and_then(|compiled| compiled.eval(values.clone()));
@@ -173,12 +149,11 @@ impl Templates {
         Ok(value.is_true())
     }
 
-    /// What is wrong with a template's output, in the line of the output that it has.
+    /// An error at a line of a template's output.
     pub fn wrong_output(&self, name: &TemplateName, line: usize, reason: impl Into<String>) -> RecipeError {
         self.wrong(self.line_of(&name.0, line), reason)
     }
 
-    /// What is wrong in a line of the file.
     pub fn wrong(&self, line: usize, reason: impl Into<String>) -> RecipeError {
         RecipeError {
             file: self.file.clone(),
@@ -187,12 +162,11 @@ impl Templates {
         }
     }
 
-    /// What is wrong with a text of the file.
     pub fn wrong_text(&self, text: &Text, reason: impl Into<String>) -> RecipeError {
         self.wrong(self.first_line(text), reason)
     }
 
-    /// Where a text begins: a block (`|`) begins below the sign that announces it.
+    /// First line of a text. The text of a block starts one line below its `|` or `>`.
     pub fn first_line(&self, text: &Text) -> usize {
         let at = usize::try_from(text.referenced.line()).unwrap_or(1);
         let column = usize::try_from(text.referenced.column()).unwrap_or(1);
@@ -223,7 +197,7 @@ fn described(error: &Error, told: Told) -> String {
     }
 }
 
-/// Writes a value as its place needs it. Characters that nobody sees are left out: they would turn round the words beside them.
+/// Writes a value as its place needs it, without invisible characters, which could reverse the text around them.
 fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let visible = match value.as_str().map(without_invisible) {
         Some(Cow::Owned(visible)) => Value::from(visible),
@@ -244,20 +218,19 @@ fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -
     written.map_err(Error::from)
 }
 
-/// All but the last word of a full name.
+/// All but the last word.
 fn first_name(name: &str) -> &str {
     let split = name.trim().rsplit_once(char::is_whitespace);
     split.map_or("", |(first, _)| first.trim_end())
 }
 
-/// The last word of a full name.
 fn last_name(name: &str) -> &str {
     let name = name.trim();
     name.rsplit_once(char::is_whitespace)
         .map_or(name, |(_, last)| last)
 }
 
-/// Text as HTML, with its lines.
+/// Escapes HTML and keeps line breaks.
 fn html(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

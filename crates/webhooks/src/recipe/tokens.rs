@@ -1,6 +1,6 @@
-//! Access tokens (OAuth 2.0): asked for by one form, kept until they expire or the receiver does not know them any more.
+//! Access tokens (OAuth 2.0), cached until they expire or the receiver rejects them.
 //!
-//! A client of the protocol (the crate `oauth2`) would bring another HTTP interface, for one form and two fields of its answer.
+//! The crate `oauth2` would add a second HTTP interface for one form and two fields.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,11 @@ use crate::{
     sending_error::{ErrorCode, SendingError},
 };
 
-/// How long a token is used whose lifetime nobody told.
+/// Lifetime of a token without `expires_in`.
 const UNTOLD_LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// So long before its end a token is used no more.
+/// Tokens are renewed this long before they expire.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// The access token of one endpoint.
 #[derive(Default)]
 pub struct Tokens(Mutex<Option<Token>>);
 
@@ -29,11 +28,7 @@ struct Token {
 }
 
 impl Tokens {
-    /// The token, asked for where there is none. Whoever comes meanwhile waits for the same answer.
-    ///
-    /// # Errors
-    ///
-    /// If the authorization server gives none.
+    /// Returns the cached token or requests one. Concurrent callers wait, and use the same token.
     pub async fn get(&self, client: &WebhookClient, request: Request<Bytes>) -> Result<String, SendingError> {
         let mut token = self.0.lock().await;
         if let Some(token) = token.as_ref().filter(|token| Instant::now() < token.until) {
@@ -45,7 +40,7 @@ impl Tokens {
         Ok(value)
     }
 
-    /// Forgets a token that the receiver does not know, unless there is another by now.
+    /// Drops a rejected token, unless it was already replaced.
     pub async fn forget(&self, value: &str) {
         let mut token = self.0.lock().await;
         token.take_if(|token| token.value == value);
