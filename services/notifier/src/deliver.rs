@@ -1,5 +1,4 @@
-//! Delivers one event as a mail, idempotently: unless it was delivered before, its mail is written, handed to the mail
-//! server, and recorded.
+//! Sends an event's mail, unless a record says that it was sent before.
 
 use lettre::Message;
 use site_broker::{Delivery, Failure, Outcome, Publisher, Remedy};
@@ -16,7 +15,6 @@ use crate::{
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
 
-/// What a delivery works with.
 pub struct Notifier {
     pub deliveries: Deliveries,
     pub visitor_mails: VisitorMails,
@@ -28,13 +26,12 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// One attempt at one event.
     pub async fn deliver(&self, channel: Channel, smtp_channel: &SmtpChannel, delivery: Delivery) -> Outcome {
-        // Of a check's form nobody hears but the check, and that by the way that is worth most to us.
+        // A check's form sends only the lead, the mail that matters most, and to the check's own inbox.
         if delivery.person.is_synthetic() && channel != Channel::SalesLead {
             return Outcome::Delivered;
         }
-        // Boxed: the compiler gives up on futures that are nested as deep as this would be.
+        // Boxed: the compiler fails on futures nested this deep.
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
         match self.deliveries.deliver_once(&delivery, Repeat::Never, send).await {
             Ok(()) => Outcome::Delivered,
@@ -42,7 +39,7 @@ impl Notifier {
         }
     }
 
-    /// A newsletter mail that came back for good is told of before it is given up.
+    /// Publishes the hard bounce of a newsletter mail before the event becomes a dead letter.
     async fn handle_failure(
         &self,
         channel: Channel,
@@ -81,11 +78,11 @@ impl Notifier {
         let attachment = mail::attachment(extras, channel, delivery).map_err(Failure::from)?;
         let hand_over = |attachment| {
             let write = move || self.write(channel, delivery, attachment);
-            // Boxed: the compiler gives up on futures that are nested as deep as this would be.
+            // Boxed: the compiler fails on futures nested this deep.
             Box::pin(self.smtp.send(smtp_channel, attachment, write))
         };
         match hand_over(attachment).await {
-            // The mail server may refuse the attachment: too large, or of a kind that it blocks.
+            // The server may reject the attachment's size or type.
             Err(error)
                 if attachment == Attachment::Wanted
                     && error.refusal.is_some_and(|refusal| refusal != Refusal::Account) =>
@@ -97,7 +94,7 @@ impl Notifier {
         }
     }
 
-    /// The mail; none where the event was erased meanwhile.
+    /// The message, unless the event was erased meanwhile.
     async fn write(
         &self,
         channel: Channel,

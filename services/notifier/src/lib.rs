@@ -1,8 +1,8 @@
-//! The notifier: each event that someone must hear of becomes an e-mail or a webhook for each of its channels.
+//! The notifier: sends each event as an e-mail or a webhook on each of its channels.
 //!
-//! Four modules: [`mail`] is what an event becomes, [`transport`] how it leaves, [`storage`] what is remembered of it, and
-//! [`reports`] what is reported. They meet in [`deliver`] for a mail, and in [`transport::webhooks`] for a webhook: each takes one event
-//! from the broker to its receiver, top to bottom; [`sending`] does it with a mail of the newsletter.
+//! [`mail`] renders, [`transport`] sends, [`storage`] remembers and [`reports`] reports. Each path from the broker to
+//! the receiver is one file: [`deliver`] for mails of events, [`sending`] for newsletter issues,
+//! [`transport::webhooks`] for webhooks.
 
 mod deliver;
 mod mail;
@@ -55,12 +55,11 @@ use self::{
     },
 };
 
-/// How many mails of one channel to visitors are under way at once: those on a connection, slow ones,
-/// and enough besides that connections need not wait for the broker.
+/// Mails in flight per channel: enough to keep its connections busy while the broker answers.
 const MAILS_AT_ONCE: usize = 40;
-/// How many mails of the newsletter are under way at once.
+/// Newsletter mails in flight.
 const SENDINGS_AT_ONCE: usize = 16;
-/// How many webhooks to one endpoint are under way at once.
+/// Webhooks in flight per endpoint.
 const WEBHOOKS_AT_ONCE: usize = 4;
 
 /// The running service.
@@ -79,11 +78,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// Reads the templates, connects to the broker and takes the port.
+    /// Reads the templates, connects to the broker and binds the port.
     ///
     /// # Errors
     ///
-    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
+    /// If a setting is invalid or a dependency is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         settings.check_grace()?;
         let mail_context = MailContext::new(&settings)?;
@@ -133,12 +132,12 @@ impl Service {
         })
     }
 
-    /// The port on which it answers for its health.
+    /// Port of the health service.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// One attempt at one message of a mail channel's consumer.
+    /// Makes one attempt at one message of a mail channel.
     pub async fn deliver(&self, channel: Channel, message: &jetstream::Message) {
         let smtp_channel = &self.smtp_channels[&channel];
         let deliver = |delivery| self.notifier.deliver(channel, smtp_channel, delivery);
@@ -146,11 +145,11 @@ impl Service {
         deliver_one(context, consumer, self.retries, deliver, message).await;
     }
 
-    /// Delivers until `stop`, then finishes what is in flight. Mails that still wait for a connection are given back.
+    /// Delivers until `stop`, then drains. Mails without a connection go back to the broker.
     ///
     /// # Errors
     ///
-    /// If the server or a consumer ends unasked.
+    /// If the server or a consumer ends unexpectedly.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let mut workers = Workers {
             tasks: JoinSet::new(),
@@ -196,7 +195,6 @@ impl Service {
     }
 }
 
-/// The tasks of the service, of which most are consumers.
 struct Workers {
     tasks: JoinSet<()>,
     context: jetstream::Context,
@@ -205,7 +203,6 @@ struct Workers {
 }
 
 impl Workers {
-    /// Delivers a consumer's events until the stop, then finishes what is in flight.
     fn consume<F, Delivering>(&mut self, consumer: Arc<str>, max_in_flight: usize, deliver: F)
     where
         F: Fn(Delivery) -> Delivering + Send + Sync + 'static,
@@ -221,7 +218,6 @@ impl Workers {
     }
 }
 
-/// What deliveries work with.
 async fn notifier(
     settings: &Settings,
     context: &jetstream::Context,
@@ -245,7 +241,6 @@ async fn notifier(
     })
 }
 
-/// What it cannot work without.
 fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
     let streams = [SITE_STREAM, SENDINGS_STREAM].map(|name| Dependency::stream(client.clone(), name));
     let buckets = [
@@ -259,7 +254,6 @@ fn dependencies(client: &async_nats::Client) -> Vec<Dependency> {
     streams.into_iter().chain(buckets).collect()
 }
 
-/// The way to each endpoint, or what is wrong with one in the settings.
 fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSender)>> {
     let reached = &settings.webhooks_reached;
     let client = reached.client().context("webhooks cannot be sent")?;
@@ -273,14 +267,14 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     senders.collect()
 }
 
-/// All consumers of the stream `SITE`, the newsletter service's own included: it may not read the stream.
+/// All consumers of the stream `SITE`, also the newsletter service's: that service may not read the stream.
 fn consumers(webhooks: &[Arc<Webhook>]) -> Vec<String> {
     let webhooks = webhooks.iter().map(|webhook| webhook.consumer.clone());
     channel::consumers().map(str::to_owned).chain(webhooks).collect()
 }
 
-/// Waits for the workers to end. One that panics ends the service: a process that is
-/// started anew is better than one that looks well and sends nothing.
+/// Waits for the workers. A panic stops the service, so that a restart replaces one that looks healthy but sends
+/// nothing.
 async fn watch(workers: &mut JoinSet<()>, stop: &CancellationToken) -> anyhow::Result<()> {
     let mut result = Ok(());
     while let Some(ended) = workers.join_next().await {

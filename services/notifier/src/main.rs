@@ -1,4 +1,4 @@
-//! Sends the mails that the site's events call for.
+//! Starts the notifier.
 
 use std::process::ExitCode;
 

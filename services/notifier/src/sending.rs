@@ -1,5 +1,5 @@
-//! Sends one mail of an issue of the newsletter, top to bottom: unless the issue is paused or canceled, or the subscriber left, it is
-//! written, handed to the mail server, and recorded. How issues go out is said at the crate `issues`.
+//! Sends one newsletter mail, unless the issue is paused or canceled or the subscriber left. The crate `issues`
+//! describes the whole process.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,10 +19,9 @@ use crate::{
     transport::smtp::{Refusal, SmtpChannel, SmtpFailure},
 };
 
-/// How soon a mail of a paused issue is looked at again.
+/// Retry interval while an issue is paused.
 const PAUSED_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What a mail of the newsletter is sent with.
 pub struct IssueSender {
     pub notifier: Arc<Notifier>,
     pub subscribers: Subscribers,
@@ -31,7 +30,6 @@ pub struct IssueSender {
     pub smtp_channel: SmtpChannel,
 }
 
-/// Why a mail was not sent.
 #[derive(Debug, thiserror::Error)]
 enum SendingError {
     #[error(transparent)]
@@ -60,7 +58,6 @@ impl From<SendingError> for Outcome {
 }
 
 impl IssueSender {
-    /// One attempt at one mail.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
         let sending: Sending = match serde_json::from_slice(delivery.payload()) {
             Ok(sending) => sending,
@@ -84,7 +81,7 @@ impl IssueSender {
     }
 
     async fn send(&self, sending: &Sending, delivery: &Delivery) -> Result<Handover, SendingError> {
-        // Before it waits for a connection: mails of a paused issue hold up no others.
+        // Checked before waiting for a connection, so that mails of a paused issue do not delay others.
         self.ensure_runs(sending).await?;
         let Some(event) = self.events.of(sending.issue).await? else {
             return Ok(Handover::Erased);
@@ -102,7 +99,7 @@ impl IssueSender {
         }
     }
 
-    /// The mail, as late as possible.
+    /// Checks again and writes the mail, once a connection is free.
     async fn write(&self, sending: &Sending, event: &IssueEvent) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(sending).await?;
         let address = self.address(sending, event).await?.ok_or(SendingError::Left)?;
@@ -116,14 +113,14 @@ impl IssueSender {
         let read = self.issues.progress(sending.issue).await;
         let progress = read.map_err(|error| Failure::of_store(ISSUES_BUCKET, error))?;
         match progress.map(|entry| entry.record.state) {
-            // The issue of a test is not noted.
+            // Test issues have no progress record.
             Some(IssueState::Running) | None => Ok(()),
             Some(IssueState::Paused) => Err(SendingError::Paused),
             Some(IssueState::Canceled) => Err(SendingError::Canceled),
         }
     }
 
-    /// Where the mail goes now; nowhere if the subscriber left, or left and came back, which is another subscription.
+    /// The subscriber's current address. None if the subscriber left, or came back with a new subscription.
     async fn address(&self, sending: &Sending, event: &IssueEvent) -> Result<Option<EmailAddress>, Failure> {
         if let Some(test) = &sending.test {
             return Ok(Some(test.clone()));
@@ -136,7 +133,7 @@ impl IssueSender {
         Ok(subscriber.and_then(|subscriber| subscriber.reached_at(event.time).ok().cloned()))
     }
 
-    /// A refusal for good ends the mail; one that is deferred comes again, until it is given up.
+    /// Ends a rejected mail; returns the error of a deferred one until the last attempt.
     async fn handle_failure(
         &self,
         sending: &Sending,

@@ -1,4 +1,4 @@
-//! Settings of the notifier: from flags, environment variables or files.
+//! Settings of the notifier, from flags, environment variables or files.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -23,18 +23,18 @@ use webhooks::WebhookSettings;
 
 use crate::Brand;
 
-/// The longest that a link to a résumé can be good: a limit of its signature scheme.
+/// Limit of the signature scheme of résumé links.
 const MAX_LINK_HOURS: u64 = 7 * 24;
 
-/// How long it may take after an answer until the delivery is recorded, or given back to the broker.
+/// Time to record a delivery after the answer.
 const RECORD_TIME: Duration = Duration::from_secs(10);
 
-/// Larger mails are refused by many servers: an attachment grows by a third on its way.
+/// Base64 adds a third to an attachment, and many servers reject larger mails.
 const MAX_ATTACHMENT_KB: u64 = 10_486;
 
-/// The longest that a message may take up to its content.
+/// Maximum for everything before the content.
 const MAX_TIMEOUT_SECONDS: u64 = 40;
-/// How long a server may take to answer a whole message (RFC 5321, 4.5.3.2.6).
+/// Maximum wait for the answer to a whole message (RFC 5321, 4.5.3.2.6).
 const MAX_ANSWER_TIMEOUT_SECONDS: u64 = 600;
 
 /// Sends the mails that the site's events call for.
@@ -129,12 +129,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether the grace period is long enough for what may be under way: what was handed over and is not recorded would be
-    /// sent again by the next notifier.
+    /// Checks that the grace period covers a delivery in flight. Otherwise it may be sent but not recorded, and the
+    /// next notifier sends it again.
     ///
     /// # Errors
     ///
-    /// If it is not, with the sentence that says what it must be.
+    /// If it is too short, with the required minimum.
     pub fn check_grace(&self) -> anyhow::Result<()> {
         let mail = self.smtp.smtp_timeout + self.smtp.smtp_answer_timeout;
         let needed = mail.max(webhooks::longest_delivery(self.webhooks.as_ref())) + RECORD_TIME;
@@ -203,11 +203,7 @@ pub enum TlsMode {
     Implicit,
 }
 
-/// What we call ourselves (RFC 5321, 4.1.1.1): a domain, in any script, or an address, in brackets or not.
-///
-/// # Errors
-///
-/// If it is neither, with the reason.
+/// Parses a HELO name (RFC 5321, 4.1.1.1): a domain in any script, or an address with or without brackets.
 pub fn hello(raw: &str) -> Result<ClientId, String> {
     let literal = raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']'));
     let literal = literal.map_or(raw, |literal| literal.strip_prefix("IPv6:").unwrap_or(literal));

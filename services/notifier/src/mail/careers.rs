@@ -1,5 +1,5 @@
-//! A visitor applied: recruiters get the application, the applicant hears that we have
-//! it and can check that the résumé arrived whole.
+//! Mails of an application: the application to the recruiters, and an acknowledgement by which the applicant can
+//! check the résumé.
 
 use minijinja::{Value, context};
 use site_events::{
@@ -19,12 +19,8 @@ use super::{
     wording,
 };
 
-/// The application, to the recruiters. The résumé is a link that ends by itself, made
-/// anew for each attempt, and attached where it is small enough.
-///
-/// # Errors
-///
-/// If the link to the résumé cannot be signed.
+/// The recruiters' mail. It has an expiring link to the résumé, signed for each attempt, and the file itself if it is
+/// small.
 pub async fn application(
     context: &MailContext,
     event: &Event<CareersApplied>,
@@ -57,12 +53,7 @@ pub async fn application(
     })
 }
 
-/// To the applicant; like every mail to an address that anyone may have typed, without
-/// the text that came with it, of which a file's name is a part.
-///
-/// # Errors
-///
-/// If no mail can go to the applicant's address.
+/// The acknowledgement. It must not repeat the form's text or the file's name: anyone may have typed the address.
 pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Mail, MailError> {
     let from = &event.data;
     let name = PlainName::parse(&from.name);
@@ -110,7 +101,7 @@ fn described(resume: &StoredResume) -> Value {
     }
 }
 
-/// What is known of the file itself, whatever it is called.
+/// Size, checksum and active content, without the name.
 fn stored(resume: &StoredResume) -> Value {
     context! {
         size => wording::size(resume.size_bytes),

@@ -1,4 +1,4 @@
-//! A visitor wrote to us: sales hear of it, the visitor hears that we have it.
+//! Mails of a contact message: a lead to sales, and an acknowledgement to the visitor.
 
 use minijinja::context;
 use site_events::{Channel, Event, event::ContactReceived};
@@ -12,11 +12,7 @@ use super::{
     wording,
 };
 
-/// The message, to sales. Answering the mail answers the visitor. That of a check goes to its own inbox in place of sales.
-///
-/// # Errors
-///
-/// If no mail can go to the check's address.
+/// The lead to sales, with the visitor as Reply-To. A check's lead goes to the check's own inbox.
 pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
@@ -37,12 +33,7 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mai
     })
 }
 
-/// To the visitor. It does not repeat the message: else anyone could have us send any
-/// text to any address.
-///
-/// # Errors
-///
-/// If no mail can go to the visitor's address.
+/// The acknowledgement. It must not repeat the message, or anyone could send any text to any address.
 pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let name = PlainName::parse(&from.name);

@@ -1,4 +1,4 @@
-//! The mail context: who we are, who hears of what, and the keys and templates that a mail is rendered with.
+//! The mail context: brand, addresses, links, templates and keys.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use visitor::links::LinkBuilder;
 
 use crate::Settings;
 
-/// Everything a mail is rendered with.
+/// Values and keys for rendering mails.
 pub struct MailContext {
     pub(crate) brand: Brand,
     pub(crate) from: Mailbox,
@@ -26,11 +26,11 @@ pub struct MailContext {
 }
 
 impl MailContext {
-    /// Reads and checks the templates.
+    /// Parses the templates and the DKIM key.
     ///
     /// # Errors
     ///
-    /// If a template or the DKIM key is wrong; the sentence names the setting.
+    /// If a template or the key is invalid; the error names the setting.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         let brand = &settings.brand;
         let our = |set: &Option<Mailbox>, address: &lettre::Address| {
@@ -54,7 +54,7 @@ impl MailContext {
         })
     }
 
-    /// A link to a résumé that ends by itself.
+    /// An expiring link to a résumé.
     ///
     /// # Errors
     ///

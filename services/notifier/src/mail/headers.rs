@@ -1,5 +1,5 @@
-//! Headers whose reader sees what their writer wrote. A visitor's name may look like an encoded word (RFC 2047), which mail
-//! programs decode wherever they meet one: `=?utf-8?B?Q0VP?=` would be shown as `CEO`. It is encoded once more.
+//! Headers that show exactly what was entered. Mail programs decode any encoded word (RFC 2047), so
+//! `=?utf-8?B?Q0VP?=` as a visitor's name would read `CEO`. Such text is encoded once more.
 
 use std::{error::Error, fmt::Write as _};
 
@@ -12,10 +12,9 @@ use resumes::safe_file_name;
 
 use super::{error::MailError, wording};
 
-/// How an encoded word begins.
+/// Start of an encoded word.
 const ENCODED: &str = "=?";
 
-/// A header of free text.
 pub fn text(name: &'static str, value: String) -> HeaderValue {
     let header = HeaderName::new_from_ascii_str(name);
     if !value.contains(ENCODED) {
@@ -25,7 +24,6 @@ pub fn text(name: &'static str, value: String) -> HeaderValue {
     HeaderValue::dangerous_new_pre_encoded(header, value, encoded)
 }
 
-/// The header that says who an answer goes to.
 pub fn reply_to(mailbox: Mailbox) -> HeaderValue {
     const NAME: &str = "Reply-To";
     match &mailbox.name {
@@ -39,17 +37,15 @@ pub fn reply_to(mailbox: Mailbox) -> HeaderValue {
     }
 }
 
-/// The name of an attached file, as its headers say it.
 pub struct AttachmentName {
-    /// The parameter `filename`, folded behind the kind of disposition (RFC 2231).
+    /// The parameter `filename` for `Content-Disposition`, folded (RFC 2231).
     encoded: String,
-    /// The same in plain ASCII, for mail programs that do not know that encoding.
+    /// ASCII version for mail programs without RFC 2231.
     fallback: Option<String>,
 }
 
 impl AttachmentName {
-    /// The name on a single line. Whatever looks like an encoded word is broken: parameters hold none (RFC 2047, 5), and are
-    /// decoded all the same.
+    /// Breaks up encoded words: parameters must hold none (RFC 2047, 5), but mail programs decode them.
     pub fn new(raw: &str) -> Self {
         let name = wording::one_line(raw).replace(ENCODED, "=_");
         let mut encoded = "attachment;".to_owned();
@@ -61,18 +57,14 @@ impl AttachmentName {
         Self { encoded, fallback }
     }
 
-    /// `Content-Disposition` (RFC 2183). Libraries that know both parameters take the first or the encoded one.
+    /// `Content-Disposition` (RFC 2183). Libraries that know both parameters use the first or the encoded one.
     pub fn disposition(&self) -> Disposition {
         let fallback = self.fallback.as_ref();
         let fallback = fallback.map(|name| format!(";\r\n filename=\"{name}\""));
         Disposition(format!("{}{}", self.encoded, fallback.unwrap_or_default()))
     }
 
-    /// `Content-Type`; some old mail programs look for the name there alone.
-    ///
-    /// # Errors
-    ///
-    /// If the media type is none.
+    /// `Content-Type`; some old mail programs find the name only there.
     pub fn content_type(&self, media_type: &str) -> Result<ContentType, MailError> {
         let fallback = self.fallback.as_ref();
         let named = fallback.map(|name| format!("{media_type}; name=\"{name}\""));
@@ -80,7 +72,6 @@ impl AttachmentName {
     }
 }
 
-/// `Content-Disposition` of a file, encoded.
 #[derive(Clone)]
 pub struct Disposition(String);
 
@@ -98,7 +89,7 @@ impl Header for Disposition {
     }
 }
 
-/// The value as encoded words, folded behind the header's name.
+/// The value as encoded words, folded after the header's name.
 fn encoded(name: &str, value: &str) -> String {
     let mut encoded = String::new();
     let mut writer = EmailWriter::new(&mut encoded, name.len() + ": ".len(), 0, false);
@@ -114,7 +105,6 @@ mod tests {
 
     use super::*;
 
-    /// What looks like an encoded word, whole or in part, in any company.
     fn spoofs() -> impl Strategy<Value = String> {
         prop::collection::vec(
             prop::sample::select(vec![
@@ -139,7 +129,7 @@ mod tests {
         headers.to_string()
     }
 
-    /// Whether an encoded word begins there that is not ours: those are `=?utf-8?b?`.
+    /// Whether the header has an encoded word that is not ours; ours start with `=?utf-8?b?`.
     fn has_word_of_the_visitor(header: &str) -> bool {
         ["=?utf-8?B?", "=?utf-8?q?"]
             .iter()

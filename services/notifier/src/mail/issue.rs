@@ -1,4 +1,4 @@
-//! An issue of the newsletter, as one subscriber gets it.
+//! A newsletter issue for one subscriber.
 
 use mail_templates::{Kind, issue_values};
 use site_events::{Event, Sending, event::NewsletterIssueRequested, sending::SENDING_NAME};
@@ -12,12 +12,12 @@ use super::{
     wording,
 };
 
-/// The mail, the same whenever it is sent again. It can be unsubscribed from in one click (RFC 8058), says which list it is of
-/// (RFC 2919), and by which issue a complaint is to be counted (`Feedback-ID`, as receivers ask of bulk mail).
+/// The mail, identical at every attempt. It has one-click unsubscribe (RFC 8058), `List-Id` (RFC 2919), and
+/// `Feedback-ID`, by which receivers group complaints per issue.
 ///
 /// # Errors
 ///
-/// If no mail can go to the address.
+/// If the address is invalid.
 pub fn issue(
     context: &MailContext,
     event: &Event<NewsletterIssueRequested>,

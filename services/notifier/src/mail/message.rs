@@ -1,4 +1,4 @@
-//! A mail and its message: headers, parts and signature, as they go over the wire (RFC 5322, MIME).
+//! Builds the message of a mail: headers, parts and signature (RFC 5322, MIME).
 
 use lettre::{
     Message,
@@ -17,40 +17,36 @@ use super::{
     wording,
 };
 
-/// The namespace under which mails get the boundaries of their parts.
+/// UUID namespace of MIME boundaries, which are the same at every attempt.
 const BOUNDARIES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6d61_696c_7061);
 
-/// A mail before it is rendered.
+/// A mail before rendering.
 #[derive(Clone)]
 pub struct Mail {
-    /// Which kind of mail it is.
+    /// Selects the templates.
     pub kind: Kind,
-    /// The same whenever the mail is sent again; stands before the `@` of its `Message-ID`.
+    /// Local part of the `Message-ID`, the same at every attempt.
     pub id: String,
-    /// The same in all mails that belong together.
+    /// Shared by the mails of one conversation.
     pub conversation: String,
-    /// What it tells machines beyond the usual.
+    /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
-    /// Who gets it.
+    /// Recipient.
     pub to: Mailbox,
-    /// Who an answer goes to.
+    /// `Reply-To`.
     pub reply_to: Option<Mailbox>,
-    /// The address that unsubscribes in one click, in mails to subscribers.
+    /// One-click unsubscribe link, in mails to subscribers.
     pub unsubscribe: Option<String>,
-    /// A file that comes with it.
+    /// Attached file.
     pub attachment: Option<File>,
-    /// What its templates show.
+    /// Template values.
     pub values: Value,
 }
 
-/// A file that comes with a mail.
 #[derive(Clone)]
 pub struct File {
-    /// Its name.
     pub name: String,
-    /// Its media type.
     pub content_type: String,
-    /// What it holds.
     pub content: Vec<u8>,
 }
 
@@ -73,22 +69,22 @@ impl Mail {
         }
     }
 
-    /// The words, from the templates.
+    /// Subject, text and HTML.
     ///
     /// # Errors
     ///
-    /// If a template asks for what it is not given.
+    /// If a template fails.
     pub fn rendered(&self, context: &MailContext) -> Result<Rendered, MailError> {
         let mut words = context.templates.render(self.kind, &self.values)?;
         words.subject = wording::one_line(&words.subject);
         Ok(words)
     }
 
-    /// The message, the same for the same mail and time.
+    /// The signed message, identical for the same mail and time.
     ///
     /// # Errors
     ///
-    /// If a template is wrong, or the parts do not make a message.
+    /// If a template fails, or the parts do not form a message.
     pub fn into_message(self, context: &MailContext, now: OffsetDateTime) -> Result<Message, MailError> {
         let words = self.rendered(context)?;
         let (id, conversation) = (&self.id, &self.conversation);
@@ -106,7 +102,7 @@ impl Mail {
         if let Some(reply_to) = self.reply_to {
             message = message.raw_header(headers::reply_to(reply_to));
         }
-        // An out-of-office note would answer the visitor, of whom sales and recruiters hear by it, too (RFC 3834, 5).
+        // Suppresses out-of-office replies (RFC 3834, 5), which would go to the visitor.
         message = message.raw_header(headers::text("Auto-Submitted", "auto-generated".into()));
         if let Some(link) = self.unsubscribe {
             message = message
@@ -147,8 +143,8 @@ fn attached(file: File) -> Result<SinglePart, MailError> {
         .body(file.content))
 }
 
-/// Among whom a mail is talked about. All mails of one person and one conversation refer to the same first mail,
-/// which was never sent: so mail programs show them together (RFC 5322, 3.6.4).
+/// Conversation of a channel. Mails of one person and conversation refer to the same message, which was never sent,
+/// so that mail programs group them (RFC 5322, 3.6.4).
 fn conversation(channel: Channel) -> &'static str {
     match channel {
         Channel::SalesLead => "sales",

@@ -1,4 +1,4 @@
-//! What an event becomes: a mail, rendered from its templates and put into a signed message.
+//! Mails of events: rendered from templates and put into signed messages.
 
 mod careers;
 mod contact;
@@ -32,11 +32,6 @@ pub use self::{
     visitor::visitor_address,
 };
 
-/// Whether the message that a delivery calls for has an attachment.
-///
-/// # Errors
-///
-/// If the event is not what its channel takes.
 pub fn attachment(
     recruiter_extras: &RecruiterExtrasLoader,
     channel: Channel,
@@ -48,19 +43,14 @@ pub fn attachment(
     }
 }
 
-/// Whether a mail is to have its attachment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attachment {
     Wanted,
-    /// The mail has its link.
+    /// The mail links to it.
     LeftOut,
 }
 
-/// The message that a delivery calls for.
-///
-/// # Errors
-///
-/// As [`mail_of`]; or if what the mail holds beside the event cannot be had now, or a template is wrong.
+/// The signed message of a delivery.
 pub async fn write(
     context: &MailContext,
     recruiter_extras: &RecruiterExtrasLoader,
@@ -77,11 +67,11 @@ pub async fn write(
     mail.into_message(context, now)
 }
 
-/// The mail of an event, as it is stored, in a channel; the extras are for recruiters.
+/// The mail of a stored event in a channel; the extras are for recruiters.
 ///
 /// # Errors
 ///
-/// If the event is not what its channel takes, no mail can go to its address, or its link has expired.
+/// If the event does not match the channel, its address is invalid, or its link has expired.
 pub async fn mail_of(
     context: &MailContext,
     channel: Channel,

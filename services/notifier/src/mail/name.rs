@@ -1,5 +1,5 @@
-//! Whether what was entered as a name is plainly one. Anyone can type a stranger's address into a form: in the place of a name,
-//! nobody shall be able to have us send a link, a telephone number or an advertisement there.
+//! Checks whether an entered name plainly is one. Anyone can type a stranger's address into a form: the name must not
+//! carry a link, a telephone number or an advertisement there.
 
 use icu_properties::{
     CodePointMapData,
@@ -9,19 +9,19 @@ use icu_properties::{
 
 const MAX_CHARACTERS: usize = 40;
 const MAX_WORDS: usize = 4;
-/// A chain of more words than that is a sentence.
+/// A longer chain is a sentence.
 const MAX_HYPHENS: usize = 3;
-/// East Asian scripts put no spaces between words, so that many characters are a sentence.
+/// East Asian scripts write no spaces: a longer text is a sentence.
 const MAX_EAST_ASIAN_CHARACTERS: usize = 16;
-/// The most numerals of Chinese and Japanese: names have one or a few, telephone numbers more.
+/// Numerals of Chinese and Japanese: names have a few, telephone numbers more.
 const MAX_NUMERALS: usize = 5;
 const NUMERALS: &str = "零一二三四五六七八九十百千壹貳贰參叁肆伍陸陆柒捌玖拾幺两兩";
 /// Letters that look like a full stop.
 const DOTS: [char; 3] = ['\u{1427}', '\u{a78f}', '\u{4e36}'];
-/// No script puts more marks on one letter; a pile of them covers the lines around it.
+/// No script stacks more marks on a letter; a pile covers the lines around it.
 const MAX_MARKS_OF_A_LETTER: usize = 4;
 
-/// Scripts that words mix (UTS 39, 5.1).
+/// Scripts that one word may mix (UTS 39, 5.1).
 const EAST_ASIAN: [Script; 5] = [
     Script::Han,
     Script::Hiragana,
@@ -30,7 +30,7 @@ const EAST_ASIAN: [Script; 5] = [
     Script::Bopomofo,
 ];
 
-/// Scripts whose words need the joiners U+200C and U+200D (UAX 31, 2.3). Elsewhere they are unseen.
+/// Scripts that need the joiners U+200C and U+200D (UAX 31, 2.3). Elsewhere these are invisible.
 const JOINING: [Script; 11] = [
     Script::Arabic,
     Script::Bengali,
@@ -50,7 +50,6 @@ const JOINING: [Script; 11] = [
 pub struct PlainName(String);
 
 impl PlainName {
-    /// The name, if it is plainly one.
     pub fn parse(entered: &str) -> Option<Self> {
         let words: Vec<&str> = entered.split_whitespace().collect();
         let name = words.join(" ");
@@ -64,7 +63,6 @@ impl PlainName {
         is_plain.then_some(Self(name))
     }
 
-    /// The name, on one line.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,7 +74,7 @@ impl From<PlainName> for String {
     }
 }
 
-/// Initials, each with its full stop, or letters. "x.com" is neither.
+/// A word, or initials with full stops. "x.com" is neither.
 fn is_part(part: &str) -> bool {
     match part.strip_suffix('.') {
         Some(initials) => initials.split('.').all(|initial| {
@@ -87,7 +85,7 @@ fn is_part(part: &str) -> bool {
     }
 }
 
-/// Letters of one script, with their marks and apostrophes. Letters of no script, such as the bold ones of mathematics, make no word.
+/// Letters of one script with marks and apostrophes. Letters of no script, such as mathematical bold, are rejected.
 fn is_word(word: &str) -> bool {
     let characters: Vec<char> = word.chars().filter(|c| !is_apostrophe(*c)).collect();
     let Some(first) = characters.first().copied() else {
@@ -106,7 +104,7 @@ fn is_word(word: &str) -> bool {
         && !characters.split(|c| is_letter(*c)).any(is_pile)
 }
 
-/// Whether words of a script hold this letter or mark.
+/// Whether words of a script use this letter or mark.
 fn is_written_with(c: char, script: Script) -> bool {
     let scripts = ScriptWithExtensions::new();
     scripts.has_script(c, script)
@@ -127,14 +125,14 @@ fn is_letter(c: char) -> bool {
     GeneralCategoryGroup::Letter.contains(category(c)) && !DOTS.contains(&c)
 }
 
-/// A mark that is seen: a filler or a variation selector is not.
+/// A visible mark: no filler or variation selector.
 fn is_mark(c: char) -> bool {
     let is_unseen = visitor::invisible::is_invisible(c) || visitor::invisible::shapes_others(c);
     let marks = [GeneralCategory::NonspacingMark, GeneralCategory::SpacingMark];
     marks.contains(&category(c)) && !is_unseen
 }
 
-/// Straight, curly and modifier apostrophes, and the half rings that transliterate Arabic; Hebrew's geresh.
+/// Straight, curly and modifier apostrophes, half rings of transliterated Arabic, and Hebrew's geresh.
 fn is_apostrophe(c: char) -> bool {
     matches!(
         c,
@@ -142,7 +140,7 @@ fn is_apostrophe(c: char) -> bool {
     )
 }
 
-/// The keyboard's hyphen, those of typesetters, and Hebrew's maqaf.
+/// Keyboard and typographic hyphens, and Hebrew's maqaf.
 fn is_hyphen(c: char) -> bool {
     matches!(c, '-' | '\u{2010}' | '\u{2011}' | '\u{5be}')
 }
@@ -222,7 +220,7 @@ mod tests {
         "-",
         "'",
         ".",
-        // links, and full stops that only look like one
+        // links, and characters that look like full stops
         "casino.example",
         "Win now at casino.example",
         "x.com",
@@ -297,7 +295,7 @@ mod tests {
         "\u{1d7d8}",
         "一三八〇〇一三八〇〇〇",
         "致电 四零零 八二零 八八二零",
-        // what nobody sees
+        // invisible characters
         "As\u{200b}ha",
         "As\u{200c}ha",
         "As\u{200d}ha",
@@ -309,12 +307,12 @@ mod tests {
         "Asha\u{3164}",
         "\u{feff}Asha",
         "王\u{200d}明",
-        // marks without a letter, and piles of them
+        // marks without a letter, and stacked marks
         "\u{301}Asha",
         "a\u{301}\u{302}\u{303}\u{304}\u{305}",
         "ก็็็็็",
         "a\u{20dd}",
-        // letters of several scripts in one word
+        // several scripts in one word
         "c\u{430}sino",
         "Αsha",
         "O王",

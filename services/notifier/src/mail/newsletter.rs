@@ -1,5 +1,4 @@
-//! A visitor wants the newsletter: first the question whether it was them, then the
-//! welcome with the unsubscribe link, and a last word to whoever followed it.
+//! Newsletter mails: confirmation, welcome with the unsubscribe link, and goodbye.
 
 use minijinja::context;
 use site_events::{
@@ -17,11 +16,7 @@ use super::{
     wording,
 };
 
-/// The confirmation link. Until it is followed, nothing else is ever sent.
-///
-/// # Errors
-///
-/// If the link has expired, or no mail can go to the address.
+/// The confirmation link. An address gets nothing else before it is confirmed. Fails if the link has expired.
 pub fn confirmation(
     context: &MailContext,
     event: &Event<NewsletterRequested>,
@@ -41,11 +36,7 @@ pub fn confirmation(
     })
 }
 
-/// The welcome; from here on every mail can be unsubscribed from in one click.
-///
-/// # Errors
-///
-/// If no mail can go to the address.
+/// The welcome. It and all later mails have one-click unsubscribe.
 pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Mail, MailError> {
     let unsubscribe_links = context.links.unsubscribe_links(&event.subject, event.time);
     let values = context! { unsubscribe => unsubscribe_links.page };
@@ -57,11 +48,7 @@ pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Res
     })
 }
 
-/// The last mail: that it worked, and that it can be undone.
-///
-/// # Errors
-///
-/// If no mail can go to the address.
+/// The goodbye, with a link to undo it.
 pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Mail, MailError> {
     let to = visitor(None, &event.data.email)?;
     Ok(Mail {

@@ -1,4 +1,4 @@
-//! Mail to the operator about dead letters, without anybody's data.
+//! The dead-letter digest, without personal data.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,21 @@ use site_broker::dead_letters::DeadLetterSummary;
 
 use super::{context::MailContext, message::Mail};
 
-/// The most different failures that are shown.
 const MAX_FAILURES: usize = 12;
-/// The most numbers of dead letters that are named for one failure.
+/// Limit of dead letters named per failure.
 const MAX_NUMBERS: usize = 6;
 
 /// Content of a digest.
 pub struct DigestContent {
-    /// The dead letters by their number in the stream, the oldest first; there is at least one.
+    /// Dead letters by stream sequence, oldest first; at least one.
     pub letters: Vec<(u64, DeadLetterSummary)>,
-    /// How many more there are, which the next mail tells of.
+    /// Number of further dead letters, for the next mail.
     pub remaining: u64,
-    /// The endpoints of webhooks that were switched off, and why.
+    /// Disabled webhook endpoints with their reasons.
     pub endpoints: Vec<(String, String)>,
 }
 
-/// What could not be delivered, failure by failure.
+/// The digest, grouped by failure.
 pub fn dead_letters(context: &MailContext, content: &DigestContent) -> Mail {
     let numbers = || content.letters.iter().map(|(number, _)| *number);
     let (first, last) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
@@ -53,7 +52,7 @@ pub fn dead_letters(context: &MailContext, content: &DigestContent) -> Mail {
     }
 }
 
-/// The dead letters by the channel that failed and why; the largest group first.
+/// Groups dead letters by channel and reason, largest first.
 fn failures(letters: &[(u64, DeadLetterSummary)]) -> Vec<Value> {
     let mut groups: BTreeMap<(&str, &str), Vec<u64>> = BTreeMap::new();
     for (number, letter) in letters {

@@ -1,4 +1,4 @@
-//! The positions that the site offers, from the file that its own pages are built from.
+//! Open positions, from the file that the site's pages use.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,7 @@ struct Position {
     title: String,
 }
 
-/// The title of the position that an applicant entered, as the site writes it. None of any other: the field takes whatever a
-/// visitor types.
+/// The site's own spelling of an entered position. None for unknown ones: the field accepts any text.
 pub fn title(entered: &str) -> Option<&'static str> {
     let entered = entered.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut titles = POSITIONS.iter().map(|position| position.title.as_str());

@@ -1,4 +1,4 @@
-//! Extras of the recruiters' mail, which its event does not hold: earlier applications, and the résumé as an attachment.
+//! Extras of the recruiters' mail that are not in the event: earlier applications and the résumé's content.
 
 use resumes::{ResumeKey, ResumeStore};
 use site_broker::{Delivery, Failure};
@@ -11,29 +11,27 @@ use time::OffsetDateTime;
 use super::{Attachment, MailError};
 use crate::storage::EventStream;
 
-/// The most applications of one person that are looked at.
 const MAX_APPLICATIONS: usize = 20;
-/// After so many attempts, some fifteen seconds, a résumé that the store does not give is left out: the mail has its link, too.
+/// After these attempts (about 15 s) the mail goes without the attachment; it still has the link.
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
 
-/// What the recruiters' mail holds beyond the event.
+/// Extras of the recruiters' mail.
 #[derive(Default)]
 pub struct RecruiterExtras {
-    /// What the same person applied for before, the first application first.
+    /// Earlier applications of the same person, oldest first.
     pub earlier: Vec<EarlierApplication>,
-    /// The résumé's content, where it is small enough.
+    /// The résumé, if it is small enough.
     pub resume: Option<Vec<u8>>,
 }
 
 /// An earlier application of the same person.
 pub struct EarlierApplication {
-    /// What they applied for.
+    /// Position.
     pub position: String,
-    /// When.
+    /// Time of the application.
     pub time: OffsetDateTime,
 }
 
-/// Loads earlier applications and résumés.
 pub struct RecruiterExtrasLoader {
     events: EventStream,
     resumes: ResumeStore,
@@ -41,7 +39,7 @@ pub struct RecruiterExtrasLoader {
 }
 
 impl RecruiterExtrasLoader {
-    /// Reads résumés from this store; larger ones than `max_attachment_bytes` are not attached.
+    /// Résumés above `max_attachment_bytes` are not attached.
     pub fn new(events: EventStream, resumes: ResumeStore, max_attachment_bytes: u64) -> Self {
         Self {
             events,
@@ -50,17 +48,12 @@ impl RecruiterExtrasLoader {
         }
     }
 
-    /// Whether a résumé is attached.
     pub fn attachment(&self, event: &Event<CareersApplied>) -> Attachment {
         self.attachable(event)
             .map_or(Attachment::LeftOut, |_| Attachment::Wanted)
     }
 
-    /// Loads the extras of a mail, with the résumé where that is wanted and small enough.
-    ///
-    /// # Errors
-    ///
-    /// If the event is no application, the stream cannot be read, or the résumé cannot be fetched and may be had a moment later.
+    /// Fails if the stream is unavailable, or fetching the résumé is worth a retry.
     pub async fn load(
         &self,
         delivery: &Delivery,
@@ -77,7 +70,6 @@ impl RecruiterExtrasLoader {
         })
     }
 
-    /// What this person applied for before, the first application first.
     async fn earlier(&self, event: &Event<CareersApplied>) -> Result<Vec<EarlierApplication>, Failure> {
         let subject = EventType::CareersApplied.subject(&event.subject);
         let mut earlier = Vec::new();
@@ -87,7 +79,7 @@ impl RecruiterExtrasLoader {
                 break;
             };
             from = message.sequence + 1;
-            // One that cannot be read is a dead letter of its own.
+            // An unreadable event is a dead letter itself.
             let Ok(other) = serde_json::from_slice::<Event<CareersApplied>>(&message.payload) else {
                 continue;
             };
@@ -102,13 +94,12 @@ impl RecruiterExtrasLoader {
         Ok(earlier)
     }
 
-    /// The résumé, where it is small enough.
     fn attachable<'a>(&self, event: &'a Event<CareersApplied>) -> Option<&'a StoredResume> {
         let resume = event.data.resume.as_ref();
         resume.filter(|resume| resume.size_bytes <= self.max_attachment_bytes)
     }
 
-    /// The résumé's content; none where the mail goes out without it.
+    /// The résumé's content; none if the last attempt fails.
     async fn attached(&self, resume: &StoredResume, delivery: &Delivery) -> Result<Option<Vec<u8>>, Failure> {
         match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
             Ok(content) => Ok(Some(content)),

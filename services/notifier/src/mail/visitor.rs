@@ -1,4 +1,4 @@
-//! The visitor in a mail: as its recipient, as the one to answer, and where they came from.
+//! The visitor in a mail: recipient, Reply-To and origin.
 
 use lettre::{Address, message::Mailbox};
 use minijinja::{Value, context};
@@ -9,7 +9,6 @@ use visitor::EmailAddress;
 
 use super::{context::MailContext, error::MailError, name::PlainName, wording};
 
-/// What each event that a visitor gets a mail for says of them.
 #[derive(Deserialize)]
 struct VisitorEvent {
     data: VisitorData,
@@ -20,38 +19,28 @@ struct VisitorData {
     email: EmailAddress,
 }
 
-/// The address of the visitor whom a delivery is about.
-///
-/// # Errors
-///
-/// If the event names none.
 pub fn visitor_address(delivery: &Delivery) -> Result<EmailAddress, MailError> {
     let event: VisitorEvent = serde_json::from_slice(delivery.payload())?;
     Ok(event.data.email)
 }
 
-/// The visitor as a recipient, by name where it is plainly one.
-///
-/// # Errors
-///
-/// If the library that writes mails does not take the address.
+/// The visitor as recipient, with a plain name only.
 pub fn visitor(name: Option<PlainName>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     Ok(Mailbox::new(name.map(String::from), address))
 }
 
-/// The visitor as the one to answer, by the address that the mail shows, too.
+/// The visitor as Reply-To, at the address that the mail shows.
 pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
     let address = email.as_str().parse().ok()?;
     Some(Mailbox::new(Some(wording::one_line(name)), address))
 }
 
-/// One of our own addresses, by the company's name.
+/// One of our addresses, with the company's name.
 pub fn ours(context: &MailContext, address: &Address) -> Mailbox {
     Mailbox::new(Some(context.brand.name.clone()), address.clone())
 }
 
-/// Where the visitor came from, where that is known.
 pub fn origin(attribution: Option<&Attribution>) -> Value {
     attribution.map_or_else(
         || Value::from(()),
@@ -72,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// What looks like an address: mostly what some rule takes and another may refuse.
+    /// Strings like addresses, mostly ones on which rules may disagree.
     fn look_alikes() -> impl Strategy<Value = String> {
         prop_oneof![
             r"[a-z.]{1,6}@[a-z0-9.-]{1,8}",

@@ -1,4 +1,4 @@
-//! How times, sizes and lines are put into words.
+//! Formats times, sizes and lines.
 
 use time::{
     OffsetDateTime, UtcOffset, format_description::StaticFormatDescription, macros::format_description,
@@ -28,7 +28,7 @@ pub fn day(time: OffsetDateTime) -> String {
 pub fn size(bytes: u64) -> String {
     const KILO: u64 = 1_000;
     const MEGA: u64 = 1_000_000;
-    // In tenths, rounded to the nearest.
+    // Rounded to tenths.
     let tenths = |unit: u64| (bytes * 10 + unit / 2) / unit;
     match bytes {
         1 => "1 byte".to_owned(),
@@ -39,8 +39,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The text on a single line, fit for a header: no control or invisible characters, no runs of
-/// white space, not longer than a reader's screen is wide.
+/// The text on one line for a header, without control or invisible characters and cut off at 160.
 pub fn one_line(text: &str) -> String {
     const MAX_LINE_CHARACTERS: usize = 160;
     let visible = without_invisible(text).replace(char::is_control, " ");

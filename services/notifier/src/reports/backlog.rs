@@ -1,5 +1,5 @@
-//! Backlog metrics: consumer lag and age of the oldest event, by channel, and how full each stream is. What could not be
-//! measured is not exported: an old value looks like a new one.
+//! Backlog metrics: consumer lag, age of the oldest event, and fill level of streams. Failed measurements are not
+//! exported, because an old value looks like a new one.
 
 use std::{
     slice,
@@ -18,14 +18,13 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::storage::EventStream;
 
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
-/// For how long a round is exported where none comes after it: a broker that is away is waited for.
+/// Maximum age of exported values: bridges a short outage of the broker.
 const STALE_AFTER: Duration = Duration::from_secs(30);
 
 const LAG: &str = "site.consumer.lag";
 const OLDEST_AGE: &str = "site.consumer.oldest.age";
 const FILL: &str = "site.stream.fill";
 
-/// Measures the lag of consumers.
 pub struct Backlog {
     context: Context,
     events: EventStream,
@@ -33,15 +32,15 @@ pub struct Backlog {
     last: Arc<Mutex<Round>>,
 }
 
-/// What one round of measuring got; every export reads the last.
+/// Values of one measurement; every export reads the latest.
 struct Round {
     began: Instant,
-    /// Each with its metric, and the channel or stream that it is of.
+    /// Metric, its channel or stream, and value.
     values: Vec<(&'static str, KeyValue, f64)>,
 }
 
 impl Backlog {
-    /// Asks after these consumers of the stream `SITE`, and exports the last round with every export from now on.
+    /// Registers the gauges for these consumers of the stream `SITE`.
     pub fn new(context: Context, events: EventStream, consumers: Vec<String>) -> Self {
         let last = Arc::new(Mutex::new(Round::begin()));
         let what = "Events that are not acknowledged yet";
@@ -58,7 +57,6 @@ impl Backlog {
         }
     }
 
-    /// Measures at once, and then again and again until `stop`.
     pub async fn run(self, stop: CancellationToken) {
         let mut pause = interval(MEASURE_INTERVAL);
         pause.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -84,7 +82,7 @@ impl Backlog {
             match self.context.get_stream(&name).await {
                 Ok(stream) => {
                     let info = stream.cached_info();
-                    // One without a limit is never full.
+                    // A stream without a limit never fills.
                     let most = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |most| most as f64);
                     let fill = info.state.bytes as f64 / most;
                     round.values.push((FILL, KeyValue::new("stream", name), fill));
@@ -95,7 +93,7 @@ impl Backlog {
         round
     }
 
-    /// How many events a consumer has to do, and the age of the oldest.
+    /// Number of a consumer's unacknowledged events, and age of the oldest.
     async fn lag(&self, name: &str) -> Result<(f64, Duration), Failure> {
         let opened = self.context.get_consumer_from_stream(name, SITE_STREAM).await;
         let consumer: PullConsumer = opened.map_err(|error| Failure::of_store(SITE_STREAM, error))?;
@@ -111,7 +109,7 @@ impl Backlog {
             }
         }
         let age = since.map(|since| OffsetDateTime::now_utc() - since);
-        // The broker's clock may be ahead of ours.
+        // A broker's clock ahead of ours would make the age negative.
         let age = age.and_then(|age| age.try_into().ok()).unwrap_or_default();
         Ok((events as f64, age))
     }
@@ -130,7 +128,7 @@ impl Round {
     }
 }
 
-/// Exports what the last round has of a metric, unless that was too long ago.
+/// Exports the latest values of a metric, unless they are stale.
 fn export(last: &Arc<Mutex<Round>>, metric: &'static str, unit: &'static str, description: &'static str) {
     let (last, meter) = (last.clone(), metrics::meter());
     let gauge = meter.f64_observable_gauge(metric);

@@ -7,12 +7,7 @@ use site_events::{
 };
 use visitor::EmailAddress;
 
-/// Publishes what the mail server said of a subscriber's address, to which this kind of mail did not go; once, however often it is
-/// called.
-///
-/// # Errors
-///
-/// If the event is not known to be stored.
+/// Publishes a bounce with the mail server's reason. The event id makes repeated calls publish it once.
 pub async fn publish_bounce(
     publisher: &Publisher,
     delivery: &Delivery,

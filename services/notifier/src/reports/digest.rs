@@ -1,6 +1,5 @@
-//! Dead-letter digest: every hour, or as often as the settings say, a mail tells the operator what became a dead letter
-//! since. Dead letters that were told of are acknowledged to the broker, the others come again. After a crash between the two a mail comes
-//! twice, under the same `Message-ID`.
+//! Dead-letter digest: an hourly mail to the operator lists new dead letters and acknowledges them. After a crash
+//! between mail and ack it is sent again, with the same `Message-ID`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,29 +18,20 @@ use crate::{
     transport::smtp::{SmtpChannel, SmtpFailure},
 };
 
-/// The most dead letters that one mail tells of.
 const MAX_DEAD_LETTERS: usize = 1_000;
-/// The pause after a mail that was not sent.
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
-/// How long the broker may take over each dead letter that it is asked for. One that goes down answers a request never.
+/// Timeout per dead letter: a broker that stops never ends a fetch.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Tells the operator what could not be delivered.
 pub struct DeadLetterDigest {
     pub notifier: Arc<Notifier>,
     pub consumer: PullConsumer,
-    /// How the endpoints fare, and which there are.
     pub endpoints: Arc<EndpointRecords>,
     pub webhooks: Vec<String>,
     pub every: Duration,
     pub smtp_channel: SmtpChannel,
 }
 
-/// Opens the consumer of dead letters.
-///
-/// # Errors
-///
-/// If it is not there, or the broker does not answer.
 pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
     let opened = context
         .get_consumer_from_stream(DIGEST_CONSUMER, DEAD_LETTERS_STREAM)
@@ -52,8 +42,7 @@ pub async fn consumer(context: &Context) -> anyhow::Result<PullConsumer> {
 }
 
 impl DeadLetterDigest {
-    /// Sends the first mail at once, and then one at every interval until `stop`. A mail that fails is sent with the next one, within a
-    /// minute at the latest.
+    /// Sends the first mail at once and then one per interval until `stop`. A failed mail is retried within a minute.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut pause = Duration::ZERO;
         while stop.run_until_cancelled(sleep(pause)).await.is_some() {
@@ -70,13 +59,13 @@ impl DeadLetterDigest {
         if letters.is_empty() {
             return Ok(());
         }
-        // Held while the mail is sent: another notifier would be handed them, and send another.
+        // Extends the ack wait meanwhile; else another notifier would send the same letters.
         let (held, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
         let hold = || acknowledge(AckKind::Progress, &held);
         let sent = with_progress(self.send(&letters), ack_wait, hold).await;
         let outcome = match sent {
             Ok(()) => AckKind::Ack,
-            // So that the next mail may tell of them, however soon it is.
+            // Makes the letters available to the next mail at once.
             Err(_) => AckKind::Nak(None),
         };
         acknowledge(outcome, &letters).await;

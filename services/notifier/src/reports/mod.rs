@@ -1,5 +1,5 @@
-//! What is told of the deliveries: dead letters to the operator, the backlog to whoever watches the metrics, and bounces to
-//! the newsletter service.
+//! Reports about deliveries: dead letters to the operator, the backlog as metrics, and bounces to the newsletter
+//! service.
 
 mod backlog;
 mod bounces;

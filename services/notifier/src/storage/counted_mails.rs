@@ -1,30 +1,25 @@
-//! The mails of a day to one visitor: what counts, and how many are too many. Each kind counts by itself, so that nobody can
-//! have a mail of one kind held back by calling for others.
+//! Daily mail counts of one inbox. Each kind of mail counts separately, so that nobody can exhaust another kind.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
-/// The mails that went, or are to go, to one visitor: each by event and channel, with the time (Unix) at which it was counted.
+/// Counted mails of one inbox: Unix time by event and channel.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedMails {
     mails: BTreeMap<String, i64>,
 }
 
-/// What comes of counting a mail.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Count {
-    /// It was counted before.
     Before,
-    /// It is one too many.
     TooMany,
-    /// It counts: this is to be stored.
+    /// Counted: store this record.
     Now(CountedMails),
 }
 
 impl CountedMails {
-    /// Counts a mail, of whose kind there may be so many within a day.
     pub fn count(mut self, mail: &str, now: OffsetDateTime, max_per_day: usize) -> Count {
         let since = (now - Duration::DAY).unix_timestamp();
         self.mails.retain(|_, counted| *counted > since);
@@ -40,7 +35,7 @@ impl CountedMails {
     }
 }
 
-/// The kind of a mail: the channel behind its event.
+/// Kind of a mail: the channel in its key.
 fn kind(mail: &str) -> &str {
     mail.split_once('.').map_or("", |(_event, channel)| channel)
 }

@@ -1,4 +1,4 @@
-//! Idempotent delivery: KV bucket of delivery records, so that a redelivered event is sent once.
+//! Idempotent delivery: a KV bucket of delivery records, so that a redelivered event is sent once.
 
 use std::{
     sync::Arc,
@@ -20,50 +20,43 @@ use uuid::Uuid;
 
 use super::under_way::UnderWay;
 
-/// How a record is tried to be written: with jitter at most 5 s apart, and without end.
+/// Retries of writing a record, without end, up to 5 s apart.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(250))
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
-/// How long until a record that still cannot be written is spoken of again.
+/// Interval between log lines while a record cannot be written.
 const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
-/// The bucket of delivery records.
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
     under_way: Arc<UnderWay>,
 }
 
-/// What came of sending.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Handover {
-    /// The receiver has it now.
     Sent,
-    /// The event was erased before it was sent: nothing may be kept of it.
+    /// The event was erased before sending: nothing of it may be stored.
     Erased,
-    /// The receiver is not to have it, or cannot, and it is not tried again.
+    /// Final, without sending.
     NotSent(NotSent),
 }
 
-/// Why a mail is not sent any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotSent {
-    /// The visitor got as many mails of its kind in a day as one may get.
+    /// The visitor reached the daily limit of this kind.
     Withheld,
-    /// The subscriber left meanwhile.
     Left,
-    /// The address does not exist.
     Bounced,
-    /// The mail server will never take it, for another reason.
+    /// The mail server rejected it for another reason.
     Refused,
-    /// It was not taken for as long as it is tried.
+    /// All retries failed.
     GivenUp,
 }
 
 impl NotSent {
-    /// The word for it in the delivery record, which the log has, too.
     fn word(self) -> &'static str {
         match self {
             Self::Withheld => WITHHELD,
@@ -75,21 +68,15 @@ impl NotSent {
     }
 }
 
-/// Which deliveries of the past are repeated.
+/// Which past deliveries are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// None.
     Never,
-    /// Those that the mail server refused.
+    /// Those that the mail server rejected.
     Refused,
 }
 
 impl Deliveries {
-    /// Opens the bucket.
-    ///
-    /// # Errors
-    ///
-    /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
             bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
@@ -97,13 +84,8 @@ impl Deliveries {
         })
     }
 
-    /// Runs `send` unless a delivery record exists (idempotency), then holds the event until the record is written:
-    /// meanwhile only this process knows that it was sent, and nobody else may be handed it. One that comes again to
-    /// this process waits for what comes of the first.
-    ///
-    /// # Errors
-    ///
-    /// If `send` fails, or the record cannot be read.
+    /// Runs `send` unless a delivery record exists, then holds the event until the record is written: without the
+    /// record another process would send it again. A duplicate in this process waits for the first.
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
@@ -137,34 +119,25 @@ impl Deliveries {
         Ok(self.record(&key, record.into()).await?)
     }
 
-    /// Whether this event was done with at a consumer, delivered or given up.
-    ///
-    /// # Errors
-    ///
-    /// If a record cannot be read.
+    /// Whether the event was delivered to a consumer or dead-lettered.
     pub async fn is_done(&self, event: Uuid, consumer: &str) -> Result<bool, Failure> {
         let delivered = format!("{event}.{consumer}");
         Ok(self.find(&delivered).await?.is_some() || self.find(&given_up_key(&delivered)).await?.is_some())
     }
 
-    /// Records that a delivery becomes a dead letter, for those that wait for what comes of it. It says nothing of a replay, which is
-    /// delivered as if there were none.
-    ///
-    /// # Errors
-    ///
-    /// If the broker did not store it.
+    /// Records a dead letter, so that later events of the person can go on. A replay ignores this record and is
+    /// delivered.
     pub async fn record_given_up(&self, delivery: &Delivery) -> Result<(), Failure> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         let noted = self.bucket.put(given_up_key(&delivery.key()), time.into()).await;
         noted.map(drop).map_err(unavailable)
     }
 
-    /// The delivery record, where there is one.
     async fn find(&self, key: &str) -> Result<Option<Bytes>, Failure> {
         read_value(&self.bucket, key).await.map_err(unavailable)
     }
 
-    /// Writes the delivery record: when the receiver got it, or when it was decided otherwise. Ends when it is written.
+    /// Writes the delivery record; retries until it is stored.
     async fn record(&self, key: &str, record: Bytes) -> Result<(), Failure> {
         let mut told: Option<Instant> = None;
         let put = || self.bucket.put(key, record.clone());
@@ -184,7 +157,7 @@ fn unavailable(error: impl std::fmt::Display) -> Failure {
     Failure::of_store(DELIVERIES_BUCKET, error)
 }
 
-/// Under which key it is recorded that a delivery is given up. No consumer's name ends so.
+/// Key of the dead-letter record. No consumer's name has this suffix.
 fn given_up_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
 }

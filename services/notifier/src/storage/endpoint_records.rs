@@ -1,5 +1,5 @@
-//! KV bucket of webhook endpoints: the state of each (since when it fails, whether it is switched off), and its last attempts for whoever
-//! sets it up. Attempts are written once a second, so that no delivery waits for them.
+//! KV bucket of webhook endpoints: states and last attempts. Attempts are written once a second, so that no delivery
+//! waits for them.
 
 use std::{
     collections::HashMap,
@@ -19,31 +19,25 @@ use site_broker::{
 use site_service::drain::CancellationToken;
 use tokio::time::{sleep, timeout};
 
-/// Attempts at a change beside those of others, of which each has to store its own once: more than all notifiers have in flight for
-/// one endpoint, and apart so that few meet again.
+/// Retries after conflicts: more than the deliveries in flight to an endpoint, with jitter against repeated
+/// conflicts.
 const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(5))
     .with_max_delay(Duration::from_millis(100))
     .with_max_times(40)
     .with_jitter();
-/// How long attempts are gathered.
+/// Interval between writes of attempts.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How long the broker may take to store the last ones when the process stops.
+/// Timeout of the last write at a stop.
 const LAST_WRITE: Duration = Duration::from_secs(2);
 
-/// The records of all endpoints, by their names.
 pub struct EndpointRecords {
     records: Records,
-    /// What is not written yet, the newest last, by endpoint.
+    /// Attempts to write, by endpoint, newest last.
     gathered: Mutex<HashMap<String, Vec<Attempt>>>,
 }
 
 impl EndpointRecords {
-    /// Opens the bucket.
-    ///
-    /// # Errors
-    ///
-    /// If it is not there, or the broker does not answer.
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
             records: Records::new(context, open_bucket(context, ENDPOINTS_BUCKET).await?),
@@ -51,22 +45,13 @@ impl EndpointRecords {
         })
     }
 
-    /// How an endpoint fares; well, where nothing is known of it.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer, or the record cannot be read.
+    /// State of an endpoint; healthy without a record.
     pub async fn state(&self, endpoint: &str) -> Result<EndpointState, Failure> {
         let record = self.records.read(endpoint).await.map_err(unavailable)?;
         Ok(record.value.unwrap_or_default())
     }
 
-    /// Changes how an endpoint fares, whatever other deliveries note meanwhile; gives what was noted, where that is
-    /// something new.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer, the record cannot be read, or none of many attempts stored it.
+    /// Returns the new state if it differs.
     pub async fn change_state(
         &self,
         endpoint: &str,
@@ -76,7 +61,6 @@ impl EndpointRecords {
         self.change(endpoint, change).await
     }
 
-    /// Notes an attempt.
     pub fn note_attempt(&self, endpoint: &str, attempt: Attempt) {
         let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         let attempts = gathered.entry(endpoint.to_owned()).or_default();
@@ -84,7 +68,6 @@ impl EndpointRecords {
         keep_last(attempts);
     }
 
-    /// Writes what was noted, once a second, until `stop`.
     pub async fn write_attempts(&self, stop: CancellationToken) {
         while stop.run_until_cancelled(sleep(PERIOD)).await.is_some() {
             self.write_gathered().await;
@@ -106,7 +89,7 @@ impl EndpointRecords {
         }
     }
 
-    /// Writes what becomes of a record, whatever others write meanwhile; gives it, and nothing where nothing is to be written.
+    /// Compare-and-set with retries. Returns the written value, or none if there is nothing to write.
     async fn change<T: Default + Serialize + DeserializeOwned>(
         &self,
         key: &str,

@@ -1,4 +1,4 @@
-//! The events that ask for issues of the newsletter: what their mails say. The last that was read is held.
+//! Events of newsletter issues, with the content of their mails. The latest is cached.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,17 +7,14 @@ use site_events::{Event, EventType, IssueId, event::NewsletterIssueRequested};
 
 use super::event_stream::EventStream;
 
-/// An issue as it was asked for.
 pub type IssueEvent = Arc<Event<NewsletterIssueRequested>>;
 
-/// The events of issues.
 pub struct IssueEvents {
     events: EventStream,
     last: Mutex<Option<(IssueId, IssueEvent)>>,
 }
 
 impl IssueEvents {
-    /// Those in this stream.
     pub fn new(events: EventStream) -> Self {
         Self {
             events,
@@ -25,11 +22,7 @@ impl IssueEvents {
         }
     }
 
-    /// The event that asked for an issue; none if it was erased, or is too old.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be read, or the broker does not answer.
+    /// The event of an issue; none if it was erased or has expired.
     pub async fn of(&self, issue: IssueId) -> Result<Option<IssueEvent>, Failure> {
         let held = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((of, event)) = held

@@ -1,5 +1,5 @@
-//! Storage in the broker's KV buckets and its stream: deliveries, how many mails each visitor got, the state of webhook
-//! endpoints, the newsletter's issues, and the events themselves.
+//! Storage in the broker: deliveries, mails per visitor, webhook endpoints, newsletter issues, and the events
+//! themselves.
 
 mod counted_mails;
 mod deliveries;

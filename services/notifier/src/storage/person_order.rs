@@ -1,5 +1,5 @@
-//! The order of each person's events at one consumer: one is next when all that came before it are delivered or given up, by
-//! whichever notifier.
+//! Order of each person's events at one endpoint. An event is next once all earlier ones are delivered or
+//! dead-lettered, by any notifier.
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use serde::Deserialize;
@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{Deliveries, EventStream};
 
-/// The order of each person's events at one endpoint.
 pub struct PersonOrder {
     context: Context,
     consumer: String,
@@ -24,7 +23,6 @@ struct StoredEvent {
 }
 
 impl PersonOrder {
-    /// That of an endpoint's events.
     pub fn new(
         context: &Context,
         endpoint: &Endpoint,
@@ -40,17 +38,13 @@ impl PersonOrder {
         }
     }
 
-    /// Whether nothing of the same person that came before an event is still under way.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer.
+    /// Whether the person has no earlier event in progress.
     pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Failure> {
         let floor = self.floor().await?;
         Ok(floor + 1 >= delivery.sequence || !self.any_open_before(delivery, floor).await?)
     }
 
-    /// Whether one of the same person's events that came before one, after this sequence, is still under way.
+    /// Whether the person has an event in progress between `after` and this one.
     async fn any_open_before(&self, delivery: &Delivery, after: u64) -> Result<bool, Failure> {
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);
@@ -60,7 +54,7 @@ impl PersonOrder {
                     break;
                 }
                 from = message.sequence + 1;
-                // One that cannot be read becomes a dead letter, and holds up nothing.
+                // An unreadable event becomes a dead letter and blocks nothing.
                 let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
                     continue;
                 };
@@ -72,7 +66,7 @@ impl PersonOrder {
         Ok(false)
     }
 
-    /// The sequence up to which the consumer has acknowledged all. What came before the consumer was made counts as that.
+    /// The consumer's ack floor. Events from before the consumer existed count as acknowledged.
     async fn floor(&self) -> Result<u64, Failure> {
         let consumer: Result<PullConsumer, _> = self
             .context

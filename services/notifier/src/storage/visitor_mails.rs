@@ -1,6 +1,5 @@
-//! KV bucket of the mails that each visitor got within a day, for all notifiers: nobody can have us fill a stranger's inbox
-//! by typing that address into our forms again and again. Each kind of mail has a number of its own, so that whoever uses up one
-//! withholds no other.
+//! KV bucket of mails per visitor and day, shared by all notifiers. It stops people from flooding a stranger's inbox
+//! through our forms.
 
 use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, metrics::Counter};
@@ -15,16 +14,15 @@ use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use super::counted_mails::{Count, CountedMails};
 
-/// Whether a mail may go to its visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// It is counted, and may be tried as often as need be.
+    /// Counted; retries are free.
     Granted,
-    /// The visitor got as many of its kind within a day as one may get.
+    /// The visitor reached the daily limit of this kind.
     Withheld,
 }
 
-/// The bucket of counted mails, by inbox: all the addresses that one may have by tags (`zoe+1@example.org`) share a record.
+/// Mail counts by inbox: addresses that differ only in a tag (`zoe+1@example.org`) share a record.
 pub struct VisitorMails {
     records: Records,
     inbox_key: TokenKey,
@@ -33,11 +31,7 @@ pub struct VisitorMails {
 }
 
 impl VisitorMails {
-    /// Opens the bucket, in which inboxes lie under ids by this key. So many mails of each kind may go to one of them within a day.
-    ///
-    /// # Errors
-    ///
-    /// If it is not there, or the broker does not answer.
+    /// Opens the bucket, whose keys are ids of inboxes under `inbox_key`.
     pub async fn open(
         context: &Context,
         inbox_key: TokenKey,
@@ -61,11 +55,7 @@ impl VisitorMails {
         })
     }
 
-    /// Whether this mail may go out to this address; it is counted then. One that is tried again counts once.
-    ///
-    /// # Errors
-    ///
-    /// If the broker does not answer: the mail waits, as nobody knows how many there were.
+    /// Counts this mail and says whether it may go. A retry counts once. If the count is unavailable, the mail waits.
     pub async fn allow(
         &self,
         channel: Channel,
@@ -81,13 +71,13 @@ impl VisitorMails {
         Ok(allowance)
     }
 
-    /// Counts a mail under this key. Of most visitors there is no record, so none is read before one is in the way.
+    /// Most inboxes have no record, so it writes first and reads on a conflict.
     async fn count(&self, key: &str, mail: &str, now: OffsetDateTime) -> Result<Allowance, Failure> {
         let mut known = Record::<CountedMails> {
             value: None,
             revision: 0,
         };
-        // A conflict is with another mail to the inbox, of which there are only so many of each kind.
+        // Each conflict is another mail to this inbox, and their number is limited.
         for _ in 0..self.max_per_day * Channel::ALL.len() + 2 {
             let counted = known.value.unwrap_or_default();
             let next = match counted.count(mail, now, self.max_per_day) {
@@ -101,7 +91,7 @@ impl VisitorMails {
                 Err(error) => return Err(unavailable(error)),
             }
             known = match self.records.read(key).await {
-                // It ends with its day, and holds back no mail until then.
+                // An unreadable record expires within a day and blocks nothing until then.
                 Err(RecordError::Unreadable { .. }) => return Ok(Allowance::Granted),
                 read => read.map_err(unavailable)?,
             };

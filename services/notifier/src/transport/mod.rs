@@ -1,4 +1,4 @@
-//! How an event leaves: over SMTP to a mail server, or as a webhook to an endpoint.
+//! Sends events: over SMTP to a mail server, or as webhooks to endpoints.
 
 pub mod smtp;
 pub mod webhooks;

@@ -1,4 +1,4 @@
-//! One channel's way to the mail server: its connections, and whether the server lately took its mails.
+//! One channel's connections to the mail server, and whether the server accepts its mails.
 
 use std::{
     collections::HashSet,
@@ -13,13 +13,12 @@ use tokio::{sync::Semaphore, time::Instant};
 
 use super::{failure::SmtpFailure, refusal::Refusal};
 
-/// The most connections of one channel.
 pub const MAX_CONNECTIONS: usize = 4;
-/// The most connections for the newsletter's issues, so that all other mails go first.
+/// Connections for newsletter issues: fewer, so that other mails go first.
 pub const MAX_BULK_CONNECTIONS: usize = 2;
-/// The interval between two probes while the server refuses our account. A restart asks at once.
+/// Interval between probes while the server rejects our account. A restart probes at once.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Refusals to this many domains in a row are about us, whatever the server says of them.
+/// Rejections for this many domains in a row are about us, whatever the server says.
 const DOMAINS_IN_A_ROW: usize = 5;
 
 static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
@@ -30,8 +29,7 @@ static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
         .build()
 });
 
-/// One channel's connections and its standing at the mail server. A server may refuse one channel and take another, such as a relay that
-/// takes mails to its own domain only.
+/// Per channel, because a server may reject only one: some relays accept only mails to their own domain.
 pub struct SmtpChannel {
     pub(super) connections: Semaphore,
     standing: Mutex<Standing>,
@@ -39,14 +37,13 @@ pub struct SmtpChannel {
 
 #[derive(Default)]
 struct Standing {
-    /// The time of the next probe, while the server refuses our account.
+    /// Time of the next probe, while the server rejects our account.
     held_until: Option<Instant>,
-    /// The domains of the refusals since it last took a mail.
+    /// Domains rejected since the last accepted mail.
     refused_domains: HashSet<String>,
 }
 
 impl SmtpChannel {
-    /// A channel with at most so many connections.
     pub fn new(connections: usize) -> Self {
         HELD.add(0, &[]);
         Self {
@@ -55,7 +52,7 @@ impl SmtpChannel {
         }
     }
 
-    /// Whether the server may be asked now. While our account is refused, one mail an hour asks.
+    /// Fails while the server rejects our account, except for one mail an hour.
     pub(super) fn may_ask(&self, now: Instant) -> Result<(), SmtpFailure> {
         match &mut self.standing().held_until {
             Some(until) if *until > now => Err(Failure::retry_later(
@@ -79,8 +76,8 @@ impl SmtpChannel {
         }
     }
 
-    /// What becomes of a mail to this domain that was not taken. A refusal is final while it stands alone. More in a row may be about us:
-    /// none of them is given up before another mail is taken.
+    /// Decides whether a failed mail is retried. Rejections for several domains in a row may be about us, so their
+    /// mails are retried until one is accepted.
     pub(super) fn judge(&self, failure: SmtpFailure, domain: &str, now: Instant) -> SmtpFailure {
         let (Some(refusal), mut standing) = (failure.refusal, self.standing()) else {
             return failure;

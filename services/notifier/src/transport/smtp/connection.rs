@@ -1,4 +1,5 @@
-//! Connections to the mail server, by lettre, over a socket of our own: lettre sets no `TCP_NODELAY`, which costs 40 ms a mail.
+//! Connections to the mail server by lettre, over our own socket: lettre does not set `TCP_NODELAY`, which costs 40
+//! ms per mail.
 
 use std::time::Duration;
 
@@ -26,16 +27,11 @@ use super::{
 };
 use crate::settings::TlsMode;
 
-/// How long QUIT may take.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 const LATE: &str = "it did not answer in time";
 
 impl Smtp {
-    /// Connects, and logs in where a user is set (RFC 4954).
-    ///
-    /// # Errors
-    ///
-    /// If the server is not reached by then, or takes nothing from us.
+    /// Connects, and logs in if a user is set (RFC 4954).
     pub(super) async fn connect(&self, deadline: Instant) -> Result<AsyncSmtpConnection, SmtpFailure> {
         let opened = timeout_at(deadline, self.open()).await;
         opened.unwrap_or_else(|_| Err(SmtpFailure::unanswered(SmtpStage::Sender, LATE)))
@@ -71,11 +67,8 @@ impl Smtp {
             .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, &[]))
     }
 
-    /// Hands one mail over (RFC 5321, 3.3); all up to its content by the deadline.
-    ///
-    /// # Errors
-    ///
-    /// If the server refuses it, does not answer in time, or the connection fails. The connection is of no use any more then.
+    /// Sends one mail (RFC 5321, 3.3). The deadline covers the steps before the content. After an error the
+    /// connection is unusable.
     pub(super) async fn transact(
         &self,
         smtp: &mut AsyncSmtpConnection,
@@ -85,7 +78,7 @@ impl Smtp {
     ) -> Result<(), SmtpFailure> {
         let to = envelope.to();
         let mut addresses = to.iter().chain(envelope.from());
-        // RFC 6531. Only our own addresses can need it: visitors' are ASCII, and so is the content, which lettre encodes.
+        // RFC 6531. Only our own addresses may need it: visitors' are ASCII, and lettre encodes the content as ASCII.
         let needs_utf8 = addresses.any(|address| !AsRef::<str>::as_ref(address).is_ascii());
         let parameters = needs_utf8
             .then_some(MailParameter::SmtpUtfEight)
@@ -98,13 +91,12 @@ impl Smtp {
             step(rcpt, SmtpStage::Recipient, to, deadline).await?;
         }
         step(smtp.command(Data), SmtpStage::Content, to, deadline).await?;
-        // A server that is given up while it has the mail may have taken it, and would get it again.
+        // A longer timeout: a mail accepted after it would be sent twice.
         let deadline = Instant::now() + self.settings.smtp_answer_timeout;
         step(smtp.message(content), SmtpStage::Content, to, deadline).await
     }
 }
 
-/// One command, and what its answer means.
 async fn step(
     command: impl Future<Output = Result<Response, Error>>,
     stage: SmtpStage,
@@ -118,7 +110,7 @@ async fn step(
     }
 }
 
-/// Sends QUIT and closes the connection. A server that does not answer has the refusal or the mail behind it.
+/// Sends QUIT and closes the connection. Nothing depends on the answer.
 pub async fn quit(mut smtp: AsyncSmtpConnection) {
     let _answered = timeout(QUIT_TIMEOUT, smtp.abort()).await;
 }

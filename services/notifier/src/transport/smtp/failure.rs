@@ -1,4 +1,4 @@
-//! SMTP failure: why a message was not taken, in words that are fit for a log.
+//! SMTP failures, with texts that are safe to log.
 
 use std::fmt::Display;
 
@@ -8,10 +8,9 @@ use visitor::invisible::is_invisible;
 
 use super::refusal::{Refusal, enhanced_status};
 
-/// The word in logs in place of an address.
 const ADDRESS: &str = "[address]";
 
-/// Why a message was not taken, and what the server's refusal is about, if it refused. The text names no recipient.
+/// Why a mail was not accepted, with the cause of a rejection. The text names no recipient.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{failure}")]
 pub struct SmtpFailure {
@@ -28,24 +27,21 @@ impl From<Failure> for SmtpFailure {
     }
 }
 
-/// Stage of the SMTP transaction that an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmtpStage {
-    /// Before a recipient is named: greeting, encryption, login and sender.
+    /// Before a recipient is named: greeting, TLS, login and sender.
     Sender,
-    /// The recipient: to take a mail for it.
+    /// RCPT TO.
     Recipient,
-    /// The content: to take the mail itself.
+    /// DATA and the message.
     Content,
 }
 
 impl SmtpFailure {
-    /// The server is not reached, or takes nothing now.
     pub fn unavailable(reason: impl Display) -> Self {
         Failure::retry_later(format!("the mail server is unavailable: {reason}")).into()
     }
 
-    /// The server did not answer at this stage.
     pub fn unanswered(stage: SmtpStage, reason: impl Display) -> Self {
         match stage {
             SmtpStage::Sender => Self::unavailable(reason),
@@ -53,12 +49,11 @@ impl SmtpFailure {
         }
     }
 
-    /// The server does not take this mail now, or did not say whether it took it.
+    /// The server deferred this mail, or its answer was lost.
     fn deferred(reason: impl Display) -> Self {
         Failure::retry(format!("the mail server did not take it: {reason}")).into()
     }
 
-    /// The server refused it for good, or refuses us.
     pub fn refused(refusal: Refusal, reason: impl Display) -> Self {
         Self {
             failure: Failure::permanent(format!("the mail server refused it: {reason}")),
@@ -66,13 +61,12 @@ impl SmtpFailure {
         }
     }
 
-    /// The meaning of an answer, or of its absence.
     pub fn of(error: &Error, stage: SmtpStage, recipients: &[Address]) -> Self {
         let reason = without_addresses(&error.to_string(), recipients);
         let words = reason.replace(ADDRESS, "");
         let Some(code) = error.status().map(u16::from) else {
             return match stage {
-                // It offers no encryption or login of the kind that is set.
+                // The server lacks the encryption or login that is set.
                 SmtpStage::Sender if error.is_client() => Self::refused(Refusal::Account, reason),
                 _ => Self::unanswered(stage, reason),
             };
@@ -81,7 +75,7 @@ impl SmtpFailure {
         if error.is_permanent() {
             return Self::refused(refusal, reason);
         }
-        // RFC 5321, 3.8: with 421 the server closes the connection, whatever it was sent.
+        // RFC 5321, 3.8: 421 closes the connection, whatever the command.
         match refusal == Refusal::Account || code == 421 || is_system_failure(code, &words) {
             true => Self::unavailable(reason),
             false => Self::deferred(reason),
@@ -89,8 +83,8 @@ impl SmtpFailure {
     }
 }
 
-/// Answers about the server itself, which takes nothing then: the status of the mail system (RFC 3463, 3.4), except 4.3.4, a message that
-/// is too big; and a full storage (RFC 5321, 4.2.3).
+/// Whether the mail system itself fails: its status codes (RFC 3463, 3.4) except 4.3.4, a message too big; and full
+/// storage (RFC 5321, 4.2.3).
 fn is_system_failure(code: u16, words: &str) -> bool {
     match enhanced_status(code, words) {
         Some((subject, detail)) => subject == 3 && detail != 4,
@@ -98,8 +92,7 @@ fn is_system_failure(code: u16, words: &str) -> bool {
     }
 }
 
-/// Servers repeat the address that they refuse, or the part before its `@`. Invisible characters are left out: they could reverse the
-/// words beside them.
+/// Removes addresses and their local parts, and invisible characters, which could reverse the text around them.
 fn without_addresses(reason: &str, recipients: &[Address]) -> String {
     let is_local_part = |word: &str| {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());

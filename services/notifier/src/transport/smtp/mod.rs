@@ -1,6 +1,7 @@
-//! SMTP: hands messages to the mail server. Each channel has a few connections; one connection carries one mail or a short burst.
+//! SMTP: sends messages to the mail server. Each channel has a few connections, each for one mail or a short burst.
 //!
-//! lettre's pool is not used: its timeout covers connecting only, and it keeps a connection whose transaction was given up halfway.
+//! lettre's pool is unsuitable: its timeout covers only connecting, and it keeps connections with unfinished
+//! transactions.
 
 mod channel;
 mod connection;
@@ -41,30 +42,25 @@ use crate::{
     storage::Handover,
 };
 
-/// How long a connection waits for the next mail of a burst.
+/// Idle timeout of a connection.
 const BURST_PAUSE: Duration = Duration::from_secs(1);
-/// The most mails with an attachment in memory at once. lettre holds an attachment as base64, formats it and signs a copy: up to four
-/// times its size.
+/// Mails with attachments in memory at once. lettre needs up to four times an attachment's size.
 const MAX_ATTACHMENTS: usize = 2;
 
-/// The mail server, as all channels use it.
 pub struct Smtp {
     settings: SmtpSettings,
     hello: ClientId,
     tls: Option<TlsParameters>,
-    /// Connections between two mails of a burst, the latest last.
+    /// Idle connections, the latest last.
     idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
     attachments: Semaphore,
-    /// Cancelled when no message may be begun any more.
+    /// Cancelled once no new message may start.
     stop: CancellationToken,
 }
 
 impl Smtp {
-    /// For this server, and mails from this domain, which is our HELO unless another is set; no connection is opened yet.
-    ///
-    /// # Errors
-    ///
-    /// If the connections are to be encrypted and there is no usable root certificate, or the domain is no host's name.
+    /// Opens no connection yet. HELO is `sender_domain` unless set. Fails if that is no host name, or TLS has no
+    /// usable root certificate.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
         let of_sender = || hello(sender_domain).map_err(anyhow::Error::msg);
         let hello = settings.smtp_helo.clone().map_or_else(of_sender, Ok);
@@ -78,13 +74,10 @@ impl Smtp {
         })
     }
 
-    /// Sends the message that `write` makes, unless there is none to send any more. It is written only once it can be sent: hundreds of
-    /// mails may wait, and each would be held in memory.
+    /// Sends the message that `write` makes, if any. It is written only once it can be sent, because hundreds of
+    /// mails may wait.
     ///
-    /// # Errors
-    ///
-    /// If it cannot be written, or the mail server refuses it, is unavailable, or does not answer in time. In the last case it may have
-    /// taken the mail even so.
+    /// After a timeout the server may still have accepted the mail.
     pub async fn send<E: From<SmtpFailure>, Writing: Future<Output = Result<Option<Message>, E>>>(
         &self,
         channel: &SmtpChannel,
@@ -92,7 +85,7 @@ impl Smtp {
         write: impl FnOnce() -> Writing,
     ) -> Result<Handover, E> {
         let permits = async {
-            // Attachments first: a mail that waits for memory must not take a connection from mails without one.
+            // Memory first: a mail that waits for it must not hold a connection.
             let memory = match attachment {
                 Attachment::Wanted => self.attachments.acquire().await.ok(),
                 Attachment::LeftOut => None,
@@ -128,8 +121,8 @@ impl Smtp {
         }
     }
 
-    /// Closes the connections whose burst is over, until `stop`; then all of them, and begins no message any more. Messages on a
-    /// connection go on, within its timeouts.
+    /// Closes idle connections until `stop`, then all of them, and starts no new message. Messages in flight end
+    /// within their timeouts.
     pub async fn run(&self, stop: CancellationToken) {
         while stop.run_until_cancelled(sleep(BURST_PAUSE)).await.is_some() {
             self.quit_idle_for(BURST_PAUSE).await;
@@ -151,11 +144,11 @@ impl Smtp {
         done.ok_or_else(|| Failure::retry_later("the notifier stops before it is sent").into())
     }
 
-    /// Nothing that happens after the server took the mail is a failure.
+    /// Nothing that fails after the server's acceptance is an error.
     async fn hand_over(&self, envelope: &Envelope, content: &[u8]) -> Result<(), SmtpFailure> {
         let deadline = Instant::now() + self.settings.smtp_timeout;
         let mut kept = self.idle().pop();
-        // A server may close a connection between two mails: then it is another.
+        // The server may have closed it since the last mail.
         if let Some((smtp, _)) = &mut kept
             && timeout_at(deadline, smtp.test_connected()).await != Ok(true)
         {
@@ -178,7 +171,7 @@ impl Smtp {
     }
 }
 
-/// None where connections are not encrypted: a host without root certificates needs none then.
+/// None without TLS, which then needs no root certificates.
 fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameters>> {
     if settings.smtp_tls == TlsMode::None {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What a refusal is about: our account, or this mail and its recipient. Servers tell them apart by an enhanced status code (RFC 3463) and
-//! by words, of which the relays that people use have their own. The tests have these words.
+//! Cause of a rejection: our account, or this mail and its recipient. Servers use enhanced status codes (RFC 3463)
+//! and texts; popular relays have their own, which the tests list.
 
 use std::sync::LazyLock;
 
@@ -7,20 +7,17 @@ use regex_lite::Regex;
 
 use super::failure::SmtpStage;
 
-/// What a refusal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Us: the server takes nothing of this sender, login or host, or no more today.
+    /// Our sender, login or host, or a sending limit.
     Account,
-    /// The recipient: there is no such address.
     NoSuchAddress,
-    /// This mail: its size, its content, or a mailbox that takes nothing of ours.
+    /// This mail: its size or content, or a mailbox that rejects it.
     Mail,
-    /// The server does not say.
     Unknown,
 }
 
-/// About us, whatever the status code says: the sender, and what it may send.
+/// About our sender, whatever the status code.
 static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(helo|ehlo)\b|fully[- ]qualified (host|domain)",
@@ -31,7 +28,7 @@ static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| {
         r"\b(sending|submission|sender|outbound|daily|hourly|monthly|messaging) (\w+ )?(quota|limits?)\b",
     ])
 });
-/// About us, unless the status code names the recipient. These words come of no address and no content: none is part of one.
+/// About us, unless the status code names the recipient. These words occur in no address and no content.
 static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\brelay(ing)? (access )?(denied|rejected|refused|prohibited|disallowed|(is )?not)\b",
@@ -53,7 +50,7 @@ static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
         r"too much mail from|limit for sending|\bmail from (must|this (ip|host|domain))\b|\brelaying to\b.{0,20}denied|to send on behalf",
     ])
 });
-/// About the recipient, whatever else is said.
+/// About the recipient, whatever else the text says.
 static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"recipient address rejected|recipient not found|recipient (does not|doesn't|is not) accept",
@@ -63,7 +60,6 @@ static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| {
         r"\bsend (e-?mails? |mail |messages )?to (this|the) (address|distribution|list)\b",
     ])
 });
-/// About this mail.
 static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\bsize\b|too (large|big|long)\b|\battachments?\b|file ?(name|type)s?\b|executable|\bbanned: ",
@@ -71,7 +67,7 @@ static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| {
         r"\bspam(my)?\b|spamassassin|\b(urls?|uris?|links?|body)\b",
     ])
 });
-/// About us, where nothing else is said: what lists of senders say, and what is proven of one.
+/// About us if nothing else matches: blocklists and sender authentication.
 static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(black|block|deny) ?-?list(ed|s|ing)?\b|blocked using|\blisted (at|by|in|on)\b|\bdnsbl\b|\brbl\b",
@@ -79,11 +75,11 @@ static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| {
         r"poor reputation|(your|sender'?s?) (ip|server|host|network|domain)\b",
     ])
 });
-/// About an address that does not exist, of servers without enhanced codes.
+/// About a missing address, from servers without enhanced codes.
 static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[r"\b(user|mailbox|recipient|account|address|unknown|unrouteable|inbox|exist)\b"])
 });
-/// They refuse other things by the same numbers. To go on trying an address costs little, to give up a good one costs a subscriber.
+/// Other causes with the same codes. Retrying a missing address is cheap; dropping a good one loses a subscriber.
 static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&[
         r"\b(sender|policy|message|full|quota|denied|blocked|listed|reputation|authentication|administrative)\b",
@@ -96,11 +92,11 @@ fn pattern(alternatives: &[&str]) -> Regex {
 }
 
 impl Refusal {
-    /// What a refusal is about, for now or for good. The words hold no address.
+    /// Cause of a temporary or final rejection. `words` holds no address.
     pub fn of(code: u16, words: &str, stage: SmtpStage) -> Self {
-        // Behind "said:" it may repeat what the recipient's server said, which anybody may have written.
+        // After "said:" follows the recipient's server, whose text anyone may control.
         let words = words.split(" said:").next().unwrap_or_default();
-        // Before a recipient is named an answer is about nobody but us.
+        // Before a recipient is named, an answer can only be about us.
         if stage == SmtpStage::Sender || is_about_our_account(code, words) {
             return Self::Account;
         }
@@ -111,9 +107,9 @@ impl Refusal {
         };
         match status {
             Some((2, 3)) => Self::Mail,
-            // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that takes nothing.
+            // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that accepts nothing.
             Some((1, _) | (2, 1)) => no_such_address,
-            // Exchange Online says of an unknown recipient that no route leads there.
+            // Exchange Online's code for an unknown recipient.
             Some((4, 1)) if words.to_lowercase().contains("recipient address rejected") => no_such_address,
             Some((2 | 4 | 6, _) | (3, 4) | (7, 12 | 123..=138)) => Self::Mail,
             _ if ABOUT_RECIPIENT.is_match(words) || ABOUT_MAIL.is_match(words) => Self::Mail,
@@ -131,7 +127,7 @@ impl Refusal {
 
 fn is_about_our_account(code: u16, words: &str) -> bool {
     let status = enhanced_status(code, words);
-    // Refusals of our login (RFC 4954, 6).
+    // Rejected logins (RFC 4954, 6).
     if matches!(code, 530 | 534 | 535 | 538) || (code >= 500 && status.is_some_and(is_ours)) {
         return true;
     }
@@ -140,8 +136,8 @@ fn is_about_our_account(code: u16, words: &str) -> bool {
         && !ABOUT_RECIPIENT.is_match(words)
 }
 
-/// Status codes about the sender's address, the system that takes mails, and what is proven of us (RFC 3463, RFC 7372), and those of Gmail
-/// and Exchange Online.
+/// Codes about the sender's address, the mail system and sender authentication (RFC 3463, RFC 7372), and those of
+/// Gmail and Exchange Online.
 fn is_ours(status: (u16, u16)) -> bool {
     matches!(
         status,
@@ -154,7 +150,7 @@ fn is_ours(status: (u16, u16)) -> bool {
     )
 }
 
-/// The subject and the detail of the first status code of its class in an answer's words (RFC 3463, 2).
+/// Subject and detail of the first enhanced status code in a text that matches the class of `code` (RFC 3463, 2).
 pub fn enhanced_status(code: u16, words: &str) -> Option<(u16, u16)> {
     words.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');

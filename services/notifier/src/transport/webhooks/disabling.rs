@@ -1,16 +1,16 @@
-//! Disabling of an endpoint: since when it fails, and whether that, or its answer, switches it off.
+//! Disables endpoints that fail for too long, or ask for it.
 
 use site_broker::endpoint_state::EndpointState;
 use time::{Duration, OffsetDateTime};
 use webhooks::SendingError;
 
-/// For how long an endpoint may fail without a single success.
+/// Time without a success until an endpoint is disabled.
 const GIVE_UP_AFTER: Duration = Duration::days(5);
 
-/// Failures that lie further apart say nothing of the time between.
+/// A longer gap between failures starts the count anew.
 const FAILURE_WINDOW: Duration = GIVE_UP_AFTER;
 
-/// The state after one more attempt. What is switched off stays so until the operator switches it on.
+/// State after an attempt. A disabled endpoint stays disabled until the operator enables it.
 pub fn next_state(
     before: &EndpointState,
     sent: &Result<(), SendingError>,

@@ -1,12 +1,12 @@
-//! Erasures: when a receiver by a recipe is told that a person was erased. A lead may be on its way to it in the moment in which its person
-//! is erased, at whichever notifier, and is in the stream no more: an erasure that overtook it would find nothing to erase.
+//! Delays erasures for receivers by recipe. Any notifier may still be sending a lead when its person is erased,
+//! although the stream no longer has it. An erasure that overtook the lead would find nothing to erase.
 
 use std::time::Duration;
 
 use site_broker::RetryPolicy;
 
-/// How long an erasure waits, 75 s by default: by then a delivery that was begun before it has ended ([`webhooks::DELIVERY_TIMEOUT`]),
-/// and a vendor's search finds what it was told. No clock decides: those of machines differ.
+/// Delay of an erasure, 75 s by default: longer than a delivery ([`webhooks::DELIVERY_TIMEOUT`]) and a vendor's
+/// search index take. Comparing timestamps would fail, because clocks differ.
 pub fn pause(retries: RetryPolicy) -> Duration {
     15 * retries.initial_backoff
 }
@@ -17,7 +17,7 @@ mod tests {
 
     use super::*;
 
-    /// By then a vendor's search finds what it was told last.
+    /// Time until a vendor's search finds new records.
     const UNTIL_FOUND: Duration = Duration::from_secs(15);
 
     #[test]

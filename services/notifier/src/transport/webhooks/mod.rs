@@ -1,4 +1,4 @@
-//! An endpoint's events: each is sent as the endpoint wants it, and remembered, unless the endpoint was switched off.
+//! Delivers events to one endpoint and records the attempts, unless it is disabled.
 
 mod disabling;
 mod erasures;
@@ -26,18 +26,17 @@ use crate::{
     storage::{EndpointRecords, Handover, PersonOrder, Repeat},
 };
 
-/// How long an event is left alone while an earlier one of the same person is under way.
+/// Retry interval while an earlier event of the person is in progress.
 const ORDER_PAUSE: Duration = Duration::from_millis(500);
-/// How long an endpoint that refuses our credentials is left alone.
+/// Pause of an endpoint that rejects our credentials.
 pub const HOLD: Duration = Duration::from_secs(60 * 60);
 
-/// One endpoint, and what its deliveries work with.
 pub struct Webhook {
     pub name: String,
     pub consumer: String,
     sender: WebhookSender,
     has_resumes: bool,
-    /// Where each person's events go in the order in which they came.
+    /// Set if each person's events must stay in order.
     order: Option<PersonOrder>,
     notifier: Arc<Notifier>,
     endpoints: Arc<EndpointRecords>,
@@ -45,8 +44,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// What an endpoint gets, by its sender. By a recipe each person's events go in the order in which they came: what it writes
-    /// into a CRM is a state, which the last one decides.
+    /// Recipes keep each person's events in order: the last one decides what is in a CRM.
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
@@ -69,9 +67,8 @@ impl Webhook {
         }
     }
 
-    /// One attempt at one event.
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        // The form of a check is no lead.
+        // A check's form is no lead.
         if delivery.person.is_synthetic() {
             return Outcome::Delivered;
         }
@@ -93,7 +90,7 @@ impl Webhook {
         }
     }
 
-    /// What becomes of an event that is not its person's next.
+    /// The outcome if the event must wait for an earlier one.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
         if delivery.attempt == 1 && delivery.event_type == Some(EventType::PersonErased) {
@@ -111,7 +108,7 @@ impl Webhook {
         }
     }
 
-    /// Later events of the person wait no longer for one that is given up.
+    /// Records dead letters, so that later events of the person can go on.
     async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
         let is_given_up = match &outcome {
             Outcome::Failed(failure) => match failure.remedy {
@@ -156,7 +153,7 @@ impl Webhook {
         }
     }
 
-    /// Has the broker hand out none of the endpoint's events for an hour; then one asks again.
+    /// Pauses the endpoint's consumer for an hour; the next event then probes it.
     async fn hold(&self, refusal: &SendingError) {
         tracing::error!(
             endpoint = self.name,
@@ -168,7 +165,6 @@ impl Webhook {
         }
     }
 
-    /// Sends it, and notes what that says of the endpoint.
     async fn send_now(&self, outgoing: &Outgoing) -> Result<(), SendingError> {
         let now = OffsetDateTime::now_utc();
         let (host, port) = self.sender.address();
@@ -204,7 +200,7 @@ impl Webhook {
         sent
     }
 
-    /// A link to the event's résumé, made anew for each attempt, where its recipe may want one.
+    /// An expiring résumé link, new for each attempt, if the recipe may use it.
     async fn resume_link(&self, delivery: &Delivery) -> Result<Option<String>, Failure> {
         if !self.has_resumes {
             return Ok(None);
@@ -220,8 +216,6 @@ impl Webhook {
             .map_err(|error| Failure::retry(format!("the link to the résumé cannot be signed: {error}")))
     }
 
-    /// Updates the endpoint's state: records since when it fails, and switches it off when it asks for that or has failed
-    /// for too long.
     async fn update_state(&self, sent: &Result<(), SendingError>, now: OffsetDateTime) {
         let change = |before: &EndpointState| next_state(before, sent, now);
         match self.endpoints.change_state(&self.name, change).await {

@@ -1,9 +1,9 @@
-//! What relays that people use say, word for word but for addresses, and what it is about.
+//! Texts of popular relays, verbatim except for addresses, with their causes.
 
 use super::Refusal::{self, Account, Mail, NoSuchAddress, Unknown};
 use crate::transport::smtp::failure::SmtpStage;
 
-/// The answers to a recipient, or to a content, which most relays give either way.
+/// Answers to RCPT TO or to the content; most relays use the same for both.
 const ANSWERS: &[(&str, Refusal, &[&str])] = &[
     (
         "Gmail",
