@@ -58,8 +58,7 @@ impl WebhookSender {
     ///
     /// # Errors
     ///
-    /// If the address is invalid or a private one that is not allowed, a secret is malformed, or the recipe is wrong
-    /// (with its line).
+    /// If the address is invalid or not allowed, a secret is malformed, or the recipe is wrong (with its line).
     pub fn new(
         endpoint: &Endpoint,
         client: &WebhookClient,
@@ -74,8 +73,8 @@ impl WebhookSender {
     fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
         let no_address = "its url is no address such as https://crm.example/hooks";
         let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address)?;
-        // The client uses `Uri`, a stricter grammar. Both must find the same host, or the check for private addresses
-        // is void.
+        // The client parses with `Uri`, which is stricter. Both must find the same host, or the check for private
+        // addresses is void.
         let uri: Uri = url.as_str().parse().map_err(|_| no_address)?;
         if uri.host() != url.host_str() {
             return Err(no_address.to_owned());

@@ -57,7 +57,6 @@ use self::{
 
 /// Mails in flight per channel: enough to keep its connections busy while the broker answers.
 const MAILS_AT_ONCE: usize = 40;
-/// Newsletter mails in flight.
 const SENDINGS_AT_ONCE: usize = 16;
 /// Webhooks in flight per endpoint.
 const WEBHOOKS_AT_ONCE: usize = 4;

@@ -1,5 +1,5 @@
-//! Recipes: files of the installation that define the requests of an endpoint with the format `template`, and what
-//! its answers mean (docs/webhooks.md).
+//! Recipes: files that define the requests of endpoints with the format `template`, and what answers mean
+//! (docs/webhooks.md).
 
 mod answers;
 mod context;

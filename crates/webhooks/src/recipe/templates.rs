@@ -1,5 +1,5 @@
-//! The templates of a recipe (minijinja). Each value is escaped for its place, so that a visitor's text cannot end a
-//! JSON string or change a path.
+//! The templates of a recipe (minijinja). Each value is escaped for its place: a visitor's text cannot end a JSON
+//! string or change a path.
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error as _};
 

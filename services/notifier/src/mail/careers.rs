@@ -1,5 +1,4 @@
-//! Mails of an application: the application to the recruiters, and an acknowledgement by which the applicant can
-//! check the résumé.
+//! Mails of an application, to the recruiters and to the applicant.
 
 use minijinja::{Value, context};
 use site_events::{
@@ -19,8 +18,8 @@ use super::{
     wording,
 };
 
-/// The recruiters' mail. It has an expiring link to the résumé, signed for each attempt, and the file itself if it is
-/// small.
+/// The recruiters' mail, with an expiring link to the résumé and the file itself if it is small. Each attempt signs a
+/// new link.
 pub async fn application(
     context: &MailContext,
     event: &Event<CareersApplied>,

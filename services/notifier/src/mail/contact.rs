@@ -1,4 +1,4 @@
-//! Mails of a contact message: a lead to sales, and an acknowledgement to the visitor.
+//! Mails of a contact message, to sales and to the visitor.
 
 use minijinja::context;
 use site_events::{Channel, Event, event::ContactReceived};

@@ -43,10 +43,14 @@ pub struct Mail {
     pub values: Value,
 }
 
+/// An attached file.
 #[derive(Clone)]
 pub struct File {
+    /// File name.
     pub name: String,
+    /// Media type.
     pub content_type: String,
+    /// The bytes.
     pub content: Vec<u8>,
 }
 
@@ -143,8 +147,8 @@ fn attached(file: File) -> Result<SinglePart, MailError> {
         .body(file.content))
 }
 
-/// Conversation of a channel. Mails of one person and conversation refer to the same message, which was never sent,
-/// so that mail programs group them (RFC 5322, 3.6.4).
+/// Mails of one person and conversation refer to the same message, which was never sent. Mail programs group them by
+/// it (RFC 5322, 3.6.4).
 fn conversation(channel: Channel) -> &'static str {
     match channel {
         Channel::SalesLead => "sales",

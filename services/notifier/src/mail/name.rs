@@ -1,5 +1,5 @@
-//! Checks whether an entered name plainly is one. Anyone can type a stranger's address into a form: the name must not
-//! carry a link, a telephone number or an advertisement there.
+//! Checks whether an entered name plainly is one. Anyone can type a stranger's address into a form. The name must not
+//! carry a link, a telephone number or an advertisement to it.
 
 use icu_properties::{
     CodePointMapData,
@@ -9,7 +9,7 @@ use icu_properties::{
 
 const MAX_CHARACTERS: usize = 40;
 const MAX_WORDS: usize = 4;
-/// A longer chain is a sentence.
+/// More hyphens chain a sentence.
 const MAX_HYPHENS: usize = 3;
 /// East Asian scripts write no spaces: a longer text is a sentence.
 const MAX_EAST_ASIAN_CHARACTERS: usize = 16;
@@ -104,7 +104,6 @@ fn is_word(word: &str) -> bool {
         && !characters.split(|c| is_letter(*c)).any(is_pile)
 }
 
-/// Whether words of a script use this letter or mark.
 fn is_written_with(c: char, script: Script) -> bool {
     let scripts = ScriptWithExtensions::new();
     scripts.has_script(c, script)

@@ -1,4 +1,4 @@
-//! Newsletter mails: confirmation, welcome with the unsubscribe link, and goodbye.
+//! Newsletter mails, except issues.
 
 use minijinja::context;
 use site_events::{

@@ -36,7 +36,6 @@ pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
     Some(Mailbox::new(Some(wording::one_line(name)), address))
 }
 
-/// One of our addresses, with the company's name.
 pub fn ours(context: &MailContext, address: &Address) -> Mailbox {
     Mailbox::new(Some(context.brand.name.clone()), address.clone())
 }

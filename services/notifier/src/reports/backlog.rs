@@ -128,7 +128,6 @@ impl Round {
     }
 }
 
-/// Exports the latest values of a metric, unless they are stale.
 fn export(last: &Arc<Mutex<Round>>, metric: &'static str, unit: &'static str, description: &'static str) {
     let (last, meter) = (last.clone(), metrics::meter());
     let gauge = meter.f64_observable_gauge(metric);

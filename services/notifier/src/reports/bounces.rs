@@ -7,7 +7,7 @@ use site_events::{
 };
 use visitor::EmailAddress;
 
-/// Publishes a bounce with the mail server's reason. The event id makes repeated calls publish it once.
+/// Repeated calls publish one event, because its id is derived from the delivery's.
 pub async fn publish_bounce(
     publisher: &Publisher,
     delivery: &Delivery,

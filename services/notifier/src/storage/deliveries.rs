@@ -84,7 +84,7 @@ impl Deliveries {
         })
     }
 
-    /// Runs `send` unless a delivery record exists, then holds the event until the record is written: without the
+    /// Runs `send` unless a delivery record exists, then holds the event until the record is written. Without the
     /// record another process would send it again. A duplicate in this process waits for the first.
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,

@@ -26,7 +26,6 @@ const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(100))
     .with_max_times(40)
     .with_jitter();
-/// Interval between writes of attempts.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Timeout of the last write at a stop.
 const LAST_WRITE: Duration = Duration::from_secs(2);

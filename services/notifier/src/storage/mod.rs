@@ -1,5 +1,4 @@
-//! Storage in the broker: deliveries, mails per visitor, webhook endpoints, newsletter issues, and the events
-//! themselves.
+//! Access to the KV buckets and the event stream of the broker.
 
 mod counted_mails;
 mod deliveries;

@@ -38,7 +38,6 @@ impl PersonOrder {
         }
     }
 
-    /// Whether the person has no earlier event in progress.
     pub async fn is_next(&self, delivery: &Delivery) -> Result<bool, Failure> {
         let floor = self.floor().await?;
         Ok(floor + 1 >= delivery.sequence || !self.any_open_before(delivery, floor).await?)

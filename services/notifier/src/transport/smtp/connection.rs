@@ -1,5 +1,4 @@
-//! Connections to the mail server by lettre, over our own socket: lettre does not set `TCP_NODELAY`, which costs 40
-//! ms per mail.
+//! Connections of lettre over our own socket: lettre does not set `TCP_NODELAY`, which costs 40 ms per mail.
 
 use std::time::Duration;
 

@@ -83,8 +83,8 @@ impl SmtpFailure {
     }
 }
 
-/// Whether the mail system itself fails: its status codes (RFC 3463, 3.4) except 4.3.4, a message too big; and full
-/// storage (RFC 5321, 4.2.3).
+/// Whether the mail system itself fails: codes 4.3.x (RFC 3463, 3.4) except 4.3.4, a message too big. Without a code,
+/// 452 means full storage (RFC 5321, 4.2.3).
 fn is_system_failure(code: u16, words: &str) -> bool {
     match enhanced_status(code, words) {
         Some((subject, detail)) => subject == 3 && detail != 4,

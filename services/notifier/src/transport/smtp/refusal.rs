@@ -136,8 +136,8 @@ fn is_about_our_account(code: u16, words: &str) -> bool {
         && !ABOUT_RECIPIENT.is_match(words)
 }
 
-/// Codes about the sender's address, the mail system and sender authentication (RFC 3463, RFC 7372), and those of
-/// Gmail and Exchange Online.
+/// Codes about the sender's address, the mail system and sender authentication (RFC 3463, RFC 7372). Gmail and
+/// Exchange Online have more.
 fn is_ours(status: (u16, u16)) -> bool {
     matches!(
         status,
@@ -150,7 +150,7 @@ fn is_ours(status: (u16, u16)) -> bool {
     )
 }
 
-/// Subject and detail of the first enhanced status code in a text that matches the class of `code` (RFC 3463, 2).
+/// Subject and detail of the first enhanced status code of the class of `code` (RFC 3463, 2).
 pub fn enhanced_status(code: u16, words: &str) -> Option<(u16, u16)> {
     words.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
