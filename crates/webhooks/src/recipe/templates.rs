@@ -26,7 +26,7 @@ pub enum Place {
     Path,
     /// In a header: unchanged.
     Header,
-    /// In a form field: the whole form is encoded later; none is empty.
+    /// In a form field: unchanged, because the form is encoded as a whole. None becomes empty.
     Field,
     /// In JSON: as JSON.
     Json,

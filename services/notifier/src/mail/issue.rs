@@ -12,8 +12,8 @@ use super::{
     wording,
 };
 
-/// The mail, identical at every attempt. It has one-click unsubscribe (RFC 8058), `List-Id` (RFC 2919), and
-/// `Feedback-ID`, by which receivers group complaints per issue.
+/// The mail, identical at every attempt. It has one-click unsubscribe (RFC 8058) and `List-Id` (RFC 2919). Receivers
+/// count complaints per issue by `Feedback-ID`.
 ///
 /// # Errors
 ///

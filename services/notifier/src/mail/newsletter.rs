@@ -36,7 +36,7 @@ pub fn confirmation(
     })
 }
 
-/// The welcome. It and all later mails have one-click unsubscribe.
+/// The welcome, with one-click unsubscribe.
 pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Result<Mail, MailError> {
     let unsubscribe_links = context.links.unsubscribe_links(&event.subject, event.time);
     let values = context! { unsubscribe => unsubscribe_links.page };
@@ -48,7 +48,7 @@ pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Res
     })
 }
 
-/// The goodbye, with a link to undo it.
+/// The goodbye, which says how to subscribe again.
 pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Mail, MailError> {
     let to = visitor(None, &event.data.email)?;
     Ok(Mail {

@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Strings like addresses, mostly ones on which rules may disagree.
+    /// Strings that some rules for addresses accept and others may reject.
     fn look_alikes() -> impl Strategy<Value = String> {
         prop_oneof![
             r"[a-z.]{1,6}@[a-z0-9.-]{1,8}",

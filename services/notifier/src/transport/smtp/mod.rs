@@ -171,7 +171,7 @@ impl Smtp {
     }
 }
 
-/// None without TLS, which then needs no root certificates.
+/// None without TLS, so that such a host needs no root certificates.
 fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameters>> {
     if settings.smtp_tls == TlsMode::None {
         return Ok(None);
