@@ -1,4 +1,4 @@
-//! A bucket of files of any size, by the same client: where `sitectl` keeps backups.
+//! S3 bucket for files of any size, where `sitectl` keeps backups.
 
 use std::{error::Error, time::Duration};
 
@@ -13,37 +13,37 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::{CONNECT_TIMEOUT, ResumeStoreError, S3Settings, authorised};
 
-/// Size of a part of a large file, which has 10,000 parts at most.
+/// Part size of a large file. S3 allows 10,000 parts per file.
 const PART_BYTES: usize = 16 * 1024 * 1024;
-/// How long a part may take: nobody waits for a backup, and it goes over whatever line there is. The SDK ends a transfer on which
-/// nothing moves long before.
+/// Timeout per part. It is generous because backups may use a slow line; the SDK aborts stalled transfers much
+/// earlier.
 const PART_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
-/// A bucket of files.
+/// Bucket of backup files.
 #[derive(Clone)]
 pub struct Bucket {
     client: Client,
     name: String,
 }
 
-/// A file as the bucket lists it.
+/// File as the bucket lists it.
 #[derive(Debug, Clone)]
 pub struct ListedFile {
-    /// Where it lies.
+    /// Key in the bucket.
     pub key: String,
-    /// How large it is.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was stored.
+    /// Time of the last write.
     pub stored: OffsetDateTime,
 }
 
 impl Bucket {
-    /// A client for the bucket; nothing is sent yet.
+    /// Client for the bucket. This sends no request.
     pub fn new(settings: &S3Settings) -> Self {
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .operation_attempt_timeout(PART_TIMEOUT)
-            // Left unsaid, that of résumés would hold.
+            // Otherwise the operation timeout of résumés (from [`authorised`]) would apply.
             .disable_operation_timeout();
         let config = authorised(settings).timeout_config(timeouts.build());
         Self {
@@ -52,12 +52,12 @@ impl Bucket {
         }
     }
 
-    /// What it is called.
+    /// Name of the bucket.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Every file, in the order of their keys.
+    /// Lists every file, ordered by key.
     ///
     /// # Errors
     ///
@@ -80,11 +80,11 @@ impl Bucket {
         Ok(files)
     }
 
-    /// Opens a file; `None` where there is none under this key.
+    /// Opens a file; `None` if the key does not exist.
     ///
     /// # Errors
     ///
-    /// If the store answers anything but the file or its absence.
+    /// If the store returns an error other than "no such key".
     pub async fn open(&self, key: &str) -> Result<Option<impl AsyncRead + Unpin + use<>>, ResumeStoreError> {
         let get = self.client.get_object().bucket(&self.name).key(key);
         match get.send().await {
@@ -94,11 +94,11 @@ impl Bucket {
         }
     }
 
-    /// Stores a file, in parts where it is large. Before this succeeds nothing of it is there.
+    /// Stores a file, in parts if it is large. The file appears only once the upload completes.
     ///
     /// # Errors
     ///
-    /// If the content cannot be read, or the store did not take it.
+    /// If the content cannot be read or the store rejects it.
     pub async fn put(&self, key: &str, mut content: impl AsyncRead + Unpin) -> Result<(), ResumeStoreError> {
         let first = next_part(&mut content).await?;
         if first.len() == PART_BYTES {
@@ -140,11 +140,11 @@ impl Bucket {
             .map_err(|error| failed("put the file's parts together", &error))
     }
 
-    /// Removes a file; removing what is not there is a success.
+    /// Removes a file. A missing file is a success.
     ///
     /// # Errors
     ///
-    /// If the store did not say that it is gone.
+    /// If the store does not confirm the removal.
     pub async fn delete(&self, key: &str) -> Result<(), ResumeStoreError> {
         let delete = self.client.delete_object().bucket(&self.name).key(key);
         let deleted = delete.send().await;
@@ -154,12 +154,11 @@ impl Bucket {
     }
 }
 
-/// A call failed.
 fn failed<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkError<E>) -> ResumeStoreError {
     ResumeStoreError::of_settings("BACKUP_S3", action, error)
 }
 
-/// As much as a part holds, or what is left.
+/// Reads the next part; the last one is shorter, or empty.
 async fn next_part(content: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ResumeStoreError> {
     let mut part = Vec::new();
     let read = content.take(PART_BYTES as u64).read_to_end(&mut part).await;

@@ -1,17 +1,17 @@
-//! Address of the store, checked while the settings are read.
+//! Address of the store, checked when the settings are read.
 
 use http::Uri;
 
-/// Takes an address such as `https://s3.example.com`.
+/// Parses an address such as `https://s3.example.com`.
 ///
 /// # Errors
 ///
-/// If it is no such address, or it is of HTTPS and this machine has no authorities to know the store by.
+/// If it is no HTTP(S) address, or it is HTTPS and this machine has no root certificates.
 pub fn endpoint(raw: &str) -> Result<String, &'static str> {
     let uri: Option<Uri> = raw.parse().ok();
     match uri.as_ref().and_then(Uri::scheme_str) {
         Some("http") => Ok(raw.to_owned()),
-        // Without any, the store's client panics, or takes every certificate for a forged one.
+        // Without root certificates the S3 client panics or rejects every certificate.
         Some("https") if rustls_native_certs::load_native_certs().certs.is_empty() => Err(
             "this machine has no root certificates, by which the store would be known; on Debian they are in the package ca-certificates",
         ),

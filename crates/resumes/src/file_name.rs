@@ -1,14 +1,14 @@
-//! File names, made fit to be read by people, and to be put into headers and file systems.
+//! File names, made safe for people, headers and file systems.
 
 use visitor::invisible;
 
-/// The longest file name kept, in characters.
+/// In characters.
 const MAX_CHARACTERS: usize = 120;
-/// What a file without a name is called.
+/// Name for files without one.
 pub(crate) const NAMELESS: &str = "resume";
 
-/// The last part of a file name as its owner calls it, for people to read: without characters that nobody sees, which
-/// could make it read as another name, and without the dots and spaces at its ends, which file systems drop or hide files by.
+/// Last part of a file name, for people to read. Invisible characters go, because they can disguise the name. Dots
+/// and spaces at the ends go, because file systems drop them or hide the file.
 pub fn readable_file_name(raw: &str) -> String {
     let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();
@@ -20,12 +20,12 @@ pub fn readable_file_name(raw: &str) -> String {
     }
 }
 
-/// Control characters, what nobody sees of a text, and joiners: an ending that holds one is another.
+/// Includes joiners, which could disguise a file extension.
 fn is_invisible(c: char) -> bool {
     c.is_control() || invisible::is_invisible(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// The last part of a file name with nothing in it that a header or a file system could take for something else.
+/// Last part of a file name in ASCII letters, digits, `.`, `-` and `_`, safe in headers and file systems.
 pub fn safe_file_name(raw: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let readable = readable_file_name(raw);

@@ -1,4 +1,4 @@
-//! The HTTP client of the store: by TLS where the address says so.
+//! HTTP client of the store, with TLS for `https://` addresses.
 
 use aws_sdk_s3::config::SharedHttpClient;
 use aws_smithy_http_client::{
@@ -7,8 +7,8 @@ use aws_smithy_http_client::{
 };
 use site_service::tls::CaFile;
 
-/// A client that trusts the system's authorities, and those of the file besides. For a store in clear text none are read: a machine
-/// may have none.
+/// Client that trusts the system's authorities and those of the CA file. An `http://` store needs none, since a
+/// machine may have none installed.
 pub fn client(endpoint: &str, ca_file: Option<&CaFile>) -> SharedHttpClient {
     let authorities = match ca_file {
         None => TrustStore::default().with_native_roots(!endpoint.starts_with("http://")),

@@ -8,50 +8,48 @@ use visitor::PersonId;
 
 use crate::file_name::{NAMELESS, safe_file_name};
 
-/// What every key begins with.
 const FOLDER: &str = "resumes/";
 
-/// `resumes/<person>/<attempt>`: of one length, and with no word of the visitor's in it.
+/// `resumes/<person>/<attempt>`: fixed length, and without visitor input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeKey(String);
 
 impl ResumeKey {
-    /// The key of a new upload. The id is unique per attempt, so that two uploads never share a key, not even under
-    /// one idempotency key.
+    /// Key of a new upload. Each attempt has its own id, so that two uploads under one idempotency key never share a
+    /// key.
     pub fn new(person: &PersonId, attempt: Uuid) -> Self {
         Self(format!("{}{attempt}", Self::prefix(person)))
     }
 
-    /// A key as the bucket lists it, or as an event tells it.
+    /// Key from a bucket listing or an event.
     pub fn known(key: String) -> Self {
         Self(key)
     }
 
-    /// What all keys of one person begin with.
     pub(crate) fn prefix(person: &PersonId) -> String {
         format!("{FOLDER}{person}/")
     }
 
-    /// The attempt that uploaded it, safe to name a folder.
+    /// The attempt's id, safe as a folder name.
     pub fn attempt(&self) -> String {
         let [_, attempt] = self.parts();
         attempt.map_or_else(|| NAMELESS.to_owned(), safe_file_name)
     }
 
-    /// The person in it; `None` where it is none of ours.
+    /// The person; `None` for a foreign key.
     pub fn person(&self) -> Option<PersonId> {
         let [person, _] = self.parts();
         person?.to_owned().try_into().ok()
     }
 
-    /// When its upload began: the attempt's id is of version 7 (RFC 9562, 5.7).
+    /// When the upload began, from the attempt's UUIDv7 (RFC 9562, 5.7).
     pub fn uploaded(&self) -> Option<OffsetDateTime> {
         let attempt: Uuid = self.attempt().parse().ok()?;
         let (seconds, _) = attempt.get_timestamp()?.to_unix();
         OffsetDateTime::from_unix_timestamp(seconds.try_into().ok()?).ok()
     }
 
-    /// What the upload's record is called: `<person>.<attempt>`.
+    /// Name of the upload's record: `<person>.<attempt>`.
     pub(crate) fn upload_id(&self) -> String {
         let [person, attempt] = self.parts();
         let or_unknown = |part: Option<&str>| part.unwrap_or("unknown").to_owned();
@@ -63,7 +61,6 @@ impl ResumeKey {
         &self.0
     }
 
-    /// Person and attempt.
     fn parts(&self) -> [Option<&str>; 2] {
         let mut parts = self.0.strip_prefix(FOLDER).unwrap_or_default().splitn(2, '/');
         let mut next = || parts.next().filter(|part| !part.is_empty());

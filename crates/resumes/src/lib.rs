@@ -1,4 +1,4 @@
-//! The S3 bucket of résumés: their keys, storing, presigned URLs.
+//! S3 bucket of résumés: keys, uploads, presigned URLs.
 //!
 //! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
 
@@ -49,11 +49,11 @@ pub use objects::ObjectInfo;
 pub use store_error::ResumeStoreError;
 pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 
-/// How long the store may take over one operation, with all its attempts; the careers service's grace period counts on it.
+/// Timeout of one operation with all its attempts. The careers service's grace period depends on it.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Where the bucket is and who we are there.
+/// Address of the bucket and our credentials.
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
     /// Address of the S3-compatible store
@@ -77,7 +77,7 @@ pub struct S3Settings {
 }
 
 impl S3Settings {
-    /// The same store for links, which are signed for the address under which they are followed: this one, where it differs.
+    /// The same store with its public address, if it has one. Signatures of links include the host.
     pub fn for_links(&self, public_endpoint: Option<&str>) -> Self {
         let endpoint = public_endpoint.unwrap_or(&self.s3_endpoint);
         Self {
@@ -87,18 +87,18 @@ impl S3Settings {
     }
 }
 
-/// The bucket.
+/// Client of the bucket.
 #[derive(Clone)]
 pub struct ResumeStore {
     client: Client,
     bucket: String,
-    /// Where the store is, for spans.
+    /// For spans.
     address: Uri,
     puts: Histogram<f64>,
 }
 
 impl ResumeStore {
-    /// A client for the bucket; nothing is sent yet.
+    /// Client for the bucket. This sends no request.
     pub fn new(settings: &S3Settings) -> Self {
         Self::over(settings, Client::from_conf(authorised(settings).build()))
     }
@@ -116,22 +116,22 @@ impl ResumeStore {
         }
     }
 
-    /// Whether the bucket can be reached with our credentials.
+    /// Checks that our credentials reach the bucket.
     ///
     /// # Errors
     ///
-    /// If it is away, missing, or refuses our credentials.
+    /// If the store is unavailable, the bucket is missing, or our credentials are rejected.
     pub async fn check(&self) -> Result<(), ResumeStoreError> {
         let head = self.client.head_bucket().bucket(&self.bucket).send().await;
         head.map(drop)
             .map_err(|error| ResumeStoreError::new("find the bucket", &error))
     }
 
-    /// Creates the bucket where it is missing.
+    /// Creates the bucket if it is missing.
     ///
     /// # Errors
     ///
-    /// If it is missing and the store refuses to create it.
+    /// If the bucket is missing and the store does not create it.
     pub async fn ensure_bucket(&self) -> Result<(), ResumeStoreError> {
         if self.check().await.is_ok() {
             return Ok(());
@@ -144,12 +144,11 @@ impl ResumeStore {
         }
     }
 
-    /// Stores a spooled file. Its length is known and it can be read again, so the
-    /// client may repeat the request.
+    /// Stores a spooled file. Its length is known and it can be read again, so the client may retry.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or the store did not take it; it may have stored it even so.
+    /// If the file cannot be read or the store reports an error. The store may still have stored it.
     pub async fn put(
         &self,
         key: &ResumeKey,
@@ -169,7 +168,7 @@ impl ResumeStore {
         put
     }
 
-    /// The span of one call (OpenTelemetry's semantic conventions for AWS S3).
+    /// Span of one call (OpenTelemetry's semantic conventions for AWS S3).
     fn span(&self, method: &'static str) -> Span {
         error_span!(
             "call",
@@ -204,11 +203,11 @@ impl ResumeStore {
             .map_err(|error| ResumeStoreError::new("take the résumé", &error))
     }
 
-    /// Removes a résumé; removing what is not there is a success.
+    /// Removes a résumé. A missing one is a success.
     ///
     /// # Errors
     ///
-    /// If the store did not say that it is gone.
+    /// If the store does not confirm the removal.
     pub async fn delete(&self, key: &ResumeKey) -> Result<(), ResumeStoreError> {
         let delete = self.client.delete_object().bucket(&self.bucket);
         let deleted = delete.key(key.as_str()).send().await;
@@ -217,7 +216,7 @@ impl ResumeStore {
             .map_err(|error| ResumeStoreError::new("remove the résumé", &error))
     }
 
-    /// The keys of one person's résumés.
+    /// Keys of one person's résumés.
     ///
     /// # Errors
     ///
@@ -227,11 +226,11 @@ impl ResumeStore {
         Ok(keys.into_iter().map(ResumeKey::known).collect())
     }
 
-    /// A résumé's content.
+    /// Content of a résumé.
     ///
     /// # Errors
     ///
-    /// If it is not there, or not all of it arrived.
+    /// If it is missing or the download ends early.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
         let getting = self.object(key.as_str()).instrument(self.span("GetObject"));
         let missing = || ResumeStoreError::of_ours("give the résumé", &io::Error::from(ErrorKind::NotFound));
@@ -246,7 +245,7 @@ impl ResumeStore {
     }
 }
 
-/// How calls are made with our credentials.
+/// Client config with our credentials.
 fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     let credentials = Credentials::new(
         &settings.s3_access_key_id,
@@ -258,7 +257,7 @@ fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     config(settings).credentials_provider(credentials)
 }
 
-/// All but who we are.
+/// Client config without credentials.
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     let http = https::client(&settings.s3_endpoint, settings.s3_ca_file.as_ref());
     aws_sdk_s3::Config::builder()

@@ -1,4 +1,4 @@
-//! The bucket's objects as they are: what a backup takes and a restore brings back.
+//! Raw objects of the bucket, for backup and restore.
 
 use aws_sdk_s3::error::SdkError;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::{ResumeStore, ResumeStoreError};
 
-/// An object without its content.
+/// Key and type of an object, without its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectInfo {
-    /// Where it lies in the bucket.
+    /// Key in the bucket.
     pub key: String,
-    /// What its content is said to be.
+    /// Stored `Content-Type`.
     pub content_type: Option<String>,
 }
 
 impl ResumeStore {
-    /// All keys of the bucket that begin so, in their order.
+    /// Lists all keys with this prefix, in order.
     ///
     /// # Errors
     ///
@@ -34,11 +34,11 @@ impl ResumeStore {
         Ok(keys)
     }
 
-    /// An object and its content; `None` where there is none under this key.
+    /// Reads an object and its content; `None` if the key does not exist.
     ///
     /// # Errors
     ///
-    /// If the store answers anything but the object or its absence.
+    /// If the store returns an error other than "no such key".
     pub async fn object(&self, key: &str) -> Result<Option<(ObjectInfo, Vec<u8>)>, ResumeStoreError> {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let object = match get.send().await {
@@ -50,7 +50,7 @@ impl ResumeStore {
             key: key.to_owned(),
             content_type: object.content_type,
         };
-        // Room for all of it at once, and no second copy.
+        // Reserves the full size at once to avoid copies.
         let length = object.content_length.unwrap_or_default();
         let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         let read = object.body.into_async_read().read_to_end(&mut content).await;
@@ -62,13 +62,13 @@ impl ResumeStore {
     ///
     /// # Errors
     ///
-    /// If the store did not take it.
+    /// If the store rejects it.
     pub async fn restore(&self, info: &ObjectInfo, content: Vec<u8>) -> Result<(), ResumeStoreError> {
         let content_type = info.content_type.as_deref();
         self.put_object(&info.key, content_type, content.into()).await
     }
 
-    /// Whether the bucket holds no object; a missing one holds none.
+    /// Whether the bucket has no objects or does not exist.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Presigned URLs, by which recruiters download a résumé without credentials.
+//! Presigned URLs: recruiters download a résumé without credentials.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::{ResumeStore, ResumeStoreError, readable_file_name, safe_file_name};
 
 impl ResumeStore {
-    /// Presigned URL that downloads the résumé under its name until `lifetime` is over
-    /// (at most 7 days, a limit of the signature scheme).
+    /// Presigned URL that downloads the résumé under its name. It expires after `lifetime`, at most 7 days (a limit
+    /// of the signature scheme).
     ///
     /// # Errors
     ///
-    /// If `lifetime` is longer than that.
+    /// If `lifetime` is longer than 7 days.
     pub async fn presigned_url(
         &self,
         key: &str,
@@ -30,8 +30,7 @@ impl ResumeStore {
     }
 }
 
-/// How a browser names the file: as its owner does, or safely where it knows no other letters than ours (RFC 6266,
-/// appendix D).
+/// `Content-Disposition` with the original name, and an ASCII fallback for older clients (RFC 6266, appendix D).
 fn content_disposition(file_name: &str) -> String {
     let safe = safe_file_name(file_name);
     let readable = readable_file_name(file_name);

@@ -1,4 +1,4 @@
-//! Public access: whether the bucket is open to requests without credentials.
+//! Check whether the bucket is open to requests without credentials.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ use aws_sdk_s3::{
 use crate::{ResumeStore, ResumeStoreError, S3Settings, config};
 
 impl ResumeStore {
-    /// Whether anybody may list the bucket, or read what lies in it: asked without credentials.
+    /// Whether a request without credentials may list the bucket or read an object.
     ///
     /// # Errors
     ///
-    /// If the store answers neither yes nor no.
+    /// If the store answers neither success nor 401/403.
     pub async fn is_public(settings: &S3Settings) -> Result<bool, ResumeStoreError> {
         let anybody = Client::from_conf(config(settings).allow_no_auth().build());
         let anybody = Self::over(settings, anybody);
@@ -30,7 +30,6 @@ impl ResumeStore {
     }
 }
 
-/// Whether a request without credentials got an answer, and was not refused.
 fn is_allowed<T, E: Error + ProvideErrorMetadata + 'static>(
     answer: Result<T, SdkError<E>>,
 ) -> Result<bool, ResumeStoreError> {

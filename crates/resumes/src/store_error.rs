@@ -1,28 +1,27 @@
-//! What the store could not do, in a line that names the setting to look at.
+//! Errors of the store, with the setting to look at.
 
 use std::error::Error;
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use site_service::error_line;
 
-/// What the store could not do. The text is for logs and operators; it holds keys, never content.
+/// Failed operation on the store. The text is for logs and operators; it contains keys, never content.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}{}", .advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default())]
 pub struct ResumeStoreError {
-    /// What it could not do, without what to do about it.
+    /// What failed.
     pub problem: String,
-    /// What to do about it, with the settings to look at, where they may be to blame.
+    /// What to do, with the settings that may be wrong.
     pub advice: Option<String>,
     is_away: bool,
 }
 
 impl ResumeStoreError {
-    /// A call to the bucket of résumés failed.
     pub(crate) fn new<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkError<E>) -> Self {
         Self::of_settings("S3", action, error)
     }
 
-    /// A call to a bucket that the settings which begin so describe failed.
+    /// Error of a bucket whose settings start with this prefix.
     pub(crate) fn of_settings<E>(settings: &str, action: &str, error: &SdkError<E>) -> Self
     where
         E: Error + ProvideErrorMetadata + 'static,
@@ -37,7 +36,7 @@ impl ResumeStoreError {
         }
     }
 
-    /// The store began to answer and did not end.
+    /// The response broke off.
     pub(crate) fn cut_off(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             is_away: true,
@@ -45,7 +44,7 @@ impl ResumeStoreError {
         }
     }
 
-    /// It failed on our side, before the store was asked.
+    /// Error on our side, before a request.
     pub(crate) fn of_ours(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             problem: format!("the store could not {action}: {}", error_line(error)),
@@ -54,13 +53,12 @@ impl ResumeStoreError {
         }
     }
 
-    /// Whether the store itself is away: not reached, not answering, or 5xx.
+    /// Whether the store is unavailable: not reached, no response, or 5xx.
     pub fn is_away(&self) -> bool {
         self.is_away
     }
 }
 
-/// What is wrong, and what to do about it.
 fn reason<E>(settings: &str, error: &SdkError<E>) -> (String, Option<String>)
 where
     E: Error + ProvideErrorMetadata + 'static,
@@ -86,7 +84,7 @@ where
     }
 }
 
-/// What to do about an answer, where a setting may be to blame. The answer to HEAD has no code.
+/// Settings to look at for this status. A response to HEAD has no error code.
 fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
     Some(match (status, code) {
         (401 | 403, _) => {

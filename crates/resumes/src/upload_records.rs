@@ -1,7 +1,7 @@
-//! Upload records: which résumés are provisional, so that no crash leaves an orphan that nobody finds.
+//! Upload records: they mark provisional résumés, so that a crash leaves no orphan behind.
 //!
-//! A record is written before the upload and removed once the event is stored. What is left of an upload that was cut off is its
-//! record; `sitectl sweep` looks for its event and removes the résumé that has none.
+//! A record is written before the upload and removed once the event is stored. An interrupted upload leaves its
+//! record. `sitectl sweep` looks for the event and removes the résumé if there is none.
 
 use std::fmt::Display;
 
@@ -18,27 +18,27 @@ use site_broker::{
 
 use crate::ResumeKey;
 
-/// Why a record could not be written or removed.
+/// Failure to write or remove a record.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadRecordError {
     /// Another process has changed or removed it.
     #[error("the upload's record was changed by another process")]
     Conflict,
-    /// It is not known to be written.
+    /// The broker did not confirm the write.
     #[error("bucket {UPLOADS_BUCKET} cannot be used: {0}")]
     Away(String),
 }
 
-/// The record of one upload.
+/// Record of one upload.
 #[derive(Debug, Clone)]
 pub struct UploadRecord {
-    /// The résumé that is provisional.
+    /// The provisional résumé.
     pub key: ResumeKey,
-    /// What a change must name.
+    /// Expected revision of the next write.
     revision: u64,
 }
 
-/// The KV bucket of upload records.
+/// KV bucket of upload records.
 #[derive(Clone)]
 pub struct UploadRecords {
     context: Context,
@@ -46,11 +46,11 @@ pub struct UploadRecords {
 }
 
 impl UploadRecords {
-    /// Opens the bucket, which must be there.
+    /// Opens the existing bucket.
     ///
     /// # Errors
     ///
-    /// If it is away or not there.
+    /// If the bucket is unavailable or missing.
     pub async fn open(context: &Context) -> Result<Self, UploadRecordError> {
         let bucket = open_bucket(context, UPLOADS_BUCKET).await.map_err(away)?;
         Ok(Self {
@@ -59,31 +59,33 @@ impl UploadRecords {
         })
     }
 
-    /// Writes the record of an upload that is about to begin.
+    /// Writes the record, before the upload begins.
     ///
     /// # Errors
     ///
-    /// If it is not known to be written.
+    /// If the write is not confirmed.
     pub async fn begin(&self, key: &ResumeKey) -> Result<UploadRecord, UploadRecordError> {
         self.write(key, 0).await
     }
 
-    /// Removes the record: the résumé has an event, or is gone.
+    /// Removes the record, once the résumé has an event or is removed.
     ///
     /// # Errors
     ///
-    /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if it is not known to be gone.
+    /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if the removal is
+    /// not confirmed.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
         let id = record.key.upload_id();
         let ended = remove_entry(&self.context, &self.bucket, &id, record.revision);
         ended.await.map_err(not_changed)
     }
 
-    /// Claims the record of an upload that was cut off: from now on its upload cannot end it any more.
+    /// Claims the record of an interrupted upload, so that the upload can no longer end it.
     ///
     /// # Errors
     ///
-    /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if it is not known to be claimed.
+    /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if the claim is not
+    /// confirmed.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
         self.write(&record.key, record.revision).await
     }
@@ -97,7 +99,7 @@ impl UploadRecords {
         })
     }
 
-    /// The record that a message of the bucket's stream holds; `None` for a marker of one that was removed.
+    /// The record in a message of the bucket's stream; `None` for a deletion marker.
     pub fn record_of(&self, message: &StreamMessage) -> Option<UploadRecord> {
         message.subject.strip_prefix(&self.bucket.prefix)?;
         let key = String::from_utf8(message.payload.to_vec()).ok()?;
@@ -107,11 +109,11 @@ impl UploadRecords {
         })
     }
 
-    /// Whether the résumé still has a record: it is provisional, and its event may be stored in the next moment.
+    /// Whether the résumé still has a record. Its event may be stored at any moment.
     ///
     /// # Errors
     ///
-    /// If the broker does not say.
+    /// If the broker does not answer.
     pub async fn is_provisional(&self, key: &ResumeKey) -> Result<bool, UploadRecordError> {
         let value = read_value(&self.bucket, &key.upload_id()).await;
         Ok(value.map_err(away)?.is_some())
