@@ -1,7 +1,7 @@
-//! Answer cache: what was read for a plain request is sent again for a tenth of a second, without the disk.
+//! Answer cache: plain requests get the last answer for a tenth of a second, without reading the disk.
 //!
-//! That is long where many ask, and short where a release has just taken the place of the site. Afterwards one of many reads it
-//! anew; the others are sent the same for at most as long again, instead of reading it all at once.
+//! That helps under load and still shows a new release at once. After that time one request reads the file again. The
+//! others get the old answer for at most another tenth of a second, so that they do not all read at once.
 
 use std::{
     collections::HashMap,
@@ -21,13 +21,13 @@ use axum::{
 use crate::security_headers;
 
 const KEPT_FOR: Duration = Duration::from_millis(100);
-/// The largest answer that is kept: larger ones cost more to send than to read.
+/// Larger answers cost more to send than to read.
 const MAX_ANSWER_BYTES: usize = 128 * 1024;
-/// All that are kept: every page and script of a site twice as large as ours.
+/// Limit of all cached answers: twice the pages and scripts of our site.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Room for the file's headers and those that every answer has: a copy with less would have to find each header's place again.
+/// Room for the file's headers and the security headers. A smaller map would rehash on each copy.
 const MAX_HEADERS: usize = 24;
-/// Headers that make an answer depend on more than the address and the coding.
+/// Headers that make an answer depend on more than the path and the coding.
 const CONDITIONS: [HeaderName; 6] = [
     header::RANGE,
     header::IF_RANGE,
@@ -37,7 +37,7 @@ const CONDITIONS: [HeaderName; 6] = [
     header::IF_UNMODIFIED_SINCE,
 ];
 
-/// A form in which a file lies there (RFC 9110, 8.4.1).
+/// Content coding of a stored file (RFC 9110, 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Coding {
     Brotli,
@@ -46,8 +46,8 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// The coding that a request without conditions will be answered in, where that is plain: what weighs codings against each
-    /// other, or names none that we have, is for the file server to read.
+    /// Coding of the answer to a plain request. `None` leaves the choice to the file server: the request has
+    /// conditions or weights, or names no coding of ours.
     pub fn of_plain<B>(request: &Request<B>) -> Option<Self> {
         let headers = request.headers();
         let is_plain = request.method() == Method::GET
@@ -73,7 +73,7 @@ impl Coding {
     }
 }
 
-/// Answers by address and coding.
+/// Answers by path and coding.
 #[derive(Default)]
 pub(crate) struct AnswerCache(RwLock<Kept>);
 
@@ -83,24 +83,24 @@ struct Kept {
     bytes: usize,
 }
 
-/// The answers of one address.
+/// Answers of one path.
 type Codings = HashMap<Coding, Answer>;
 
 struct Answer {
     headers: HeaderMap,
     body: Bytes,
     read: Instant,
-    /// Somebody reads it anew.
+    /// Another request is already reading the file again.
     is_read_again: AtomicBool,
 }
 
 impl AnswerCache {
-    /// The answer that is kept for this address, if it is still to be used. Without one, whoever asks is to read it.
+    /// The cached answer, if it is still valid. After `None` the caller must read the file.
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.is_to_be_used(answer.read.elapsed()))
     }
 
-    /// The same, unless it is old enough to be read anew: whoever gets none need not do so.
+    /// The cached answer, if it is fresh. After `None` the caller need not read the file.
     pub fn get_fresh(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.read.elapsed() < KEPT_FOR)
     }
@@ -111,7 +111,7 @@ impl AnswerCache {
         is_used(answer).then(|| answer.to_response())
     }
 
-    /// The same answer, which is kept with the headers of every answer if it is a whole file that is no larger than what is kept.
+    /// Caches the answer with all its headers and returns it. Only small, whole files are cached.
     pub async fn keep(&self, path: String, coding: Coding, answer: Response) -> Response {
         let length = answer.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -158,7 +158,7 @@ impl Answer {
         }
     }
 
-    /// Whether it is, at this age.
+    /// Of those that ask after [`KEPT_FOR`], the first gets `false` and must read the file.
     fn is_to_be_used(&self, age: Duration) -> bool {
         age < KEPT_FOR || age < 2 * KEPT_FOR && self.is_read_again.swap(true, Ordering::Relaxed)
     }
@@ -206,7 +206,7 @@ mod tests {
     async fn told(site: &Router, request: Request<Body>) -> (HeaderMap, String) {
         let answer = site.clone().oneshot(request).await.expect("an answer");
         let (mut parts, body) = answer.into_parts();
-        // What is read has them from whoever sends it.
+        // Uncached answers get these headers from the caller.
         security_headers::add(&mut parts.headers);
         let body = to_bytes(body, MAX_ANSWER_BYTES).await.expect("a body");
         (parts.headers, String::from_utf8(body.into()).expect("text"))
@@ -231,7 +231,7 @@ mod tests {
                 .into_iter()
                 .collect();
             let once = told(&site, asked("/about", &headers)).await;
-            // What the file server would say, which reads whatever comes with a condition.
+            // The condition bypasses the cache.
             let condition = (header::IF_MODIFIED_SINCE, "Thu, 01 Jan 1970 00:00:00 GMT");
             let read = told(&site, asked("/about", &[&headers[..], &[condition]].concat())).await;
             let again = told(&site, asked("/about", &headers)).await;

@@ -1,10 +1,10 @@
-//! Canonical path: of all that name the same file, the one by which it is served. Under any other one the browser would show a page
-//! whose scripts know nothing of that address.
+//! Canonical path: the one address of a file. At another address the browser would load a page whose scripts do not
+//! know that address.
 
-/// The path in its one spelling (RFC 3986, 6.2.2 and 6.2.3): what is unreserved and the slash stand there as they are, and there is one
-/// slash between two names and none behind the last. None for a path that climbs, which names no file.
+/// Canonical spelling of a path (RFC 3986, 6.2.2 and 6.2.3). Unreserved characters and slashes are decoded, and
+/// repeated or trailing slashes removed. `None` for a path with `..`.
 ///
-/// It begins with one slash, so it names no other host.
+/// The result begins with exactly one slash, so it cannot name another host.
 pub(crate) fn of(path: &str) -> Option<String> {
     let plain = decoded(path);
     let names = plain.split('/').filter(|name| !matches!(*name, "" | "."));
@@ -22,7 +22,7 @@ pub(crate) fn of(path: &str) -> Option<String> {
     Some(canonical)
 }
 
-/// The path with what needs no coding decoded, once. All other characters stay as they were sent: no page has one in its name.
+/// Decodes unreserved characters and slashes, once. Other characters stay encoded: no page has one in its name.
 fn decoded(path: &str) -> String {
     let mut pieces = path.split('%');
     let mut plain = pieces.next().unwrap_or_default().to_owned();

@@ -1,31 +1,30 @@
-//! Content Security Policies: what a browser may load and run for a page, and for a file that is opened alone.
+//! Content Security Policies of pages, and of files opened alone.
 
 use anyhow::Context;
 use axum::http::HeaderValue;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-/// For answers that are no page: nothing may be loaded or framed.
+/// For answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// For pictures and films that are opened alone: the browser shows them on a page of its own.
+/// For pictures and films opened alone, which the browser shows on a page of its own.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
 
-/// What pages hold that their policy has to name.
+/// Sources that the policy of pages must name.
 pub struct PageSources {
     pub script_hashes: Vec<String>,
     pub style_hashes: Vec<String>,
     pub frame_sources: Vec<String>,
-    /// Names of policies of Trusted Types.
+    /// Names of Trusted Types policies.
     pub trusted_type_policies: Vec<String>,
 }
 
 impl PageSources {
-    /// The policy of all pages.
     ///
     /// # Errors
     ///
-    /// If a source holds what no header can.
+    /// If a source contains characters that are invalid in a header.
     pub fn policy(&self) -> anyhow::Result<HeaderValue> {
         let policy = [
             "default-src 'none'".to_owned(),
@@ -44,7 +43,7 @@ impl PageSources {
             "form-action 'self'".to_owned(),
             "frame-ancestors 'none'".to_owned(),
             "require-trusted-types-for 'script'".to_owned(),
-            // A remote that is loaded anew makes its policy anew.
+            // A reloaded remote creates its policy again.
             match &self.trusted_type_policies[..] {
                 [] => "trusted-types 'none'".to_owned(),
                 names => format!("trusted-types {} 'allow-duplicates'", names.join(" ")),
@@ -54,7 +53,7 @@ impl PageSources {
     }
 }
 
-/// The policy of a drawing that is opened alone, and holds these styles; none where it holds none.
+/// Policy of a drawing opened alone, for its inline styles; `None` without styles.
 pub fn of_drawing<'a>(styles: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
     let hash = |style| format!("sha256-{}", STANDARD.encode(Sha256::digest(style)));
     let hashes: Vec<String> = styles.map(hash).collect();
@@ -67,7 +66,7 @@ fn listed(hashes: &[String]) -> String {
     hashes.iter().map(|hash| format!(" '{hash}'")).collect()
 }
 
-/// The policy of a file that is neither a page nor a drawing with styles, by its name.
+/// Policy of a file by its extension. Pages, and drawings with styles, have their own.
 pub fn of_file(path: &str) -> HeaderValue {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
         Some("avif" | "jpg" | "mp4" | "png" | "webm" | "webp") => MEDIA,

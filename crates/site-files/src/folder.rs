@@ -4,11 +4,11 @@ use std::{fs, path::Path};
 
 use anyhow::Context;
 
-/// The paths of all files on the site, as in `/assets/main.js`.
+/// Paths of all files on the site, such as `/assets/main.js`.
 ///
 /// # Errors
 ///
-/// If the folder or one below it cannot be read.
+/// If a folder cannot be read.
 pub fn files(folder: &Path) -> anyhow::Result<Vec<String>> {
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;

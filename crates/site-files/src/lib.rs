@@ -1,7 +1,6 @@
-//! Static file server: serves what the front ends' build wrote, for the gateway and `services/web`.
+//! Static file server for the front ends' build, used by the gateway and `services/web`.
 //!
-//! [`Site`] answers a folder's pages and files, the same wherever it lies, [`security_headers`] says what browsers are told about
-//! every answer.
+//! [`Site`] serves a folder's pages and files; [`security_headers`] adds the headers of every answer.
 
 mod answer_cache;
 mod canonical_path;

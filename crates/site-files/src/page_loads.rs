@@ -1,4 +1,4 @@
-//! Counter of page loads by route. It knows no visitor: a route is a page's path, or [`NOT_FOUND`].
+//! Counter of page loads by route, without visitor data. A route is a page's path or [`NOT_FOUND`].
 
 use std::collections::HashMap;
 
@@ -6,23 +6,22 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::metrics;
 
-/// Route of every address that is no page. Strangers choose addresses, so no other label comes of one.
+/// Route of all other addresses. One label for all of them bounds the number of series.
 const NOT_FOUND: &str = "not-found";
-/// Headers by which a browser says that nobody looks at the page yet.
+/// Request headers that mark a prefetch.
 const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 
-/// Counter of page loads, with the label of each page.
 pub struct PageLoads {
     counter: Counter<u64>,
     routes: HashMap<String, Route>,
     not_found: Route,
 }
 
-/// Labels of a route.
 pub type Route = [KeyValue; 1];
 
 impl PageLoads {
-    /// Counter for the pages among these files. Each begins at zero, because an increase is only seen over a first value.
+    /// Counters for the pages among these files. Each starts at zero, because an increase is only seen after a first
+    /// value.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a String>) -> Self {
         let description = "Pages that were loaded, without prefetches";
         let counter = metrics::counter("site.page.loads", "{page}", description);
@@ -38,7 +37,7 @@ impl PageLoads {
         loads
     }
 
-    /// The route that this request is counted under; none if it asks for no page, or is a prefetch.
+    /// Route to count for this request; `None` for a prefetch or a file that is no page.
     pub fn route_of<B>(&self, request: &Request<B>) -> Option<&Route> {
         let path = request.uri().path();
         let is_load =
@@ -46,7 +45,7 @@ impl PageLoads {
         is_load.then(|| self.routes.get(path).unwrap_or(&self.not_found))
     }
 
-    /// Counts an answer to it, unless it leads elsewhere or failed.
+    /// Counts an answer, except redirects and failures.
     pub fn count(&self, route: &Route, answer: StatusCode) {
         if matches!(
             answer,
@@ -61,7 +60,6 @@ fn route(name: &str) -> Route {
     [KeyValue::new("route", name.to_owned())]
 }
 
-/// The path at which a file is served as a page.
 fn path_of_page(file: &str) -> Option<&str> {
     if file == "/index.html" {
         return Some("/");

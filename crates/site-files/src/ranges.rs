@@ -1,4 +1,4 @@
-//! Ranges: which `Range` counts (RFC 9110, 13.1.5 and 14.2). Any other is ignored, because the whole answers every request.
+//! Range requests (RFC 9110, 13.1.5 and 14.2). An invalid `Range` is ignored and the whole file sent.
 
 #[cfg(test)]
 mod fuzz;
@@ -12,10 +12,10 @@ use axum::{
 use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
-/// Of every position in a file; more might be none that fits a number.
+/// Enough for every position in a file, and always fits in 64 bits.
 const MAX_DIGITS: usize = 18;
 
-/// A file, or the part of it that is asked for.
+/// Serves a file or the requested part of it.
 pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     ignore_all_but_one_range(&parts.method, &mut parts.headers);
@@ -45,14 +45,13 @@ async fn send(files: &ServeDir, request: Request) -> Response {
     files.clone().oneshot(request).await.into_response()
 }
 
-/// Whether the end of a file is asked for, so long. All of a shorter file is used then (RFC 9110, 14.1.2), which `ServeDir` does not
-/// know.
+/// A suffix longer than the file means the whole file (RFC 9110, 14.1.2). `ServeDir` answers 416 instead.
 fn is_end(range: &HeaderValue) -> bool {
     let length = range.as_bytes().strip_prefix(b"bytes=-");
     length.is_some_and(|length| length != b"0")
 }
 
-/// Removes a `Range` that is not one range of bytes, or is not asked with GET.
+/// Removes a `Range` unless it is a single byte range of a GET.
 fn ignore_all_but_one_range(method: &Method, headers: &mut HeaderMap) {
     let mut asked = headers.get_all(header::RANGE).iter();
     let counts = match (asked.next(), asked.next()) {
@@ -64,7 +63,7 @@ fn ignore_all_but_one_range(method: &Method, headers: &mut HeaderMap) {
     }
 }
 
-/// `bytes=` and first and last position, first alone, or a length from the end.
+/// Accepts `bytes=first-last`, `bytes=first-` and `bytes=-length`.
 fn is_one_range(value: &[u8]) -> bool {
     let mut positions = value
         .strip_prefix(b"bytes=")
@@ -78,13 +77,13 @@ fn is_one_range(value: &[u8]) -> bool {
     }
 }
 
-/// A number as `ServeDir` reads it, which answers 416 to what it cannot read.
+/// Numbers that `ServeDir` can parse. It answers 416 to all others.
 fn is_number(digits: &[u8]) -> bool {
     let leads_with_zero = digits.len() > 1 && digits.starts_with(b"0");
     (1..=MAX_DIGITS).contains(&digits.len()) && !leads_with_zero && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a condition holds for what these headers are of: it names its strong entity tag, or exactly its date.
+/// Whether `If-Range` matches: the same strong entity tag, or exactly the same date.
 fn if_range_holds(condition: &HeaderValue, headers: &HeaderMap) -> bool {
     let names = |validator| headers.get(validator) == Some(condition);
     let is_weak = condition.as_bytes().starts_with(b"W/");

@@ -4,7 +4,6 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::content_security_policy;
 
-/// The headers that every answer carries.
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (
         header::X_CONTENT_TYPE_OPTIONS,
@@ -32,7 +31,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// Adds the headers; a page has set its own content security policy already.
+/// Adds the headers. A Content-Security-Policy already set by the page stays.
 pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, value);

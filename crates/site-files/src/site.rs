@@ -1,5 +1,5 @@
-//! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Addresses of pages have
-//! no `.html`; files are compressed ahead of time.
+//! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Page addresses
+//! have no `.html`. Files are compressed at build time.
 
 use std::{
     collections::HashMap,
@@ -30,28 +30,27 @@ use crate::{
     ranges,
 };
 
-/// What the front ends' build says of the site it made.
+/// Routing table, written by the front ends' build.
 const ROUTES: &str = "_routes.json";
-/// The routes of the home page and of everything else.
 const HOME: &str = "/";
 const FILES: &str = "/{*path}";
-/// Where remotes lie, each in a folder of its name. The shell's pages know nothing of them, nor they of the pages.
+/// Path of the remotes, each in a folder of its name. Remotes and the shell's pages are independent.
 pub(crate) const REMOTES: &str = "/remotes/";
-/// `Cache-Control` of files whose names carry a hash.
+/// `Cache-Control` of files with a hash in their name.
 const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// `Cache-Control` of everything else.
+/// `Cache-Control` of all other files.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// Every file may lie there compressed, too.
+/// Every file may have compressed variants.
 const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
-/// What ends the type of every text: what the site is built of is UTF-8 (RFC 6838, section 4.2.1).
+/// All texts of the site are UTF-8 (RFC 6838, section 4.2.1).
 const ENCODING: &str = "; charset=utf-8";
 
-/// The longest name that is looked for on the disk: some are lengthened by `.html` and `.br`, and file systems end at 255 bytes.
+/// Longest file name looked up. `.html` and `.br` may be appended, and file systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 240;
-/// The same of a whole path; Linux ends at 4,096.
+/// Longest path looked up. Linux allows 4,096 bytes.
 const MAX_PATH_BYTES: usize = 2_000;
-/// Below the remotes no page is asked for: a script that a page wanted needs no other page instead.
+/// Below [`REMOTES`] a script gets a short text, not a not-found page.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
@@ -67,13 +66,13 @@ pub struct Site {
     loads: PageLoads,
 }
 
-/// The page for addresses below a prefix that name nothing.
+/// Not-found page of a path prefix.
 struct NotFound {
     prefix: String,
     page: ServeFile,
 }
 
-/// The page for an address that is gone from a time on.
+/// Page for an address that is gone from a given time.
 struct Gone {
     /// Since 1970.
     since: Duration,
@@ -94,7 +93,7 @@ struct RoutesFile {
     frame_sources: Vec<String>,
 }
 
-/// An address that only leads on; with parameters, such as `page=2`, only where all of them are in the query.
+/// Redirect of an address. With parameters (`page=2`), it applies only if the query has all of them.
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
@@ -112,12 +111,12 @@ struct NotFoundEntry {
 #[derive(Deserialize)]
 struct GoneEntry {
     path: String,
-    /// In seconds since 1970.
+    /// Seconds since 1970.
     since: u64,
     page: String,
 }
 
-/// The page that a parameter of the query chooses instead of the one at its path.
+/// Page that a query parameter selects instead of the one at this path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Variant {
@@ -125,16 +124,17 @@ struct Variant {
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
-    /// Where the page's form leads, which posts to the page's own address because it knows no more of the query.
+    /// Target of the page's form, which posts to the page's own address because the build does not know the rest of
+    /// the query.
     posts_to: Option<String>,
 }
 
 impl Site {
-    /// Reads the routing table of a folder that the build wrote, and the drawings in it.
+    /// Reads the site that the build wrote to this folder.
     ///
     /// # Errors
     ///
-    /// If the folder holds no site that our build wrote.
+    /// If the folder holds no valid site.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let table = folder.join(ROUTES);
         let wrong = || format!("{} cannot be read", table.display());
@@ -153,7 +153,7 @@ impl Site {
                 prefix: entry.prefix,
             })
             .collect();
-        // The closest prefix speaks first.
+        // The longest prefix wins.
         not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
         let gone = routes.gone.into_iter().map(|entry| {
             let since = Duration::from_secs(entry.since);
@@ -183,7 +183,7 @@ impl Site {
         })
     }
 
-    /// Serves every address that no other route takes.
+    /// Serves every address that no other route matches.
     pub fn router(self: Arc<Self>) -> Router {
         Router::new()
             .route(HOME, get(serve).post(redirect_post))
@@ -191,7 +191,7 @@ impl Site {
             .with_state(self)
     }
 
-    /// What [`Self::router`] would answer at once, with its route and the headers of every answer: a file that was read a moment ago.
+    /// Cached answer of [`Self::router`] with its route and all headers, if it is fresh.
     pub fn kept<B>(&self, request: &axum::http::Request<B>) -> Option<(&'static str, Response)> {
         let coding = Coding::of_plain(request)?;
         let path = request.uri().path();
@@ -238,7 +238,7 @@ impl Site {
         self.variants.iter().find(chosen)
     }
 
-    /// Each page has one address: its canonical path, without its `.html`.
+    /// Each page has one address: its canonical path without `.html`.
     fn redirect_target(&self, uri: &Uri) -> Option<String> {
         let path = uri.path();
         let canonical = canonical_path::of(path)?;
@@ -263,7 +263,7 @@ impl Site {
         })
     }
 
-    /// The policy of what is answered at a path. "Not modified" has no type, yet its headers replace those of the page kept.
+    /// Policy of the answer at a path. A 304 has no content type, but its headers replace those of the cached page.
     fn policy_of(&self, path: &str, content_type: Option<&HeaderValue>) -> HeaderValue {
         let is_page = match content_type {
             Some(kind) => kind.as_bytes().starts_with(b"text/html"),
@@ -297,7 +297,7 @@ fn time_since_1970() -> Duration {
         .unwrap_or_default()
 }
 
-/// A page that stands for another one, whole whatever the request's conditions are.
+/// Serves the whole page with another status and ignores the request's conditions.
 async fn page_with_status(
     page: &ServeFile,
     status: StatusCode,
@@ -348,7 +348,7 @@ async fn from_cache_or_disk(site: &Site, request: Request) -> Response {
     site.cache.keep(path, coding, answer).await
 }
 
-/// The answer, with the headers that go by its address and its kind.
+/// Adds the headers that depend on the path and the content type.
 async fn read(site: &Site, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let mut response = site.answer(request).await;
@@ -361,7 +361,7 @@ async fn read(site: &Site, request: Request) -> Response {
     let is_not_modified = response.status() == StatusCode::NOT_MODIFIED;
     let headers = response.headers_mut();
     if is_not_modified {
-        // As the answer has it that the browser kept (RFC 9110, 15.4.5).
+        // A 304 repeats the `Vary` of the full answer (RFC 9110, 15.4.5).
         headers.insert(header::VARY, VARY_BY_ENCODING);
     }
     headers.insert(header::CACHE_CONTROL, keep);
@@ -374,14 +374,14 @@ async fn read(site: &Site, request: Request) -> Response {
     response
 }
 
-/// The type of a text, with its encoding; none where it names one, or is no text.
+/// Content type with a charset; `None` if it has one or is no text.
 fn with_encoding(content_type: &HeaderValue) -> Option<HeaderValue> {
     let content_type = content_type.to_str().ok()?;
     let is_bare_text = content_type.starts_with("text/") && !content_type.contains(';');
     is_bare_text.then(|| HeaderValue::try_from(format!("{content_type}{ENCODING}")).ok())?
 }
 
-/// Redirects a form post with its query and its body (307, RFC 9110, 15.4.8).
+/// Redirects a form post with its query and body (307, RFC 9110, 15.4.8).
 async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     let target = site
         .variant_of(&uri)
@@ -392,13 +392,13 @@ async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     }
 }
 
-/// Whether browsers read a canonical path as one, not as the name of another host, which `/\` begins (WHATWG URL, 4.4, relative
+/// Whether browsers treat a canonical path as a path. After `/\` they read another host (WHATWG URL, 4.4, relative
 /// slash state).
 fn is_path_of_this_host(canonical: &str) -> bool {
     !canonical.starts_with("/\\")
 }
 
-/// Pages are asked for without their `.html`.
+/// Adds the `.html` that page addresses omit.
 fn file_of(path: &str) -> String {
     match path.rsplit_once('/') {
         Some(("", "")) => "/index.html".to_owned(),
@@ -407,12 +407,12 @@ fn file_of(path: &str) -> String {
     }
 }
 
-/// Whether a file could have this path at all: the disk's own refusal would look like a fault of ours.
+/// Whether a file can have this path. A longer one would fail in the file system and look like a server error.
 fn may_be_a_file(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES && path.split('/').all(|name| name.len() <= MAX_NAME_BYTES)
 }
 
-/// Files whose names carry a hash of their content.
+/// Files whose names contain a hash of their content.
 fn is_immutable(path: &str) -> bool {
     let of_a_remote = || {
         let (_, file) = path.strip_prefix(REMOTES)?.split_once('/')?;

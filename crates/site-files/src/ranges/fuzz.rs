@@ -1,4 +1,4 @@
-//! Fuzz target: which part of a file is asked for. How it is run: docs/testing.md.
+//! Fuzz target: range requests. How to run it: docs/testing.md.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn asked(runtime: &Runtime, method: &Method, headers: &[(HeaderName, HeaderValue
     })
 }
 
-/// A line is a `Range`, or behind a `?` an `If-Range`; `W` and `E` behind it stand for the date and the tag of the file.
+/// A line is a `Range`, or an `If-Range` after `?`, where `W` and `E` stand for the file's date and tag.
 fn headers(input: &[u8], whole: &Answer) -> Vec<(HeaderName, HeaderValue)> {
     let lines = input.split(|byte| *byte == b'\n');
     let headers = lines.filter_map(|line| {
@@ -62,7 +62,7 @@ fn headers(input: &[u8], whole: &Answer) -> Vec<(HeaderName, HeaderValue)> {
     headers.collect()
 }
 
-/// First and last position in a file of this size, by `bytes=first-last`; none where it names no part of it.
+/// First and last position of a range in a file of this size; `None` if it selects nothing.
 fn part(range: &str, bytes: usize) -> Option<(usize, usize)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let last_there_is = bytes.checked_sub(1)?;
