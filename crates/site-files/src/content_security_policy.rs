@@ -21,7 +21,6 @@ pub struct PageSources {
 }
 
 impl PageSources {
-    ///
     /// # Errors
     ///
     /// If a source contains characters that are invalid in a header.
