@@ -1,4 +1,4 @@
-//! The gRPC transport.
+//! gRPC API.
 
 use site_proto::careers::v1::{ApplyRequest, ApplyResponse, careers_service_server::CareersService};
 use site_service::{RequestId, drain::Drain};

@@ -21,7 +21,7 @@ const fn line(what: &'static str, max_characters: usize) -> TextRule {
     }
 }
 
-/// The text fields as they arrived; where one comes twice, the last counts.
+/// Text fields as received. The last value of a repeated field wins.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct RawForm {
     name: String,
@@ -47,7 +47,7 @@ impl RawForm {
     }
 }
 
-/// An application that can be answered.
+/// Valid application.
 #[derive(Debug)]
 pub struct Application {
     pub name: String,
@@ -59,7 +59,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// Reads the form; notes every field that is not right.
+    /// Parses the form and collects every invalid field.
     pub fn parse(form: &RawForm, violations: &mut Violations) -> Option<Self> {
         let name = violations.check("name", PersonName::parse(&form.name));
         let email = violations.check("email", EmailAddress::parse(&form.email));

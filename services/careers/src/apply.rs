@@ -1,5 +1,6 @@
-//! A visitor applies: the résumé is stored, then the event, then the answer is given.
-//! What is not committed leaves nothing behind; a résumé that was stored and has no event is left to the sweep.
+//! Application use case: store the résumé, then the event, then answer.
+//!
+//! An uncommitted application leaves nothing behind. The sweep removes a stored résumé without an event.
 
 use std::{collections::BTreeSet, io, path::PathBuf};
 
@@ -29,43 +30,35 @@ use crate::{
     upload::{UploadError, Uploads},
 };
 
-/// The field that the résumé's mistakes are told under.
+/// Form field of the résumé, for violations.
 const RESUME: &str = "resume";
 
-/// What this use case works with.
+/// Dependencies of the use case.
 pub struct Careers {
     pub publisher: Publisher,
     pub uploads: Uploads,
     pub person_key: PersonKey,
-    /// Folder of the temporary files.
     pub spool: PathBuf,
     pub verification: Verification,
     pub scanner: Option<Scanner>,
 }
 
-/// Why an application was not accepted.
+/// Reason why an application is rejected.
 pub enum ApplyError {
-    /// Fields that are not right.
     Invalid(Violations),
-    /// A résumé that is refused whatever the fields hold.
+    /// The résumé is rejected before the fields are validated.
     Resume(ResumeError),
-    /// The résumé holds a virus.
     Infected(Infected),
-    /// The idempotency key is not one.
     Key(InvalidIdempotencyKey),
-    /// The stream broke our protocol.
+    /// The client broke the protocol of the stream.
     Protocol(&'static str),
-    /// The stream itself broke.
+    /// The stream failed.
     Stream(Status),
-    /// The service was asked to stop, and there is no time left to receive the rest.
+    /// The service is stopping and has no time left to receive the rest.
     Stopping,
-    /// The résumé is larger than 10 MiB.
     TooLarge,
-    /// The résumé could not be spooled.
     Spool(io::Error),
-    /// The résumé could not be stored.
     Upload(UploadError),
-    /// The event could not be stored.
     Publish(PublishError),
 }
 
@@ -101,12 +94,12 @@ fn refused_resume(sentence: impl ToString) -> Status {
     violations.into_status()
 }
 
-/// Takes one application. Gives the id of its event.
+/// Processes one application and returns the id of its event.
 ///
 /// # Errors
 ///
-/// If a field or the résumé is not right, the stream breaks or is not committed in time before a stop, or what was sent is
-/// not known to be stored.
+/// If a field or the résumé is invalid, the stream breaks or is not committed in time before a stop, or storage is
+/// not confirmed.
 pub async fn apply(
     careers: &Careers,
     request_id: &RequestId,
@@ -145,25 +138,25 @@ pub async fn apply(
         .publisher
         .publish_submission(request_id, event_id, &person, applied, key.binding())
         .await;
-    // Whatever else came of it, the event that is stored may name this attempt's résumé or another's.
+    // After any other outcome a stored event may still name this résumé. The sweep decides.
     if let (Some(upload), Ok(Stored::New)) = (upload, &published) {
         careers.uploads.commit(upload).await;
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
 }
 
-/// A résumé that is what its name says.
+/// Résumé whose content matches its name.
 pub struct CheckedResume {
     pub spooled: Spooled,
     pub kind: ResumeKind,
     pub active_content: BTreeSet<ActiveContent>,
 }
 
-/// The application that the form and the résumé make.
+/// Validates form and résumé together.
 ///
 /// # Errors
 ///
-/// All that is wrong with both, or that the file cannot be read.
+/// All violations of both, or a failure to read the file.
 pub async fn validated(
     verification: &Verification,
     form: &RawForm,
@@ -186,7 +179,6 @@ pub async fn validated(
     }
 }
 
-/// The résumé, if its content is what its name says.
 async fn checked(
     verification: &Verification,
     spooled: Spooled,

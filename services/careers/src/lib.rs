@@ -1,8 +1,8 @@
-//! The careers service: takes applications and stores their résumés.
+//! Careers service: accepts applications and stores their résumés.
 //!
-//! The résumé is spooled to a temporary file while it arrives ([`receiving`], [`spool`]), its content must be
-//! what its name says ([`resume`]), a virus scanner has its say where there is one
-//! ([`scanner`]), and only a committed application is stored and published ([`apply`]).
+//! [`receiving`] spools the résumé to a temporary file ([`spool`]). [`resume`] checks that its content matches its
+//! name, and a virus scanner ([`scanner`]), if configured, scans it. Only a committed application is stored and
+//! published ([`apply`]).
 
 mod api;
 mod application;
@@ -36,18 +36,18 @@ use scanner::Scanner;
 pub use settings::Settings;
 use upload::Uploads;
 
-/// The running service.
+/// Running careers service.
 pub struct Service {
     server: GrpcServer,
     grace: Duration,
 }
 
 impl Service {
-    /// Connects to the broker and takes the port.
+    /// Connects to the broker and binds the port.
     ///
     /// # Errors
     ///
-    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
+    /// If a setting is invalid or a dependency does not answer. The error names it for the log.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
         tempfile::tempfile_in(&spool_dir).with_context(|| {
@@ -91,21 +91,21 @@ impl Service {
         })
     }
 
-    /// The port it listens on.
+    /// Listening port.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// What it answers, without its port: for callers in the same process.
+    /// Routes for callers in the same process.
     pub fn routes(&self) -> Routes {
         self.server.routes()
     }
 
-    /// Serves until `stop`, then finishes what is in flight.
+    /// Serves until `stop`, then finishes requests in flight.
     ///
     /// # Errors
     ///
-    /// If the server ends unasked.
+    /// If the server stops unexpectedly.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.server.run(Drain::new(stop, self.grace)).await
     }

@@ -1,4 +1,4 @@
-//! Takes internship applications over gRPC and stores their résumés.
+//! Careers service: accepts internship applications over gRPC and stores their résumés.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The stream of an application: its parts in whatever order they come, up to the commit.
+//! Stream of an application: its parts, in any order, up to the commit.
 
 use std::path::Path;
 
@@ -14,7 +14,6 @@ use crate::{
     spool::{Spool, Spooled},
 };
 
-/// The stream's parts up to the commit.
 pub struct Committed {
     pub form: RawForm,
     pub resume: Option<Spooled>,
@@ -22,11 +21,11 @@ pub struct Committed {
     pub idempotency_key: String,
 }
 
-/// Receives an application, its résumé into this folder. What comes without a commit leaves nothing there.
+/// Receives an application and spools its résumé to this folder. Without a commit no file remains.
 ///
 /// # Errors
 ///
-/// If the stream breaks, or is none of our protocol, or the résumé is too large or cannot be spooled.
+/// If the stream breaks or violates the protocol, or the résumé is too large or cannot be spooled.
 pub async fn receive(
     folder: &Path,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,

@@ -1,4 +1,4 @@
-//! Virus scanner: résumés are scanned by clamd, with its command INSTREAM
+//! Virus scanner: clamd scans résumés with its INSTREAM command
 //! (<https://docs.clamav.net/manual/Usage/Scanning.html>).
 
 use std::{io, path::Path, time::Duration};
@@ -16,24 +16,24 @@ use tokio::{
 const NOT_SCANNED: &str = "not_scanned";
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A clamd on the network. Each scan has a connection of its own.
+/// Address of clamd. Each scan opens its own connection.
 pub struct Scanner {
     address: String,
     timeout: Duration,
     scans: Counter<u64>,
 }
 
-/// The scanner found a virus. The sentence is the visitor's to read.
+/// The scanner found a virus. The visitor sees this sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("A virus was found in this file. Please choose another one.")]
 pub struct Infected;
 
 impl Scanner {
-    /// A scanner at this `host:port`, and the timeout of a scan. Nothing is sent yet.
+    /// Scanner at `host:port`. This opens no connection.
     pub fn new(address: String, timeout: Duration) -> Self {
         let description = "Résumés that were handed to the virus scanner";
         let scans = metrics::counter("site.resume.scans", "{file}", description);
-        // Whoever watches sees the first one only as an increase over none.
+        // Monitoring sees the first increment only after a zero.
         scans.add(0, &[KeyValue::new("outcome", NOT_SCANNED)]);
         Self {
             address,
@@ -42,11 +42,11 @@ impl Scanner {
         }
     }
 
-    /// Scans a file. Without a verdict the file counts as not scanned: an application is worth more than a scan.
+    /// Scans a file. Without a verdict it counts as not scanned: losing an application is worse than missing a scan.
     ///
     /// # Errors
     ///
-    /// If the scanner found a virus.
+    /// If the scanner finds a virus.
     pub async fn scan(&self, file: &Path) -> Result<Scan, Infected> {
         let answer = timeout(self.timeout, self.ask(file)).await;
         let (outcome, scan) = match answer.unwrap_or_else(|late| Err(late.into())) {
@@ -67,7 +67,7 @@ impl Scanner {
         scan
     }
 
-    /// Sends the file in chunks, each behind its length; an empty one is the end.
+    /// Sends the file in chunks, each after its length. An empty chunk ends it.
     async fn ask(&self, file: &Path) -> io::Result<String> {
         let mut file = File::open(file).await?;
         let mut clamd = TcpStream::connect(&self.address).await?;

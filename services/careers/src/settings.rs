@@ -10,11 +10,9 @@ use site_service::{
 use tonic::codegen::http::uri::Authority;
 use visitor::PersonKeySettings;
 
-/// The longest timeout of a scan.
 const MAX_SCAN_SECONDS: u64 = 20;
-/// How long an application may take from its commit to its answer: a moment for the look into the résumé, the scan, at most 40 s
-/// in which the bucket takes the résumé, and four times the 3 s in which the broker answers. So much of the grace period is left when a stop ends the
-/// receiving of what is not committed.
+/// Time budget from commit to answer: résumé check, scan, at most 40 s for the bucket and four broker requests of 3 s
+/// each. A stop ends the receiving of uncommitted applications when only this much of the grace period is left.
 pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
 const STORING_SECONDS: u64 = 75;
 
@@ -95,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_scan_has_its_time_within_that_of_storing() {
-        // Beside it, 40 s of the bucket's and 4 × 3 s of the broker's.
+        // The scan, 40 s for the bucket, and 4 × 3 s for the broker.
         assert!(Duration::from_secs(MAX_SCAN_SECONDS + 40 + 4 * 3) <= STORING_TIME);
     }
 }

@@ -1,4 +1,4 @@
-//! The résumé on its way in: a temporary file without a name. The system removes it when the process closes it or dies.
+//! Spool of an arriving résumé: an unnamed temporary file. The system removes it when the process closes it or dies.
 
 use std::{
     fs, io,
@@ -15,16 +15,15 @@ use tokio::{
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A résumé that is still arriving.
 pub struct Spool {
     file: BufWriter<File>,
     file_name: String,
-    /// How much of it has arrived.
+    /// Bytes received so far.
     pub size_bytes: u64,
     hash: Sha256,
 }
 
-/// A résumé that arrived whole.
+/// Completely received résumé.
 pub struct Spooled {
     file: fs::File,
     pub file_name: String,
@@ -33,11 +32,9 @@ pub struct Spooled {
 }
 
 impl Spool {
-    /// Creates the temporary file.
-    ///
     /// # Errors
     ///
-    /// If the folder takes no file.
+    /// If no file can be created in the folder.
     pub async fn open(folder: &Path, file_name: String) -> io::Result<Self> {
         let folder = folder.to_owned();
         let file = spawn_blocking(move || tempfile::tempfile_in(folder)).await??;
@@ -49,22 +46,22 @@ impl Spool {
         })
     }
 
-    /// Adds to it.
+    /// Appends a chunk.
     ///
     /// # Errors
     ///
-    /// If the disk does not take it.
+    /// If writing to the disk fails.
     pub async fn write(&mut self, chunk: &[u8]) -> io::Result<()> {
         self.size_bytes += chunk.len() as u64;
         self.hash.update(chunk);
         self.file.write_all(chunk).await
     }
 
-    /// Ends it.
+    /// Flushes the file.
     ///
     /// # Errors
     ///
-    /// If the disk does not take what is left.
+    /// If writing to the disk fails.
     pub async fn finish(mut self) -> io::Result<Spooled> {
         self.file.flush().await?;
         Ok(Spooled {
@@ -77,7 +74,7 @@ impl Spool {
 }
 
 impl Spooled {
-    /// Path by which this process opens the file again, from its start.
+    /// Path for this process to open the file again from its start.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
     }

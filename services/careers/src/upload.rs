@@ -1,7 +1,7 @@
-//! The résumé on its way out: an upload is provisional, by a record that is written before it, until its event is stored.
+//! Upload of a résumé: provisional, marked by a record written first, until its event is stored.
 //!
-//! Nothing here removes a résumé. Whether an event names it, only the sweep can tell: an event that was sent twice is told to be a
-//! duplicate of itself, and one that was refused may be stored.
+//! Only the sweep removes résumés, because only it can tell whether an event names one. A retried event can be
+//! reported as a duplicate of itself, and a rejected one may still be stored.
 
 use std::time::Duration;
 
@@ -13,13 +13,11 @@ use visitor::PersonId;
 
 use crate::{apply::CheckedResume, spool::Spooled};
 
-/// How long a sweep is waited for that has claimed a record: longer than the store may take to remove the résumé, which is
-/// 40 s.
+/// Wait for a sweep that claimed the record. It exceeds the 40 s that the store may take to remove the résumé.
 const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_secs(1))
     .with_max_times(45);
 
-/// Why a résumé could not be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
     #[error(transparent)]
@@ -28,14 +26,14 @@ pub enum UploadError {
     Store(#[from] ResumeStoreError),
 }
 
-/// A résumé that is stored and provisional. Dropped, it is left to the sweep.
+/// Stored, provisional résumé. If dropped, the sweep handles it.
 pub struct Upload {
     pub stored: StoredResume,
     record: UploadRecord,
     spooled: Spooled,
 }
 
-/// Stores résumés, each beside its record.
+/// Stores each résumé with its record.
 pub struct Uploads {
     pub store: ResumeStore,
     pub records: UploadRecords,
@@ -46,14 +44,14 @@ impl Uploads {
     ///
     /// # Errors
     ///
-    /// If the broker does not store the record, or the store the résumé; what it may have stored is left to the sweep.
+    /// If the record or the résumé is not stored. The sweep handles a partial upload.
     pub async fn start(
         &self,
         person: &PersonId,
         resume: CheckedResume,
         scan: Scan,
     ) -> Result<Upload, UploadError> {
-        // Each attempt owns its object: removing it can never take another attempt's.
+        // Each attempt has its own object, so removing it cannot affect another attempt.
         let key = ResumeKey::new(person, Uuid::now_v7());
         let spooled = resume.spooled;
         let upload = Upload {
@@ -78,7 +76,7 @@ impl Uploads {
         self.store.put(&upload.record.key, &file, content_type).await
     }
 
-    /// The event is stored: the résumé stays.
+    /// Ends the record once the event is stored, so the résumé stays.
     pub async fn commit(&self, upload: Upload) {
         match self.records.end(&upload.record).await {
             Ok(()) => {}
@@ -89,14 +87,15 @@ impl Uploads {
         }
     }
 
-    /// A sweep took the upload for one that was cut off: this process stood still for longer than the grace period.
+    /// A sweep took the upload for an interrupted one, because this process stalled for longer than the grace period.
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
             let is_claimed = self.records.is_provisional(&upload.record.key).await?;
             (!is_claimed).then_some(()).ok_or(UploadRecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
-            // It ended in the middle, and may have removed the résumé before: the next one will find the event, and keep it.
+            // The sweep stopped midway and may have removed the résumé already. The next sweep finds the event and
+            // keeps it.
             tracing::warn!(%error, "a sweep did not end; the résumé is stored again");
         }
         if let Err(error) = self.put(upload).await {

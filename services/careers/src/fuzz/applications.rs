@@ -1,4 +1,4 @@
-//! The parts of an application, in whatever order and however often they come.
+//! Fuzz target: parts of an application, in any order and number.
 
 use std::{fs, panic::AssertUnwindSafe, sync::LazyLock};
 
@@ -22,12 +22,12 @@ use crate::{
 };
 
 const ITERATIONS: usize = 200;
-/// More than a résumé may have, and so refused before any of it is written: inputs that fill the disk would take all the time.
+/// Larger than a résumé may be, so it is rejected before it is written. Inputs that fill the disk would be too slow.
 static LARGE_CHUNK: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; 1 + MAX_BYTES as usize].into());
 
 type Message = Result<ApplyRequest, Status>;
 
-/// A line is a message: its first letter says of which kind, and what is behind it is what it holds.
+/// Parses a line: its first letter selects the kind of message, the rest is its content.
 fn message(line: &[u8]) -> Message {
     let (kind, rest) = line.split_first().unwrap_or((&b'-', &[]));
     let text = || String::from_utf8_lossy(rest).into_owned();
@@ -56,7 +56,7 @@ fn messages(input: &[u8]) -> Vec<Message> {
     input.split(|byte| *byte == b'\n').map(message).collect()
 }
 
-/// What the service must have of an application that was committed.
+/// Expected content of a committed application.
 #[derive(Default)]
 struct Expected {
     form: [String; 7],
@@ -65,7 +65,7 @@ struct Expected {
     key: String,
 }
 
-/// By the protocol: what is committed, or the code of the refusal.
+/// Applies the protocol: the committed content, or the code of the rejection.
 fn expected(messages: &[Message]) -> Result<Expected, Code> {
     let mut expected = Expected::default();
     for message in messages {
@@ -112,7 +112,7 @@ fn ensure_whole(committed: &Committed, expected: &Expected) {
     assert_eq!(committed.idempotency_key, expected.key);
 }
 
-/// Whether it is an application that may be published; or how it is refused.
+/// Validates a committed application as the use case does.
 async fn taken(verification: &Verification, committed: Committed) -> Result<(), ApplyError> {
     idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
     let has_resume = committed.resume.is_some();

@@ -1,4 +1,4 @@
-//! Fuzz targets: what applicants send, and as their résumé. How they are run: docs/testing.md.
+//! Fuzz targets: applications and résumé files. How to run them: docs/testing.md.
 
 mod applications;
 mod resumes;

@@ -1,4 +1,4 @@
-//! A file that somebody sends as their résumé, and its name.
+//! Fuzz targets: content and name of a résumé file.
 
 use bolero::check;
 use resumes::{readable_file_name, safe_file_name};
@@ -12,7 +12,7 @@ use crate::resume::{
 const ITERATIONS: usize = 300;
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// What a file of this kind begins with, whatever else it holds.
+/// Whether the content starts like a file of this kind.
 fn begins_as(kind: ResumeKind, content: &[u8]) -> bool {
     let text = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     match kind {

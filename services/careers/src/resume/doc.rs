@@ -1,31 +1,31 @@
-//! DOC by content: a compound file (MS-CFB) whose directory has Word's document stream (MS-DOC, 2.1.1).
+//! DOC check: a compound file (MS-CFB) whose directory has Word's document stream (MS-DOC, 2.1.1).
 
 use site_events::event::ActiveContent::Macros;
 
 use super::{Look, ResumeError, ResumeKind};
 
-/// How every compound file begins (MS-CFB, 2.2).
+/// Signature (MS-CFB, 2.2).
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-/// The smallest sector, and so how streams are aligned.
+/// Smallest sector; streams are aligned to it.
 const SECTOR_BYTES: usize = 512;
-/// The size of an entry of the directory, and where it has the length of its name (MS-CFB, 2.6.1).
+/// Size of a directory entry, and offset of its name's length (MS-CFB, 2.6.1).
 const ENTRY_BYTES: usize = 128;
 const NAME_LENGTH: usize = 64;
-/// How the document stream begins since Word 97 (MS-DOC, 2.5.2).
+/// Start of the document stream since Word 97 (MS-DOC, 2.5.2).
 const DOCUMENT: [u8; 4] = [0xec, 0xa5, 0xc1, 0];
-/// The byte of it that says whether it is encrypted, and its bit.
+/// Byte and bit of the encryption flag in the document stream.
 const ENCRYPTED: (usize, u8) = (11, 1);
 
 /// # Errors
 ///
-/// If it is no document, or has a password.
+/// If it is no Word document or has a password.
 pub fn look(content: &[u8]) -> Look {
     let is_encrypted =
         |sector: &[u8]| sector.starts_with(&DOCUMENT) && sector[ENCRYPTED.0] & ENCRYPTED.1 != 0;
     if !content.starts_with(&COMPOUND_FILE) {
         return Err(ResumeError::Content(ResumeKind::Doc));
     }
-    // A document of any newer kind is in a package (MS-OFFCRYPTO, 2.3.4).
+    // Newer encrypted documents are wrapped in a package (MS-OFFCRYPTO, 2.3.4).
     if has_entry(content, "EncryptedPackage") || content.chunks_exact(SECTOR_BYTES).any(is_encrypted) {
         return Err(ResumeError::Protected);
     }
@@ -36,8 +36,8 @@ pub fn look(content: &[u8]) -> Look {
     Ok(has_macros.then_some(Macros).into_iter().collect())
 }
 
-/// Whether the directory has an entry of this name. Entries are found by their form: the tables that lead to them may be damaged, or
-/// name one sector again and again.
+/// Whether the directory has an entry of this name. The scan ignores the sector tables, which may be damaged or
+/// contain loops.
 fn has_entry(content: &[u8], name: &str) -> bool {
     let units = name.encode_utf16().chain([0]);
     let name: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();

@@ -1,4 +1,4 @@
-//! DOCX by content: an archive with a list of content types (ECMA-376, part 2, 6.2.3) that names a word processor's document.
+//! DOCX check: an archive whose content types (ECMA-376, part 2, 6.2.3) name a word processing document.
 
 use std::{collections::BTreeSet, io::Read, sync::LazyLock};
 
@@ -11,27 +11,28 @@ use site_events::event::ActiveContent::{ExternalTemplate, Macros};
 
 use super::{Look, MAX_BYTES, ResumeError, ResumeKind, doc, without_white_space_before};
 
-/// The most entries of an archive. Office writes some twenty, and one for each picture.
+/// Entry limit. Office writes about twenty, and one for each picture.
 pub(super) const MAX_ENTRIES: usize = 4096;
-/// How much is read of the lists of content types and of relationships, packed and unpacked together: entries can share packed bytes.
+/// Limit of bytes read from content types and relationships, packed plus unpacked. It counts both because entries can
+/// share packed bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 
 const NO_DOCUMENT: ResumeError = ResumeError::Content(ResumeKind::Docx);
 
-/// A line of a list: an element with its attributes.
+/// XML element with its attributes.
 static LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"<("[^"]*"|'[^']*'|[^"'>])*>"#));
-/// The document of a word processor (ECMA-376, part 1, 11.3.10), or Office's own with macros.
+/// Word processing document (ECMA-376, part 1, 11.3.10), or Office's type with macros.
 static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = r"(openxmlformats-officedocument\.wordprocessingml|ms-word)";
     pattern(&format!(
         "contenttype=.application/vnd\\.{kinds}\\.[^\"']*\\.main\\+xml"
     ))
 });
-/// What a program loads on opening (ECMA-376, part 1, 11.3 and 15.2).
+/// Relationships that Word loads when it opens the document (ECMA-376, part 1, 11.3 and 15.2).
 static LOADED: LazyLock<Regex> =
     LazyLock::new(|| pattern("type=.[^\"']*/(attachedtemplate|oleobject|subdocument|frame|afchunk)[\"']"));
 static EXTERNAL: LazyLock<Regex> = LazyLock::new(|| pattern("targetmode=.external"));
-/// Not on the disk of whoever opens the document, where its templates are. A scheme of one letter is a drive.
+/// Target on another host. Templates on the reader's disk are normal. A one-letter scheme is a drive.
 static ELSEWHERE: LazyLock<Regex> =
     LazyLock::new(|| pattern("target=.(//|file:////|file://[^/]|(f[^i]|[^f./])[^\"'/:]+:)"));
 
@@ -39,7 +40,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is a pattern")
 }
 
-/// Anything may stand behind the archive, and names may have backslashes: Word opens both.
+/// Data after the archive and backslashes in names are allowed, because Word opens both.
 ///
 /// # Errors
 ///
@@ -61,14 +62,14 @@ pub fn look(content: &[u8]) -> Look {
     let has_macros = names.iter().any(|name| name.ends_with("vbaproject.bin"));
     active.extend(has_macros.then_some(Macros));
     is_document &= names.iter().any(|name| name.contains("word/"));
-    // Entities are not allowed in packages (ECMA-376, part 2, 6.1.4), and could hide words.
+    // Packages may not contain entities (ECMA-376, part 2, 6.1.4), which could hide keywords.
     is_document &= !lists.iter().any(|list| list.contains("<!DOCTYPE"));
     is_document.then_some(active).ok_or(NO_DOCUMENT)
 }
 
-/// The names of an archive's parts, and its lists of content types and relationships.
+/// Names of all parts, and the text of content types and relationships.
 fn names_and_lists(content: &[u8]) -> Result<(Vec<String>, Vec<String>), ResumeError> {
-    // As an archive begins (APPNOTE 4.3.7).
+    // Signature of an archive (APPNOTE 4.3.7).
     if !content.starts_with(b"PK\x03\x04") {
         return Err(NO_DOCUMENT);
     }
@@ -98,7 +99,7 @@ fn names_and_lists(content: &[u8]) -> Result<(Vec<String>, Vec<String>), ResumeE
     Ok((names, lists))
 }
 
-/// The text of a list, in UTF-8 or UTF-16 (ECMA-376, part 2, 6.1.4).
+/// Decodes UTF-8 or UTF-16 (ECMA-376, part 2, 6.1.4).
 fn text(list: &[u8]) -> String {
     let encoding = match list {
         [0, b'<', ..] => UTF_16BE,
@@ -108,7 +109,7 @@ fn text(list: &[u8]) -> String {
     encoding.decode(list).0.into_owned()
 }
 
-/// Case and white space say nothing in names and lines, and some writers have backslashes for slashes.
+/// Removes whitespace and case, which have no meaning here. Some writers use backslashes for slashes.
 fn plain(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     text.replace('\\', "/").to_ascii_lowercase()

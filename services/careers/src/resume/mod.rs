@@ -1,6 +1,6 @@
-//! What a résumé may be: a PDF, DOC or DOCX by the ending of its name and by its content, which must agree.
+//! Résumé check: a PDF, DOC or DOCX whose content matches the extension of its name.
 //!
-//! Damage that every reader opens is accepted. Active content is not refused but listed for the recruiters ([`ActiveContent`]).
+//! Damage that every reader tolerates is accepted. Active content is listed for the recruiters ([`ActiveContent`]).
 //! Each check has a budget (docs/decisions/0019).
 
 mod doc;
@@ -18,13 +18,13 @@ use std::{
 use site_events::event::ActiveContent;
 use tokio::{sync::Mutex, task::spawn_blocking};
 
-/// The largest résumé accepted: 10 MiB.
+/// Largest accepted résumé: 10 MiB.
 pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// The active content of a résumé, or why the file is none.
+/// Active content of a résumé, or why the file is rejected.
 pub type Look = Result<BTreeSet<ActiveContent>, ResumeError>;
 
-/// Why a file is not accepted as a résumé, in the visitor's words.
+/// Reason for the rejection of a file, as shown to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     #[error("This file is empty. Please choose your résumé again.")]
@@ -46,7 +46,6 @@ pub enum ResumeError {
     Several,
 }
 
-/// A kind of file that recruiters can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResumeKind {
     Pdf,
@@ -55,7 +54,7 @@ pub enum ResumeKind {
 }
 
 impl ResumeKind {
-    /// The kind by the last ending of a file's name, as people see it; `None` for any other.
+    /// Kind by the last extension of the readable name; `None` for any other.
     pub fn of_name(file_name: &str) -> Option<Self> {
         let name = resumes::readable_file_name(file_name).to_ascii_lowercase();
         match name.rsplit_once('.')?.1 {
@@ -66,7 +65,6 @@ impl ResumeKind {
         }
     }
 
-    /// The registered media type.
     pub fn content_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",
@@ -76,18 +74,19 @@ impl ResumeKind {
     }
 }
 
-/// The turn to be checked, and the file that is. It is kept: threads that take turns would each keep as much.
+/// Verifies one file at a time. The lock holds a reused buffer, so that memory does not grow with the number of
+/// threads.
 #[derive(Default)]
 pub struct Verification(Arc<Mutex<Vec<u8>>>);
 
 impl Verification {
-    /// Waits for the turn and checks whether the file is of this kind.
+    /// Waits for its turn and checks the file.
     ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Look> {
-        // Held by the thread: it works on when the visitor has left.
+        // The thread holds the lock, because it goes on if the request is cancelled.
         let mut content = Arc::clone(&self.0).lock_owned().await;
         let file = file.to_owned();
         let work = spawn_blocking(move || {
@@ -95,17 +94,15 @@ impl Verification {
             File::open(file)?.read_to_end(&mut content)?;
             Ok(look(kind, &content))
         });
-        // A parser that panics is no outage of ours: the visitor is asked for another file.
+        // A panic of the parser counts as an invalid file, so that the visitor sends another one.
         let looked = work.await;
         looked.unwrap_or(Ok(Err(ResumeError::Content(kind))))
     }
 }
 
-/// Checks whether this is of this kind.
-///
 /// # Errors
 ///
-/// If it is anything else, has a password, or exceeds the budget of a check.
+/// If it is of another kind, has a password, or exceeds the budget.
 fn look(kind: ResumeKind, content: &[u8]) -> Look {
     match kind {
         ResumeKind::Pdf => pdf::look(content),
@@ -114,7 +111,7 @@ fn look(kind: ResumeKind, content: &[u8]) -> Look {
     }
 }
 
-/// The content without the byte order mark and white space that scripts leave before a file.
+/// Strips the byte order mark and whitespace that scripts leave before a file.
 fn without_white_space_before(content: &[u8]) -> &[u8] {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     content.trim_ascii_start()

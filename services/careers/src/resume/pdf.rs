@@ -1,4 +1,4 @@
-//! PDF by content: a header near the start and a trailer (ISO 32000-1, 7.5.2 and 7.5.5), and the actions of its objects.
+//! PDF check: header, trailer (ISO 32000-1, 7.5.2 and 7.5.5) and actions of its objects.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,14 @@ use site_events::event::ActiveContent::{self, EmbeddedFile, JavaScript, Launch};
 
 use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 
-/// How far from the start readers look for the header (annex H, implementation note 13).
+/// Readers search this far for the header (annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
 const HEADER: &[u8] = b"%PDF-";
-/// How programs, scripts and pages begin, which are no PDF whatever their second line says.
+/// Starts of programs, scripts and web pages, which are rejected even if a PDF header follows.
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
-/// Keys with a value of their kind: a text such as `HTML/JavaScript` has none. Packed objects are not seen.
+/// Keys together with the type of their value, so that a text such as `HTML/JavaScript` does not match. Compressed
+/// objects are not scanned.
 const ACTIVE: [(&str, ActiveContent); 7] = [
     (r"(?-u)/S\s*/JavaScript\b", JavaScript),
     (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
@@ -26,15 +27,15 @@ const ACTIVE: [(&str, ActiveContent); 7] = [
 ];
 static PATTERNS: LazyLock<RegexSet> =
     LazyLock::new(|| RegexSet::new(ACTIVE.map(|(pattern, _)| pattern)).expect("they are patterns"));
-/// A character of a name as its number (7.3.5).
+/// Escaped character of a name (7.3.5).
 static ESCAPED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
-/// Anything may stand behind the last trailer: servers leave padding and remarks there, and readers ignore them.
+/// Data after the last trailer is allowed: servers append padding and remarks, and readers ignore them.
 ///
 /// # Errors
 ///
-/// If it has no header or no trailer.
+/// If the header or the trailer is missing.
 pub fn look(content: &[u8]) -> Look {
     if !has_header(content) || !has_trailer(content) {
         return Err(ResumeError::Content(ResumeKind::Pdf));
@@ -47,7 +48,7 @@ pub fn look(content: &[u8]) -> Look {
     Ok(found.map(|pattern| ACTIVE[pattern].1).collect())
 }
 
-/// Drivers of printers and servers leave text before the header.
+/// Printer drivers and servers may leave text before the header.
 fn has_header(content: &[u8]) -> bool {
     let head = &content[..content.len().min(HEADER_WITHIN_BYTES)];
     let Some(start) = memmem::find(head, HEADER) else {

@@ -1,4 +1,4 @@
-//! What holds whatever a file holds and is called.
+//! Properties of the check for any content and any name.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{
     samples::{KINDS, doc, docx, is_taken, pdf},
 };
 
-/// One of the samples, with some of its bytes changed, and a piece of it moved.
+/// A sample with some bytes changed and one piece moved.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let sample = prop_oneof![
         Just(pdf()),

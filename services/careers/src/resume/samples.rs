@@ -1,4 +1,4 @@
-//! Files for the tests of this module, and the look into them.
+//! Sample files for the tests of this module.
 
 use std::io::{Cursor, Write};
 
@@ -8,7 +8,6 @@ use super::{Look, ResumeKind};
 
 pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
 
-/// How a PDF ends.
 pub const TRAILER: &[u8] = b"\nstartxref\n9\n%%EOF\n";
 
 pub const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml";
@@ -19,7 +18,7 @@ pub fn pdf() -> Vec<u8> {
         .to_vec()
 }
 
-/// An archive of these files, the first of them packed.
+/// Archive of these files. The first is compressed.
 pub fn archive<'a, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (&'a str, C)>) -> Vec<u8> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (number, (name, content)) in files.into_iter().enumerate() {
@@ -56,7 +55,7 @@ fn write(
     Ok(())
 }
 
-/// A list of content types that names this part as the document.
+/// Content types that name this part as the document.
 pub fn content_types(part: &str) -> String {
     format!(
         "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
@@ -65,7 +64,7 @@ pub fn content_types(part: &str) -> String {
     )
 }
 
-/// A DOCX with so many empty files besides.
+/// DOCX with additional empty files.
 pub fn docx_with(empty: &[String]) -> Vec<u8> {
     let types = content_types("/word/document.xml");
     let document = [
@@ -83,7 +82,7 @@ pub fn docx() -> Vec<u8> {
     docx_with(&["_rels/.rels".to_owned()])
 }
 
-/// A compound file with this stream, and so many empty ones.
+/// Compound file with this stream and `others` empty ones.
 pub fn compound(stream: &str, content: &[u8], others: usize) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).expect("writing memory works");
     for other in 0..others {
@@ -100,12 +99,11 @@ pub fn doc() -> Vec<u8> {
     compound("/WordDocument", &[0xec, 0xa5, 0xc1, 0], 3)
 }
 
-/// A PDF of this.
 pub fn pdf_of(content: &[u8]) -> Vec<u8> {
     [&b"%PDF-1.7\n"[..], content, TRAILER].concat()
 }
 
-/// A DOCX that has these besides, unpacked.
+/// DOCX with additional, uncompressed files.
 pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     let types = content_types("/word/document.xml");
     let document = [
@@ -115,12 +113,10 @@ pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     archive(document.iter().chain(files).copied())
 }
 
-/// What a look into this shows.
 pub fn look(kind: ResumeKind, content: &[u8]) -> Look {
     super::look(kind, content)
 }
 
-/// Whether this is taken, whatever it holds.
 pub fn is_taken(kind: ResumeKind, content: &[u8]) -> bool {
     look(kind, content).is_ok()
 }

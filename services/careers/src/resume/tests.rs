@@ -129,13 +129,13 @@ fn a_pdf_that_is_cut_off_is_none() {
     assert!(!is_taken(Pdf, b"%PDF-1.4\n<script>\n%%EOF\nstartxref\n"));
 }
 
-/// A list as .NET writes it in UTF-16.
+/// UTF-16 list as .NET writes it.
 fn wide(list: &str, bytes: fn(u16) -> [u8; 2], mark: &str) -> Vec<u8> {
     let list = format!("{mark}{}", list.replace("UTF-8", "UTF-16"));
     list.encode_utf16().flat_map(bytes).collect()
 }
 
-/// The same archive with the records that replace its end where it is large (APPNOTE 4.3.14 and 4.3.15).
+/// The same archive with a ZIP64 end record (APPNOTE 4.3.14 and 4.3.15).
 fn zip64(mut file: Vec<u8>) -> Vec<u8> {
     let end = file.split_off(file.len() - 22);
     let field = |at: usize| {
@@ -169,7 +169,6 @@ fn usual_types() -> String {
     content_types("/word/document.xml")
 }
 
-/// A DOCX with this list of content types.
 fn docx_of(list: impl AsRef<[u8]>) -> Vec<u8> {
     archive([(CONTENT_TYPES, list.as_ref()), DOCUMENT])
 }
@@ -470,7 +469,7 @@ fn lists_that_grow_when_they_are_unpacked_are_cut() {
     let bomb = archive([(CONTENT_TYPES, grown.as_bytes()), DOCUMENT]);
     assert!(bomb.len() < padding.len() / 10, "{} bytes", bomb.len());
     assert_eq!(look(Docx, &bomb), Err(ResumeError::Crowded));
-    // One at a time they are small.
+    // Each alone is below the limit.
     let half = padding.split_at(padding.len() / 2).0.as_bytes();
     let several = docx_that_embeds(&[("a.rels", half), ("b.rels", half), ("c.rels", half)]);
     assert_eq!(look(Docx, &several), Err(ResumeError::Crowded));
@@ -478,7 +477,7 @@ fn lists_that_grow_when_they_are_unpacked_are_cut() {
 
 #[test]
 fn entries_that_share_what_is_packed_are_not_unpacked_again_and_again() {
-    // Empty blocks of DEFLATE (RFC 1951, 3.2.4): a megabyte that unpacks to nothing.
+    // Empty DEFLATE blocks (RFC 1951, 3.2.4): a megabyte that unpacks to nothing.
     let nothing = [b"\0\0\0\xff\xff".repeat(200_000), b"\x01\0\0\xff\xff".to_vec()].concat();
     let mut file = docx_that_embeds(&[("a.rels", &nothing)]);
     let end = file.split_off(file.len() - 22);
