@@ -1,11 +1,11 @@
-//! The visitor's address: that of the connection, or what the proxy in front of us says.
+//! Visitor's address: the peer of the connection, or what the proxy in front of us reports.
 
 use std::net::{IpAddr, SocketAddr};
 
 use clap::ValueEnum;
 use http::HeaderMap;
 
-/// Where a visitor's address is found.
+/// Source of the visitor's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AddressSource {
     /// The connection: visitors come without a proxy
@@ -18,12 +18,12 @@ pub enum AddressSource {
     XEnvoyExternalAddress,
 }
 
-/// The address to hold a request against, among its extensions.
+/// Address that limits count, in the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitorAddress(pub IpAddr);
 
 impl AddressSource {
-    /// The address to hold a request against: where the proxy says none, its own.
+    /// Address for the limits. Without a usable header it is the peer's address.
     pub fn visitor_address(self, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
         let told = match self {
             Self::Connection => None,
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// What a visitor may write: anything that a header can hold, and what comes close to what proxies write.
+    /// Lines that a visitor may send: arbitrary header values, and imitations of a proxy's.
     fn visitors_lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let bytes = proptest::collection::vec(prop_oneof![32..=126_u8, 128..=255_u8, Just(b'\t')], 0..60);
         let close = "([\"\\\\]?(6\\.6\\.6\\.6|\\[::6\\])?[,;\"\\\\ ]?){0,6}";
@@ -118,7 +118,7 @@ mod tests {
                 None => lines.push(entry.into()),
             }
             let seen = seen(AddressSource::XForwardedFor, "x-forwarded-for", &lines);
-            // Bytes that are no text spoil the line to which the proxy has appended.
+            // Invalid bytes in a line make the proxy's entry unreadable, too.
             prop_assert!(seen == visitor.to_canonical().to_string() || seen == PEER, "{}", seen);
         }
     }

@@ -1,4 +1,4 @@
-//! Admission of requests that bring something: what each must pass before its handler sees it, in order.
+//! Admission: checks that a request with a body must pass before its handler, in order.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -24,31 +24,31 @@ use crate::{
     submissions::SubmissionMetrics,
 };
 
-/// How much longer a request may take than its calls to the services: of one that a service may still do it is said that it is
-/// not known to be done. After 408 a browser takes the form for one that did not arrive, and sends it under another key.
+/// Margin of a request over its service calls, so that a call times out first, with 503. After a 408 the browser
+/// would send the form under a new key, although the service may still complete the call.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 
 /// Admission to one route.
 pub struct Admission {
-    /// What is asked of a form besides.
+    /// Further checks of a form.
     pub form: Option<FormAdmission>,
     pub rate: RateLimit,
-    /// How long it may take, from its head to its answer.
+    /// From the headers to the answer.
     pub timeout: Duration,
-    /// How its body is read, unless its handler reads it as it arrives.
+    /// Reads the body; `None` if the handler streams it.
     pub bodies: Option<FormBodies>,
 }
 
-/// What is asked of a form.
+/// Checks of a form.
 pub struct FormAdmission {
     pub name: &'static str,
     pub metrics: SubmissionMetrics,
-    /// Other sites whose pages may send it.
+    /// Other sites that may send it.
     pub allowed_origins: Vec<HeaderValue>,
     pub challenges: Arc<Challenges>,
 }
 
-/// Middleware: answers what is not admitted, and counts what came of a form.
+/// Middleware: rejects requests that fail a check, and counts outcomes of forms.
 pub async fn admit(
     State(admission): State<Arc<Admission>>,
     Extension(VisitorAddress(address)): Extension<VisitorAddress>,
@@ -64,8 +64,8 @@ pub async fn admit(
 }
 
 impl Admission {
-    /// The checks that need no body come first, and of them the one by which what another site sends does not count for its visitor.
-    /// Nothing takes longer than the timeout, nor until the end of a stop. What goes on behind it can be sent again without harm.
+    /// Checks without the body come first. CSRF precedes the rate limit, so that cross-site posts do not count
+    /// against their visitor. The timeout and a stop end every request; a call that still runs then is safe to retry.
     async fn answer(&self, address: IpAddr, mut request: Request, next: Next) -> Result<Response, ApiError> {
         if let Some(form) = &self.form {
             csrf::check(request.headers(), &form.allowed_origins)?;
@@ -74,7 +74,7 @@ impl Admission {
         let drain = Drain::of(request.extensions());
         request.extensions_mut().insert(Deadline::after(self.timeout));
         tokio::select! {
-            // Large, and would be moved with all that awaits it.
+            // Boxed: the future is large, and futures that await it would move it.
             answer = Box::pin(self.answer_in_time(address, request, next)) => answer,
             () = sleep(self.timeout + ANSWER_MARGIN) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
             () = drain.left(ANSWERING_ENDS) => Err(stopping()),
@@ -87,7 +87,7 @@ impl Admission {
         request: Request,
         next: Next,
     ) -> Result<Response, ApiError> {
-        // Any other method is refused by the router, whatever work was done for it.
+        // The router rejects other methods, so they need no challenge.
         if let Some(form) = self.form.as_ref().filter(|_| request.method() == Method::POST) {
             form.challenges.check(form.name, address, request.headers())?;
         }
@@ -114,7 +114,7 @@ mod tests {
 
     const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// What a call does whose service says nothing until its deadline.
+    /// Call to a service that does not answer before the deadline.
     async fn unanswered(Extension(deadline): Extension<Deadline>) -> ApiError {
         sleep(deadline.left(CALL_TIMEOUT)).await;
         ApiError::of(StatusCode::SERVICE_UNAVAILABLE)

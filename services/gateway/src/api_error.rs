@@ -1,4 +1,4 @@
-//! API error: every answer that is not a success, with its status, its sentence and its JSON.
+//! API error: status, sentence and JSON of every answer that is no success.
 
 use std::{collections::BTreeMap, error::Error, time::Duration};
 
@@ -15,30 +15,30 @@ use tonic::{Code, Status};
 use crate::{contact_details::OTHER_WAY, content_type};
 
 const API: &str = "/api";
-/// The one form whose answers carry their sentence as `message`; all others as `error`.
+/// The only form whose failed answers name their sentence `message`. All others use `error`.
 const CONTACT: &str = "/api/contact";
 
-/// What a submission is told whose idempotency key stands for another one.
+/// For a submission whose idempotency key belongs to another one.
 const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
                           key of its own.";
 
-/// What whoever cannot solve one is told. The other way stands beside it.
+/// For a browser that cannot solve a challenge. [`OTHER_WAY`] follows it.
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
                          a few minutes.";
 
-/// Why a request was not accepted, in the visitor's words.
+/// Reason why a request is rejected, as shown to the visitor.
 #[derive(Debug, Clone)]
 pub struct ApiError {
     status: StatusCode,
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
-    /// That work is asked for, and which; null where the sender can be given none.
+    /// Required challenge; null if the sender cannot receive one.
     challenge: Option<Value>,
 }
 
 impl ApiError {
-    /// The error with the usual sentence of its status.
+    /// Error with the default sentence of its status.
     pub fn of(status: StatusCode) -> Self {
         let sentence = match status {
             StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
@@ -68,7 +68,7 @@ impl ApiError {
         }
     }
 
-    /// An error with a message of its own.
+    /// Error with its own sentence.
     pub fn with_message(status: StatusCode, sentence: impl Into<String>) -> Self {
         Self {
             sentence: sentence.into(),
@@ -76,7 +76,7 @@ impl ApiError {
         }
     }
 
-    /// The error of a form that a challenge has to be solved for; without one, the sender cannot solve any.
+    /// Error of a form that needs a solved challenge; `None` if the sender cannot receive one.
     pub fn challenge(challenge: Option<Challenge>) -> Self {
         Self {
             challenge: Some(json!(challenge)),
@@ -84,7 +84,7 @@ impl ApiError {
         }
     }
 
-    /// The same error with a time to come back after (`Retry-After`).
+    /// Adds a `Retry-After`.
     pub fn retry_after(self, pause: Duration) -> Self {
         Self {
             retry_after: Some(pause),
@@ -92,38 +92,37 @@ impl ApiError {
         }
     }
 
-    /// The same error with a sentence for each field that is not right.
+    /// Adds a sentence for each invalid field.
     pub fn with_fields(self, fields: BTreeMap<String, String>) -> Self {
         Self { fields, ..self }
     }
 
-    /// The error of an answer that is no success: the one that it carries, or the usual one of its status.
+    /// Error in a failed answer, or the default error of its status.
     pub fn in_answer(answer: &Response) -> Self {
         let carried = answer.extensions().get::<Self>().cloned();
         carried.unwrap_or_else(|| Self::of(answer.status()))
     }
 
-    /// The status of its answer.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// Whether a challenge has to be solved first.
+    /// Whether the client must solve a challenge first.
     pub fn is_challenge(&self) -> bool {
         self.challenge.is_some()
     }
 
-    /// What the visitor is told.
+    /// Sentence for the visitor.
     pub fn sentence(&self) -> &str {
         &self.sentence
     }
 
-    /// What is wrong with a field.
+    /// Sentence for an invalid field.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 
-    /// When to come back, where that is known.
+    /// `Retry-After`, if known.
     pub fn headers(&self) -> HeaderMap {
         let pause = self.retry_after.map(|pause| {
             let seconds = pause.as_secs_f64().ceil().max(1.0) as u64;
@@ -148,7 +147,7 @@ impl ApiError {
     }
 }
 
-/// What a service answered. Anything unexpected is ours to log and no visitor's to read.
+/// Maps a service's status. Unexpected statuses are logged; visitors do not see their message.
 impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         match status.code() {
@@ -175,7 +174,7 @@ fn away(status: &Status) -> ApiError {
     ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }
 
-/// Carries the error to [`as_json`], which knows the words of the form, or to what makes a page of it.
+/// Carries the error in the extensions to [`as_json`], which knows the form, or to the form pages.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -184,15 +183,14 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// What the API calls the sentence of a failed answer at this path; none outside of it.
+/// JSON field of the sentence for failed answers at this path; `None` outside the API.
 pub fn word_of(path: &str) -> Option<&'static str> {
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let word = if path == CONTACT { "message" } else { "error" };
     is_api.then_some(word)
 }
 
-/// Turns a failed answer of the API into JSON: ours, and those that layers and the router make on their own. One that is a page
-/// already stays so.
+/// Converts failed answers of the API to JSON, including those of layers and the router. Pages stay as they are.
 pub fn as_json(answer: Response, word: &str) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();

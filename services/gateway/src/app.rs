@@ -1,10 +1,10 @@
-//! App state: what the handlers share, gRPC channels to the services and the limits of uploads.
+//! App state shared by the handlers: gRPC channels and upload limits.
 
 use std::sync::Arc;
 
 use crate::{forwarding::Services, settings::Settings, uploads::Uploads};
 
-/// State of the router, of which each request has a copy or more.
+/// State of the router, cloned for each request.
 #[derive(Clone)]
 pub struct AppState {
     pub services: Arc<Services>,
@@ -12,11 +12,11 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Channels to the services; none is connected yet.
+    /// Creates the channels, not yet connected.
     ///
     /// # Errors
     ///
-    /// If an address of a service and mutual TLS do not go together, or a file of that cannot be used.
+    /// If a service address and mutual TLS contradict each other, or a TLS file is invalid.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self {
             services: Arc::new(Services::new(settings)?),

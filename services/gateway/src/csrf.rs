@@ -4,16 +4,16 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::api_error::ApiError;
 
-/// What browsers say of where a request comes from (<https://www.w3.org/TR/fetch-metadata/>).
+/// Origin of a request relative to the site, set by browsers (<https://www.w3.org/TR/fetch-metadata/>).
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// Refuses what a page of another site sent, unless its origin may call the API.
+/// Rejects requests from other sites, unless their origin may call the API.
 ///
 /// # Errors
 ///
-/// If a browser says that the request is such a one.
+/// If the browser marks the request as cross-site.
 pub fn check(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> Result<(), ApiError> {
-    // Whoever says nothing of it is no browser of today, and has no visitor to act for.
+    // Clients without the header are not current browsers, so they carry no visitor's authority.
     let site = headers.get(SEC_FETCH_SITE);
     let origin = headers.get(header::ORIGIN);
     let is_allowed = origin.is_some_and(|origin| allowed_origins.contains(origin));

@@ -1,4 +1,4 @@
-//! Bodies of forms without a file: read whole before anything else looks at them, and bounded over all requests together.
+//! Bodies of forms without a file: read whole before the handler, and bounded over all requests.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -14,29 +14,29 @@ use tokio_util::io::StreamReader;
 
 use crate::{api_error::ApiError, limits::Limit};
 
-/// The largest body of a form without a file: the longest message in the widest encoding, and some.
+/// Fits the longest message in the widest encoding.
 pub const FORM_BYTES: usize = 256 * 1024;
-/// The largest body that needs no room of its own: nearly all that people write. The connections bound how many there are.
+/// Bodies up to this size skip the budget. Most forms fit, and the connection limit bounds them.
 const SMALL_BYTES: usize = 16 * 1024;
-/// How long a body may wait for room.
+/// Maximum wait for the budget.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The limits of one route's bodies.
+/// Limits of one route's bodies.
 pub struct FormBodies {
-    /// How many bytes of large bodies may be held at once. A body holds its own from before it is read until its request is answered.
+    /// Bytes of large bodies in memory at once. A body holds its share from before reading until the answer.
     pub budget: Arc<Semaphore>,
-    /// The largest body that the route takes.
+    /// Largest body of the route.
     pub max_bytes: usize,
 }
 
 impl FormBodies {
-    /// The whole body, and the room that it takes.
+    /// Reads the whole body, and returns it with its share of the budget.
     ///
     /// # Errors
     ///
-    /// If there is no room for it, it is too large, or breaks off.
+    /// If there is no room, or the body is too large or truncated.
     pub async fn read(&self, body: Body) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
-        // A body of unknown length may be as large as any.
+        // A body of unknown length counts as the largest.
         let length = body.size_hint().upper();
         let length = length.and_then(|bytes| usize::try_from(bytes).ok());
         let held = self
@@ -48,7 +48,7 @@ impl FormBodies {
             .take(self.max_bytes as u64 + 1)
             .read_to_end(&mut whole)
             .await;
-        // A body that breaks off, or is not coded as it says, is its sender's to mend.
+        // A truncated or wrongly encoded body is the client's error.
         read.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
         if whole.len() > self.max_bytes {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));

@@ -1,6 +1,6 @@
-//! The HTTP gateway, our ingress: serves the site and its API, forwards forms over gRPC.
+//! HTTP gateway, our ingress: serves the site and its API, and forwards forms over gRPC.
 //!
-//! [`router`] lists what it serves, [`api`] holds one file per form.
+//! [`router`] lists all routes; [`api`] has one file per form.
 
 mod address;
 mod admission;
@@ -42,7 +42,7 @@ use site_service::{
     http_middleware::RequestObserver,
 };
 
-/// The running gateway.
+/// Running gateway.
 pub struct Service {
     server: HttpServer,
     router: axum::Router,
@@ -52,16 +52,16 @@ pub struct Service {
 }
 
 impl Service {
-    /// Reads the site's folder and takes the ports.
+    /// Reads the site's folder and binds the ports.
     ///
     /// # Errors
     ///
-    /// If settings contradict each other, a file cannot be used, the folder holds no site, or the address cannot be listened on.
+    /// If settings contradict each other, a file is invalid, the folder holds no site, or a port is not available.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let mut server = HttpServer::bind("LISTEN", settings.listen).await?;
         let health = HealthServer::bind(settings.health_listen).await?;
         let (site, observer) = (site(&settings)?, Arc::new(RequestObserver::new()));
-        // What other sites may do stands in answers, too, and depends on which one asks.
+        // CORS headers depend on the request's origin, so cached answers are only sent without CORS.
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
             server = server.answering_at_once(move |request| {
@@ -84,17 +84,17 @@ impl Service {
         })
     }
 
-    /// The port it listens on.
+    /// Port of the site and the API.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// The port on which it answers for its health.
+    /// Port of the health checks.
     pub fn health_port(&self) -> u16 {
         self.health.port()
     }
 
-    /// Serves until `stop`, then finishes what is in flight, or tells it to come again.
+    /// Serves until `stop`, then finishes requests in flight or asks clients to retry.
     pub async fn run(self, stop: CancellationToken) {
         let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
         self.health.run_beside(serving, self.readyz, stop).await;

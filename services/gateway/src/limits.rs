@@ -1,4 +1,4 @@
-//! Limits of what one visitor, or all together, may ask of us: what is said where one is exceeded, and how often it was.
+//! Limits per visitor and in total: their errors and the counter of rejections.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -8,23 +8,23 @@ use site_service::metrics;
 
 use crate::api_error::ApiError;
 
-/// How long to stay away for where other requests have to end first.
+/// Retry time if other requests must end first.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
 
-/// Made once: a flood is refused by the thousand.
+/// Created once, because a flood causes thousands of rejections.
 static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
     let description = "Requests that were refused by a limit";
     metrics::counter("site.limit.refusals", "{request}", description)
 });
 
-/// A limit that a request can be refused by.
+/// Limit that rejects requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Requests of one address in a minute.
+    /// Requests per minute and address.
     Rate,
-    /// Uploads of all at once.
+    /// Uploads at once.
     Uploads,
-    /// How slowly an upload may come while others wait for its place.
+    /// Pace of an upload while others wait.
     Pace,
     /// Bytes of large bodies at once.
     Bodies,
@@ -33,7 +33,7 @@ pub enum Limit {
 impl Limit {
     const ALL: [Self; 4] = [Self::Rate, Self::Uploads, Self::Pace, Self::Bodies];
 
-    /// Counts a refusal, and gives what its visitor is told.
+    /// Counts a rejection and returns its error.
     pub fn exceeded(self) -> ApiError {
         REFUSALS.add(1, &[self.label()]);
         tracing::info!(limit = self.name(), "a request was refused by a limit");
@@ -74,7 +74,7 @@ impl Limit {
     }
 }
 
-/// Counts none for each limit: whoever watches sees the first refusal only as an increase over none.
+/// Adds zero for each limit, since monitoring sees the first increment only after a zero.
 pub fn count_none() {
     for limit in Limit::ALL {
         REFUSALS.add(0, &[limit.label()]);

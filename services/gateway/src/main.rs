@@ -1,4 +1,4 @@
-//! The ingress: serves the site and its API, and forwards forms over gRPC.
+//! Ingress: serves the site and its API, and forwards forms over gRPC.
 
 use std::process::ExitCode;
 

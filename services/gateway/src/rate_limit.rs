@@ -15,10 +15,10 @@ use site_service::address_limit::network;
 
 use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 
-/// How many addresses are remembered one by one. At that many, those that have their whole limit again are forgotten; beyond, neighbours
-/// share a limit, so that a flood from many addresses cannot fill the memory.
+/// Limit of individually tracked addresses, which bounds memory in a flood. At the limit, addresses with a full quota
+/// are evicted. Beyond it, neighbours share a quota.
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
-/// Eviction looks at every address, so a flood must not make us do it each time.
+/// Eviction scans every address, so it must not run on each request.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Rate limit of one route, by address.
@@ -28,18 +28,18 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// The limit of a form.
+    /// Limit of a form.
     pub fn of_forms(settings: &Settings) -> Self {
         Self::new(settings.rate_per_minute, settings.rate_burst)
     }
 
-    /// The limit of the links in mails. A provider of mail unsubscribes all its people from a few addresses, and not evenly
-    /// (RFC 8058), so that a minute's share may come at once.
+    /// Limit of links in mails. A mail provider unsubscribes all its users from a few addresses, in bursts (RFC
+    /// 8058), so a full minute may come at once.
     pub fn of_links(settings: &Settings) -> Self {
         Self::new(settings.link_rate_per_minute, settings.link_rate_per_minute)
     }
 
-    /// `per_minute` submissions a minute on average, `burst` of them at once.
+    /// Average `per_minute`, with up to `burst` at once.
     fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
@@ -48,17 +48,16 @@ impl RateLimit {
         }
     }
 
-    /// Counts one submission of this address.
+    /// Counts a submission of this address.
     ///
     /// # Errors
     ///
-    /// If it has sent too many: with the time to come back after.
+    /// If the address exceeds its limit, with a retry time.
     pub fn check(&self, address: IpAddr) -> Result<(), ApiError> {
         self.admit(address)
             .map_err(|wait| Limit::Rate.exceeded().retry_after(wait))
     }
 
-    /// Counts one submission, or says how long to wait.
     fn admit(&self, address: IpAddr) -> Result<(), Duration> {
         if self.limiter.len() >= MAX_TRACKED_ADDRESSES && self.eviction_is_due() {
             self.limiter.retain_recent();
@@ -80,7 +79,7 @@ impl RateLimit {
     }
 }
 
-/// Key of a limit: the visitor's network; when crowded, the /16 or /32 around it.
+/// Key of a quota: the visitor's network, or the surrounding /16 (IPv4) or /32 (IPv6) when crowded.
 fn rate_limit_key(address: IpAddr, crowded: bool) -> IpAddr {
     match address {
         _ if !crowded => network(address),
@@ -139,7 +138,7 @@ mod tests {
     async fn addresses_with_their_whole_limit_again_are_forgotten() {
         const VISITORS: u32 = 50_000;
         let n = |n| NonZeroU32::new(n).expect("not zero");
-        // A submission is made good within a millisecond.
+        // The quota refills within a millisecond.
         let limit = RateLimit::new(n(60_000), n(5));
         let visit = |n: u32| limit.admit(IpAddr::from(n.to_be_bytes())).expect("the first");
         (0..VISITORS).for_each(visit);

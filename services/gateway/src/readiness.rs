@@ -1,4 +1,4 @@
-//! Readiness: whether every form would be accepted now.
+//! Readiness: whether every form can be accepted now.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::forwarding::{ServiceChannel, Services, repeated};
 
 const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What `/readyz` answers: every service says that it can store what it is given; else the names of those that cannot.
+/// Handler of `/readyz`: ready if every service can store submissions, else lists the others.
 pub fn readyz(services: Arc<Services>) -> MethodRouter {
     get(check).with_state(services)
 }

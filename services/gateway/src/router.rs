@@ -1,4 +1,4 @@
-//! Every route, what is asked of what comes to it, and what all answers have in common.
+//! All routes, their admission, and the headers of all answers.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -34,17 +34,15 @@ use crate::{
     unread_body,
 };
 
-/// The largest multipart body that is read at all. The résumé's own limit is lower and
-/// is the careers service's to hold, which can name it.
+/// Larger than the careers service's limit of a résumé, so that the service can report that limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const BYTES_PER_KB: usize = 1024;
-/// The largest report, which is two words, and the largest body of a link in a mail: a token of some hundred bytes, or a mail client's
-/// few words.
+/// Limit of a report and of a mail link's body, a token of a few hundred bytes.
 const SMALL_BYTES: usize = 4 * 1024;
-/// How long a form without a file may take, from its headers to its answer.
+/// From the headers to the answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Everything the gateway serves; `site` is empty where that is not its own.
+/// Builds the router. `site` is empty if another server serves the pages.
 ///
 /// # Errors
 ///
@@ -74,14 +72,14 @@ pub fn router(
     Ok(router.layer(from_fn_with_state(Arc::new(outermost), answer)))
 }
 
-/// What every request meets first.
+/// State of the outermost middleware.
 struct Outermost {
     observer: Arc<RequestObserver>,
     address_source: AddressSource,
     pages: FormPages,
 }
 
-/// Middleware around everything: finds whose the request is, and gives its answer what all answers have.
+/// Outermost middleware: finds the visitor's address and adds the common headers.
 async fn answer(
     State(outermost): State<Arc<Outermost>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -141,7 +139,7 @@ fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challeng
         )
 }
 
-/// Reports of our pages, limited by address as forms are, and where the links of mails lead, for people and for their mail clients.
+/// Reports of our pages, limited like forms, and links in mails.
 fn reports_and_links(settings: &Settings, budget: &Arc<Semaphore>) -> Router<AppState> {
     let limited = |route, rate| {
         let admission = Admission {
@@ -178,7 +176,7 @@ fn other_routes() -> Router<AppState> {
         .route("/api/{*path}", any(not_found))
 }
 
-/// Where the pages are that browsers get which have sent a form by themselves.
+/// Source of pages for browsers without a script.
 fn page_source(settings: &Settings, site: &Router) -> Option<PageSource> {
     match (&settings.site_dir, &settings.pages_url) {
         (Some(_), _) => Some(PageSource::Local(site.clone())),

@@ -1,4 +1,4 @@
-//! Idempotency key of a submission: the client's, or where it sent none one that is derived from the content, valid for the UTC hour.
+//! Idempotency key of a submission: the client's, or one derived from the content and valid for the UTC hour.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Key of a submission. Of one that has none, digests of its fields and its file, whatever order they came in.
+/// Builder of a key. Without a client's key it hashes fields and file, in any order.
 pub struct SubmissionKey {
     given: Option<Uuid>,
     form: &'static str,
@@ -19,7 +19,7 @@ pub struct SubmissionKey {
 }
 
 impl SubmissionKey {
-    /// Of an empty form of this name, and the key that came with it.
+    /// Starts an empty form, with the client's key if there is one.
     pub fn new(form: &'static str, given: Option<Uuid>) -> Self {
         Self {
             given,
@@ -28,13 +28,13 @@ impl SubmissionKey {
         }
     }
 
-    /// The same with a field. One that is left out counts as empty.
+    /// Adds a field. An empty field counts like a missing one.
     pub fn with(mut self, field: &'static str, value: &str) -> Self {
         self.set(field, value);
         self
     }
 
-    /// Sets a field; what it held before counts no more.
+    /// Sets a field and replaces its previous value.
     pub fn set(&mut self, field: &'static str, value: &str) {
         if value.is_empty() {
             self.parts.remove(field);
@@ -50,7 +50,7 @@ impl SubmissionKey {
         }
     }
 
-    /// The key. A derived one is of the hour (UTC) of this time.
+    /// Final key. A derived key depends on the UTC hour of `now`.
     pub fn finish(self, now: SystemTime) -> IdempotencyKey {
         if let Some(given) = self.given {
             return IdempotencyKey::Given(given);
@@ -60,7 +60,7 @@ impl SubmissionKey {
         let mut all = Sha256::new_with_prefix(self.form);
         all.update(hour.to_be_bytes());
         for (name, digest) in self.parts {
-            // Names have no zeros, and digests one length: no two contents make the same bytes.
+            // Unambiguous: names contain no zero byte, and digests have a fixed length.
             all.update(name);
             all.update([0]);
             all.update(digest.finalize());
@@ -76,7 +76,7 @@ impl SubmissionKey {
 mod tests {
     use super::*;
 
-    /// The start of an hour.
+    /// Start of an hour.
     const NOON: Duration = Duration::from_secs(1_800_000_000);
 
     fn message() -> SubmissionKey {

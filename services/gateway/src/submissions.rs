@@ -1,4 +1,4 @@
-//! Submission metrics: how many forms were answered, by form and outcome.
+//! Submission metrics: answered forms by form and outcome.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -7,35 +7,34 @@ use site_service::{http_middleware::Outcome, metrics};
 
 use crate::api_error::ApiError;
 
-/// What the service level is about (k8s/components/observability/alerts).
+/// Outcomes of the service level objective (k8s/components/observability/alerts).
 const ALERTED_OUTCOMES: [&str; 3] = ["accepted", "unavailable", "failed"];
 
-/// Submission metrics of one form.
 pub struct SubmissionMetrics {
     name: &'static str,
     submissions: Counter<u64>,
 }
 
-/// A submission that only looks accepted: a robot filled the field that people do not see.
+/// A robot filled the honeypot; its submission only looks accepted.
 pub const SPAM: Outcome = Outcome("spam");
-/// A form that a check sent: visitors' figures leave it out.
+/// Synthetic submission, excluded from visitor metrics.
 pub const SYNTHETIC: Outcome = Outcome("synthetic");
 
 impl SubmissionMetrics {
-    /// The metrics of the form of this name.
+    /// Metrics of this form.
     pub fn new(name: &'static str) -> Self {
         let metrics = Self {
             name,
             submissions: metrics::counter("site.submissions", "{submission}", "Forms that were answered"),
         };
-        // Whoever watches sees the first fault only as an increase over none.
+        // Monitoring sees the first increment only after a zero.
         for outcome in ALERTED_OUTCOMES {
             metrics.add(0, outcome);
         }
         metrics
     }
 
-    /// Counts an answer of the form, and has its log line say what came of it.
+    /// Counts an answer and adds its outcome for the log line.
     pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
         let known = extensions.get().map(|Outcome(known)| *known);

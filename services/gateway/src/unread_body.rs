@@ -1,8 +1,7 @@
 //! Middleware that drains an unread request body, so that a browser can read an early error response.
 //!
-//! A browser reads no answer while it still sends: closing the connection on it shows
-//! the visitor a network error instead of our sentence (RFC 9112, 9.6). So the rest is
-//! read and thrown away, up to a limit, before an early refusal is given.
+//! Browsers read no answer while they send. If the connection closes early, the visitor sees a network error instead
+//! of our sentence (RFC 9112, 9.6).
 
 use std::{
     future::poll_fn,
@@ -22,17 +21,15 @@ use tokio::time::timeout;
 
 use crate::stopping::RECEIVING_ENDS;
 
-/// How much is read and thrown away.
 const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
-/// How long that may take.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long nothing may arrive meanwhile.
+/// Timeout without new bytes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs the inner service, then reads and drops what it left of the request's body.
+/// Runs the inner service, then reads and drops the rest of the body.
 ///
-/// When the gateway stops there is no time for that: the answer goes out at once, and the rest is read behind it, so that no
-/// reset of the connection takes the answer from a client that still sends.
+/// During a stop the answer goes out at once, and the rest is read afterwards. A reset could otherwise destroy the
+/// answer before the client reads it.
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();
@@ -41,12 +38,12 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let body = stream::poll_fn(move |context| lock(&shared).poll_next_unpin(context));
     let request = Request::from_parts(parts, Body::from_stream(body));
     let response = next.run(request).await;
-    // A body that takes longer, or is larger, is cut off with the connection.
+    // A larger or slower body is cut off with the connection.
     let mut reading = Box::pin(timeout(DRAIN_TIMEOUT, discard(rest)));
     tokio::select! {
         biased;
         () = drain.left(RECEIVING_ENDS) => {
-            // The connection waits for it, and the drain for the connection.
+            // The connection waits for this task, and the drain waits for the connection.
             tokio::spawn(reading);
         }
         _cut = &mut reading => {}
@@ -54,7 +51,7 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     response
 }
 
-/// Reads to the end, or so much, or until nothing comes any more.
+/// Reads to the end, up to the limit, or until nothing arrives.
 async fn discard(body: Arc<Mutex<BodyDataStream>>) {
     let mut left = MAX_DRAINED_BYTES;
     let next = || poll_fn(|context| lock(&body).poll_next_unpin(context));

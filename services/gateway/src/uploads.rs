@@ -1,4 +1,4 @@
-//! Places for uploads: how many are read at once, and who loses a place while others wait (docs/decisions/0003).
+//! Slots for uploads: how many run at once, and which upload loses its slot while others wait (docs/decisions/0003).
 
 use std::{
     cmp::Reverse,
@@ -24,41 +24,41 @@ use tokio::{
 
 use crate::{api_error::ApiError, limits::Limit};
 
-/// How long to wait for a place.
+/// Maximum wait for a slot.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often an upload that waits looks for one that may lose its place.
+/// Interval at which a waiting upload looks for a slot to take.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// How long an upload keeps its place while somebody waits who holds fewer.
+/// Time an upload keeps its slot while a sender with fewer slots waits.
 const FAIR_TIME: Duration = Duration::from_secs(20);
 
-/// Places for uploads. Free ones go to whoever waits longest.
+/// Slots for uploads. The longest waiting upload gets a free one.
 pub struct Uploads {
     free: Arc<Semaphore>,
     begun: Mutex<Vec<Weak<Upload>>>,
     waiting_metric: UpDownCounter<i64>,
 }
 
-/// An upload that has a place, until it is dropped or loses it.
+/// Upload with a slot, until it is dropped or loses the slot.
 pub struct Upload {
     sender: Sender,
     begun: Instant,
     bytes: AtomicUsize,
     place: Mutex<Option<OwnedSemaphorePermit>>,
-    /// Its place went to another.
+    /// Cancelled when another upload takes the slot.
     pub lost: CancellationToken,
 }
 
-/// Where an upload comes from.
+/// Origin of an upload.
 #[derive(Clone, Copy)]
 struct Sender {
-    /// An address of IPv4, or a /64 of IPv6.
+    /// IPv4 address or IPv6 /64.
     address: IpAddr,
-    /// A /24 of IPv4, or a /48 of IPv6: the addresses that one sender easily gets.
+    /// IPv4 /24 or IPv6 /48: addresses that one sender easily obtains.
     network: IpAddr,
 }
 
 impl Uploads {
-    /// So many are read at once.
+    /// Allows this many uploads at once.
     pub fn new(at_once: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(at_once)),
@@ -71,11 +71,11 @@ impl Uploads {
         }
     }
 
-    /// Waits for a place.
+    /// Waits for a slot.
     ///
     /// # Errors
     ///
-    /// If that takes too long.
+    /// If no slot becomes free in time.
     pub async fn begin(&self, address: IpAddr) -> Result<Arc<Upload>, ApiError> {
         let _waiting = CounterGuard::new(&self.waiting_metric, &[]);
         let sender = Sender::of(address);
@@ -101,10 +101,10 @@ impl Uploads {
         }
     }
 
-    /// Takes a place for a sender who waits: from whoever holds most, and there from the upload of which least has arrived.
+    /// Takes a slot for a waiting sender: from the sender that holds most, the upload with the fewest bytes.
     ///
-    /// Networks are compared, and within one addresses. Whoever holds two places more loses one, and whoever holds one more loses it
-    /// after [`FAIR_TIME`].
+    /// It compares networks, or addresses within the same network. A sender with at least two more slots loses one at
+    /// once; with one more, after [`FAIR_TIME`].
     fn take_place(&self, waiting: Sender) -> Option<OwnedSemaphorePermit> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         let uploads = begun.iter().filter_map(Weak::upgrade);
@@ -142,12 +142,11 @@ impl Upload {
         }
     }
 
-    /// Counts bytes that arrived.
     pub fn arrived(&self, bytes: usize) {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// How much has arrived.
+    /// Bytes received so far.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -174,18 +173,18 @@ pub mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// An upload that nobody waits for.
+    /// Upload without competition.
     pub fn lone() -> Arc<Upload> {
         Arc::new(Upload::new(Sender::of(IpAddr::from([203, 0, 113, 1])), None))
     }
 
-    /// An upload of the host in this network.
+    /// Starts an upload from this network and host.
     async fn begin(uploads: &Uploads, net: u8, host: u8) -> Arc<Upload> {
         let begun = uploads.begin(IpAddr::from([203, 0, net, host])).await;
         begun.expect("a place")
     }
 
-    /// An upload of which so much has arrived.
+    /// Starts an upload that has received `bytes`.
     async fn begin_with(uploads: &Uploads, net: u8, host: u8, bytes: usize) -> Arc<Upload> {
         let upload = begin(uploads, net, host).await;
         upload.arrived(bytes);

@@ -1,4 +1,4 @@
-//! Where the visitor came from, as a form tells it.
+//! Attribution: where the visitor came from.
 
 use axum::extract::Query;
 use http::{Uri, header, request::Parts};
@@ -32,16 +32,15 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// What is known without a script: of a page of ours that the form was sent from, its path and its campaign
-    /// (`Referer`, RFC 9110, 10.1.3).
+    /// Attribution without a script: path and campaign of our page that sent the form (`Referer`, RFC 9110, 10.1.3).
     pub fn of_referer(parts: &Parts) -> Option<Self> {
         let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
-        // The target's own, where it has one, counts whatever the header says (RFC 9112, 3.2.2).
+        // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).
         let host = match parts.uri.authority() {
             Some(authority) => authority.as_str(),
             None => parts.headers.get(header::HOST)?.to_str().ok()?,
         };
-        // An answer of ours, from which a form is sent again, is no page of the site.
+        // A form can be sent again from an API answer, which is no page of the site.
         let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
         if !is_page {
             return None;

@@ -1,5 +1,5 @@
-//! `POST /api/career-application`: the multipart body goes on to the careers service
-//! part by part, as it arrives. Nothing of it is held whole.
+//! `POST /api/career-application`: streams the multipart body to the careers service, part by part. It never holds
+//! the whole body.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -119,10 +119,10 @@ pub async fn apply(
     tokio::select! {
         forwarded = parts::forward(form, arrivals, submission, parts) => match forwarded? {
             Forwarded::Application => applied.await?,
-            // Without the commit the service keeps nothing.
+            // Without a commit the service keeps nothing.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
         },
-        // The service refused what it had so far.
+        // The service rejected the application early.
         refused = &mut applied => refused.map_err(refused_early)?,
         () = upload.lost.cancelled() => return Err(Limit::Pace.exceeded()),
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
@@ -130,7 +130,7 @@ pub async fn apply(
     Ok(Accepted::YES.into_response())
 }
 
-/// What the visitor is told where the service did not wait for the rest. If that is because of the time, it is the visitor's.
+/// Maps an early rejection. A deadline is the visitor's timeout, because the body was still arriving.
 fn refused_early(status: Status) -> ApiError {
     if status.code() == Code::DeadlineExceeded {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)

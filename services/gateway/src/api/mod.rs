@@ -1,4 +1,4 @@
-//! The public API: one file per form, and one for the parts that browsers could not load.
+//! Public API: one file per form, and one for reports of parts that failed to load.
 
 mod attribution;
 pub mod careers;
@@ -29,7 +29,7 @@ use crate::{
     api_error::ApiError, content_type, deadline::Deadline, submission_key::SubmissionKey, submissions::SPAM,
 };
 
-/// The field that people do not see, and robots fill in.
+/// Honeypot field: hidden from people, filled by robots.
 pub const HONEYPOT: &str = "website";
 
 /// The answer of the newsletter and careers forms.
@@ -77,7 +77,7 @@ pub struct ContactFailed {
     challenge: Option<altcha::Challenge>,
 }
 
-/// A JSON body, or why it is none.
+/// JSON body.
 pub struct JsonForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
@@ -93,14 +93,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     }
 }
 
-/// Reads an object. serde would read a struct from an array, too, value by value.
+/// Parses a JSON object. serde would also accept an array for a struct.
 fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
     let is_object = json.trim_ascii_start().starts_with(b"{");
     let read = serde_json::from_slice(json).ok().filter(|_| is_object);
     read.ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
-/// A form's body: as JSON, or as a browser sends it by itself. Or why it is neither.
+/// Form body: JSON, or URL-encoded as browsers send it without a script.
 pub struct AnyForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
@@ -138,25 +138,24 @@ pub struct SubmissionHeaders {
     solution: Option<String>,
 }
 
-/// Which request this is, which submission it repeats, and where it was sent from.
+/// Context of a submission: request, deadline, idempotency key and origin.
 pub struct Submission {
     pub request_id: RequestId,
-    /// Until when it must be answered.
     pub deadline: Deadline,
-    /// What the browser's own headers say of the page it was sent from.
+    /// Attribution from the browser's `Referer`.
     referer: Option<Attribution>,
     key: Option<Uuid>,
-    /// What says that a check sent it, for the service to verify.
+    /// Mark of a synthetic submission, which the service verifies.
     synthetic_mark: Option<String>,
 }
 
 impl Submission {
-    /// The key of this form: what it came with, or that of its content, which is to be added.
+    /// Key of this form: the client's, or one derived from the content to be added.
     pub fn key(&self, form: &'static str) -> SubmissionKey {
         SubmissionKey::new(form, self.key)
     }
 
-    /// Where the visitor came from: as the form says, or as far as the browser does.
+    /// Attribution from the form, or else from the browser.
     pub fn attribution(
         &mut self,
         told: Option<Attribution>,
@@ -189,7 +188,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
     }
 }
 
-/// The answer to a robot, who filled the field that people do not see: it looks accepted and is counted as what it is.
+/// Answer to a robot that filled the honeypot: it looks accepted but is counted as spam.
 fn spam(answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
     response.extensions_mut().insert(SPAM);

@@ -209,7 +209,7 @@ async fn token(AddressToken { token }: AddressToken, request: Request) -> Result
     }
 }
 
-/// Whether a [`LinkBody`] says yes, as a form in any encoding: it has no other words.
+/// Whether a [`LinkBody`] in any form encoding confirms. A substring suffices, since it has no other content.
 fn is_yes(body: &str) -> bool {
     body.contains("List-Unsubscribe") && body.contains("One-Click") || body.contains("answer=yes")
 }

@@ -1,4 +1,4 @@
-//! From multipart to gRPC: each part of an application goes on as it arrives.
+//! Multipart to gRPC: forwards each part of an application as it arrives.
 
 use std::{
     pin::pin,
@@ -25,25 +25,24 @@ use tokio::sync::mpsc;
 use super::{Attribution, HONEYPOT, Submission, read_json};
 use crate::{api_error::ApiError, submission_key::SubmissionKey, uploads::Upload};
 
-/// The most bytes of a text, or of a part's head, that are held; the service's limits are lower.
+/// Memory limit of a text or a part's headers. The service's limits are lower.
 const MAX_HELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 const ATTRIBUTION: &str = "attribution";
 
-/// What was forwarded.
 pub enum Forwarded {
-    /// All parts, and the commit.
+    /// All parts and the commit.
     Application,
-    /// A robot's parts, without a commit.
+    /// A robot's parts, without the commit.
     Spam,
 }
 
-/// Forwards the whole form, and the commit once it was all there. Stops early where the
-/// receiver is gone: then the service has refused already.
+/// Forwards the whole form, then the commit. If the receiver is gone, the service has already rejected the
+/// application.
 ///
 /// # Errors
 ///
-/// If the form cannot be read, or a part of it is too large.
+/// If the form cannot be read or a part is too large.
 pub async fn forward(
     mut form: Multipart,
     mut arrivals: Arrivals,
@@ -82,7 +81,7 @@ pub async fn forward(
     Ok(Forwarded::Application)
 }
 
-/// A browser sends a part without name and content where no file was chosen.
+/// Without a chosen file, browsers send a part without name and content, which is skipped.
 async fn forward_resume(
     part: &mut FormPart<'_>,
     arrivals: &mut Arrivals,
@@ -103,7 +102,7 @@ async fn forward_resume(
     Ok(())
 }
 
-/// Browsers encode a quotation mark and line breaks in a file's name, and nothing else (HTML Standard, "multipart/form-data encoding
+/// Browsers encode only quotation marks and line breaks in file names (HTML Standard, "multipart/form-data encoding
 /// algorithm").
 fn decoded_file_name(encoded: &str) -> String {
     encoded
@@ -112,7 +111,7 @@ fn decoded_file_name(encoded: &str) -> String {
         .replace("%0A", "\n")
 }
 
-/// Where the receiver is gone, the service has refused and its answer is what counts.
+/// Ignores a closed receiver: the service has rejected, and its answer counts.
 async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
@@ -129,21 +128,20 @@ fn field_name(name: &str) -> Option<FieldName> {
     })
 }
 
-/// The pieces of a form that have not arrived yet. Its parser holds all that it can read, so it is given one where it cannot go on
-/// without.
+/// Arriving pieces of a form. The parser buffers all it can read, so it gets a piece only when it needs one.
 pub struct Arrivals {
     body: BodyDataStream,
-    /// To the parser; none behind the last.
+    /// To the parser; `None` after the last piece.
     pieces: Option<SyncSender<Result<Bytes, axum::Error>>>,
     upload: Arc<Upload>,
 }
 
 impl Arrivals {
-    /// The form of this request, of which nothing is read yet, and its pieces.
+    /// Multipart form of this request, and its pieces. This reads nothing yet.
     ///
     /// # Errors
     ///
-    /// If it is no multipart form.
+    /// If the body is no multipart form.
     pub async fn begin(request: Request, upload: Arc<Upload>) -> Result<(Multipart, Self), ApiError> {
         let (parts, body) = request.into_parts();
         let (pieces, given) = sync_channel(1);
@@ -184,7 +182,7 @@ impl Arrivals {
             let bytes = piece.as_ref().map_or(0, Bytes::len);
             held_bytes += bytes;
             self.upload.arrived(bytes);
-            // The parser has taken the one before it.
+            // The parser has already consumed the previous piece.
             let _taken = pieces.try_send(piece);
         }
     }
@@ -197,14 +195,14 @@ impl Arrivals {
         Ok(text)
     }
 
-    /// The next bytes of a part. Only its last piece can be empty.
+    /// Next bytes of a part. Only the last piece can be empty.
     async fn chunk(&mut self, part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
         let chunk = self.parse(part.chunk()).await?;
         Ok(chunk.filter(|bytes| !bytes.is_empty()))
     }
 }
 
-/// A body that breaks off or is framed wrongly is the sender's mistake, whatever the parser calls it.
+/// A truncated or malformed body is a client error, whatever the parser reports.
 fn unreadable(error: MultipartError) -> ApiError {
     let status = Some(error.status()).filter(StatusCode::is_client_error);
     ApiError::of(status.unwrap_or(StatusCode::BAD_REQUEST))
@@ -222,7 +220,6 @@ pub mod tests {
 
     const PIECE: &[u8] = &[b'a'; 16 * 1024];
 
-    /// What a body is sent on as.
     pub async fn forward_body(
         body: Body,
         upload: Arc<Upload>,

@@ -1,4 +1,4 @@
-//! `POST /api/remote-failure`: how operators learn of parts of the site that do not reach its visitors.
+//! `POST /api/remote-failure`: browsers report parts of the site that failed to load.
 
 use std::fmt::Debug;
 
@@ -60,7 +60,7 @@ pub async fn report(JsonForm(failure): JsonForm<RemoteFailure>) -> Json<Accepted
     Accepted::YES
 }
 
-/// As browsers write it.
+/// Name in the request's spelling.
 fn name(variant: impl Debug) -> String {
     format!("{variant:?}").to_ascii_lowercase()
 }

@@ -1,4 +1,4 @@
-//! The parts of an upload that wait to be sent: a call that ended before it took one of them can be made again.
+//! Queue of an upload's parts. A call that failed before it took a part can be retried.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -9,24 +9,23 @@ use futures_util::stream::{Stream, poll_fn};
 use site_proto::careers::v1::ApplyRequest;
 use tokio::sync::mpsc;
 
-/// Capacity of the bounded channel of parts (backpressure). Small: this is what bounds the memory.
+/// Capacity of the queue. It bounds the memory of an upload.
 const CHANNEL_CAPACITY: usize = 4;
 
-/// The receiving end of an upload's parts, for one call after the other.
+/// Receiving end of the parts, used by one call at a time.
 pub struct UnsentParts {
     parts: Mutex<mpsc::Receiver<ApplyRequest>>,
     begun: AtomicBool,
 }
 
 impl UnsentParts {
-    /// A channel of parts.
     pub fn channel() -> (mpsc::Sender<ApplyRequest>, Arc<Self>) {
         let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
         let (parts, begun) = (Mutex::new(receiver), AtomicBool::default());
         (sender, Arc::new(Self { parts, begun }))
     }
 
-    /// The parts that wait and will come, as the body of one call. The call before it must have ended.
+    /// All queued and future parts, as the body of one call. The previous call must have ended.
     pub fn stream(self: Arc<Self>) -> impl Stream<Item = ApplyRequest> + Send + 'static {
         poll_fn(move |context| {
             let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);

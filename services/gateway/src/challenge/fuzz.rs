@@ -1,4 +1,4 @@
-//! Fuzz target: what a sender gives out as a challenge's solution. How it is run: docs/testing.md.
+//! Fuzz target: solutions of challenges. How to run it: docs/testing.md.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -23,7 +23,7 @@ fn binding(form: &str) -> String {
     proof_of_work::binding(form, Uuid::from_u128(1), ADDRESS)
 }
 
-/// A challenge that was solved.
+/// Solved challenge.
 fn right(work: &ProofOfWork) -> Payload {
     let challenge = work
         .challenge(binding("contact"), SystemTime::now() + LATER)
@@ -37,7 +37,8 @@ fn right(work: &ProofOfWork) -> Payload {
     }
 }
 
-/// The payload with these changes: each line a JSON pointer, a space, and the value that stands there then; none removes it.
+/// Applies changes to the payload. A line is a JSON pointer, a space and the new value; without a value the member is
+/// removed.
 fn changed(payload: &Payload, changes: &[u8]) -> Vec<u8> {
     let mut payload = serde_json::to_value(payload).expect("it is JSON");
     for line in String::from_utf8_lossy(changes).lines() {
@@ -54,7 +55,7 @@ fn changed(payload: &Payload, changes: &[u8]) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// What makes one solution another. Of its time nothing is known, and nothing believed.
+/// Parts of a solution that verification depends on. Its time is ignored.
 fn essence(payload: &Payload) -> (Value, u32, String) {
     let parameters = serde_json::to_value(&payload.challenge.parameters).expect("it is JSON");
     (
@@ -64,7 +65,7 @@ fn essence(payload: &Payload) -> (Value, u32, String) {
     )
 }
 
-/// The first byte says what the rest is: the header, the JSON in it, or changes of what is right.
+/// The first byte selects the rest: the header, its JSON, or changes to the valid payload.
 #[test]
 fn whatever_is_sent_as_a_solution_only_the_one_that_was_computed_is_believed_and_for_one_submission() {
     let work = ProofOfWork::new(Some("a key of thirty-two bytes or more".into()), TRIES).expect("a key");

@@ -1,4 +1,4 @@
-//! Challenge: work that a sender's browser has to do before a form is taken, while too many come
+//! Challenge: proof of work that browsers must do before a form is accepted during a flood
 //! (docs/decisions/0026-a-flood-is-asked-for-work.md).
 
 mod flood;
@@ -24,12 +24,12 @@ use self::{
 };
 use crate::api_error::ApiError;
 
-/// The header with a challenge's solution.
+/// Header with a challenge's solution.
 pub const SOLUTION: HeaderName = HeaderName::from_static("challenge-solution");
-/// When to come back without a solution: a flood is over a minute after its last excess.
+/// Retry time for clients without a solution: a flood ends a minute after its last excess.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The challenges of all forms: a flood of one is a flood of all.
+/// Challenges of all forms together, since a flood of one is a flood of all.
 pub struct Challenges {
     mode: ChallengeMode,
     flood: Flood,
@@ -37,8 +37,6 @@ pub struct Challenges {
 }
 
 impl Challenges {
-    /// As the settings say.
-    ///
     /// # Errors
     ///
     /// If the operating system has no random bytes for a key.
@@ -50,11 +48,11 @@ impl Challenges {
         })
     }
 
-    /// Lets a form of this name pass, or asks its sender for work.
+    /// Admits a form, or returns an error with a challenge.
     ///
     /// # Errors
     ///
-    /// If work is asked for.
+    /// If the client must solve a challenge.
     pub fn check(&self, form: &'static str, address: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         if self.mode == ChallengeMode::Off {
             return Ok(());
@@ -78,7 +76,7 @@ impl Challenges {
     }
 }
 
-/// The key that names the submission. Without one there is nothing to bind a challenge to.
+/// Idempotency key of the submission. A challenge is bound to it.
 fn key_of(headers: &HeaderMap) -> Option<Uuid> {
     let key = headers.get(idempotency::HEADER)?.to_str().ok()?;
     idempotency::parse(key).ok()

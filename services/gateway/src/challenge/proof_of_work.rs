@@ -1,5 +1,5 @@
-//! Proof of work by ALTCHA's protocol (<https://altcha.org/docs/v2/>): issues challenges and verifies solutions, and keeps nothing of
-//! either.
+//! Stateless proof of work by ALTCHA's protocol (<https://altcha.org/docs/v2/>): issues challenges and verifies
+//! solutions.
 
 use std::{
     collections::BTreeMap,
@@ -15,33 +15,33 @@ use site_service::{
 };
 use uuid::Uuid;
 
-/// A try derives a key in so many rounds. WebCrypto does that as fast as an attacker's own program, but has some cost for each
-/// call: fewer rounds would be an attacker's advantage, and with more of them it would cost us, too, who do one for each challenge.
+/// PBKDF2 rounds per try. WebCrypto has some overhead per call, so fewer rounds would favour an attacker's own
+/// program. More rounds would cost us more, because each challenge takes us one try.
 const ROUNDS: u32 = 1_000;
 const ALGORITHM: &str = "PBKDF2/SHA-256";
-/// How long a solution holds. Shorter than the hour for which an idempotency key has one effect.
+/// Lifetime of a solution, shorter than the hour of an idempotency key.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// The member of a challenge's data that says what it is for.
+/// Member of a challenge's data that names its submission.
 const BOUND_TO: &str = "boundTo";
 
-/// How many random bytes a key is made of.
+/// Random bytes of a generated key.
 const KEY_BYTES: usize = 32;
 
 /// Issues and verifies challenges under one key.
 pub struct ProofOfWork {
     key: Secret,
-    /// How many tries a challenge takes on average.
+    /// Average number of tries per challenge.
     tries: u32,
 }
 
-/// What a challenge is for: the submission to a form that has this idempotency key, from this address. Whoever uses its solution again
-/// sends the same submission again.
+/// Submission that a challenge is bound to: form, idempotency key and network. A reused solution only repeats the
+/// same submission.
 pub fn binding(form: &str, key: Uuid, address: IpAddr) -> String {
     format!("{form} {key} {}", network(address))
 }
 
 impl ProofOfWork {
-    /// With a key that all who verify must share, or a random one.
+    /// Uses the given key, which all verifying gateways must share, or a random one.
     ///
     /// # Errors
     ///
@@ -51,11 +51,11 @@ impl ProofOfWork {
         Ok(Self { key, tries })
     }
 
-    /// A challenge for this submission, and none other.
+    /// Challenge for this submission only.
     ///
     /// # Errors
     ///
-    /// If there is no random number, or the library refuses its options.
+    /// If random bytes are missing or the library rejects the options.
     pub fn challenge(&self, binding: String, now: SystemTime) -> anyhow::Result<Challenge> {
         let expires = now + LIFETIME;
         let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -71,7 +71,7 @@ impl ProofOfWork {
         Ok(altcha::create_challenge(options)?)
     }
 
-    /// Whether this is the solution of a challenge of ours for this submission, in ALTCHA's encoding.
+    /// Whether this is a valid solution, in ALTCHA's encoding, of our challenge for this submission.
     pub fn verify(&self, solution: &[u8], binding: &str) -> bool {
         let Some(Payload { challenge, solution }) = decoded(solution) else {
             return false;
@@ -85,7 +85,7 @@ impl ProofOfWork {
         altcha::verify_solution(options).is_ok_and(|result| result.verified)
     }
 
-    /// The number to be found, from half as many tries to half as many again: a visitor's luck makes no large difference.
+    /// Number to find, between 0.5 and 1.5 times `tries`. The narrow range limits the effect of luck.
     fn counter(&self) -> Result<u32, getrandom::Error> {
         let least = self.tries / 2;
         let random = getrandom::u64()? % u64::from(self.tries + 1);
@@ -93,7 +93,7 @@ impl ProofOfWork {
     }
 }
 
-/// A key of the operating system's random bytes, as text.
+/// Random key, as text.
 fn random_key() -> Result<Secret, getrandom::Error> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key)?;
@@ -149,7 +149,7 @@ mod tests {
                 key.try_into().expect("32 bytes")
             })
             .collect();
-        // In what only looks random, such as a UUID with its version, some bits never change.
+        // Values that only look random have constant bits, such as the version of a UUID.
         for byte in 0..KEY_BYTES {
             let values = || keys.iter().map(|key| key[byte]);
             assert_eq!(values().fold(0, |all, one| all | one), 0xff, "byte {byte}");

@@ -5,7 +5,6 @@ use std::num::NonZeroU32;
 use clap::{Args, ValueEnum};
 use site_service::settings::{ExposeSecret, Secret};
 
-/// The shortest key that signs challenges.
 const MIN_KEY_BYTES: usize = 32;
 
 /// When a challenge is asked.

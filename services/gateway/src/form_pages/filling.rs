@@ -1,17 +1,17 @@
-//! Fills a page of the site with what was entered and what is wrong with it. The build leaves these places in the page
+//! Fills a page with the visitor's input and its errors. The build leaves placeholders in the page
 //! (`frontends/kit/src/refused-page.tsx`):
 //!
-//! - `{{refusal}}`: the sentence of the whole form;
-//! - `{{text:<field>}}`: what was entered;
-//! - `{{error:<field>}}`: what is wrong with it, and `{{invalid:<field>}}`: whether anything is, `true` or `false`.
+//! - `{{refusal}}`: sentence for the whole form;
+//! - `{{text:<field>}}`: the input;
+//! - `{{error:<field>}}`: the field's error, and `{{invalid:<field>}}`: whether it has one, `true` or `false`.
 //!
-//! [`FALLBACK`](super::FALLBACK_PAGE) has two more: `{{form-page}}`, the address of the form, and `{{other-way}}`, how else the company is
-//! reached.
+//! [`FALLBACK`](super::FALLBACK_PAGE) has two more: `{{form-page}}`, the form's address, and `{{other-way}}`, other
+//! contact details.
 
 use super::form_values::FormValues;
 use crate::{api_error::ApiError, contact_details::OTHER_WAY};
 
-/// The page, filled. Each text is escaped for an element or a quoted attribute, and none is searched for places.
+/// Fills the page. Texts are escaped for elements and quoted attributes, and not searched for placeholders.
 pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) -> String {
     let text_at = |place: &str| match place.split_once(':').unwrap_or((place, "")) {
         ("refusal", _) => Some(error.sentence()),
@@ -35,7 +35,7 @@ pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) 
                 filled.push_str(&escaped(text));
                 after
             }
-            // A script's, perhaps.
+            // Not a placeholder; it may belong to a script.
             None => {
                 filled.push_str("{{");
                 found
@@ -46,7 +46,7 @@ pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) 
 }
 
 fn escaped(text: &str) -> String {
-    // A textarea drops the first line break (HTML, 13.1.2.5), and no other field has any.
+    // A textarea drops its first line break (HTML, 13.1.2.5). No other field contains any.
     let first = if text.starts_with(['\r', '\n']) { "\n" } else { "" };
     let text = text
         .replace('&', "&amp;")

@@ -1,4 +1,4 @@
-//! Form values: what a visitor entered, kept before the request is answered, so that it is there whatever the answer is.
+//! Form values: the visitor's input, kept until the request is answered.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -13,15 +13,15 @@ use tokio::{
     time::timeout,
 };
 
-/// How much of a body is kept: the longest message and some. A résumé comes after the texts.
+/// Prefix of a body that is kept: enough for the longest message. A résumé follows the text fields.
 const MAX_KEPT_BYTES: usize = 512 * 1024;
-/// How long to wait for what is kept. What has not come by then is left out.
+/// Maximum wait for the prefix. Input that arrives later is omitted.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Values of a form: texts by the names of their fields. Files are no part of it: a page cannot put one into its field.
+/// Texts by field name, without files: a page cannot prefill a file field.
 pub type FormValues = BTreeMap<String, String>;
 
-/// The beginning of a form's body.
+/// Beginning of a form's body.
 pub struct KeptBody {
     content_type: Option<HeaderValue>,
     bytes: Vec<u8>,
@@ -30,7 +30,7 @@ pub struct KeptBody {
 }
 
 impl KeptBody {
-    /// Reads the beginning of the request's body. Gives the request, whole as it was, and what was read; none without room.
+    /// Reads the beginning of the body. Returns the unchanged request and the copy; `None` if there is no room.
     pub async fn of(request: Request, room: &Arc<Semaphore>) -> (Request, Option<Self>) {
         let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
             return (request, None);
@@ -59,7 +59,7 @@ impl KeptBody {
         (Request::from_parts(parts, body), Some(kept))
     }
 
-    /// What was entered, but for a field that was cut.
+    /// Complete fields of the input.
     pub async fn values(self) -> FormValues {
         let is_multipart = |kind: &HeaderValue| kind.as_bytes().starts_with(b"multipart/");
         let texts = if self.content_type.as_ref().is_some_and(is_multipart) {

@@ -1,4 +1,4 @@
-//! Fuzz target: what a visitor entered, filled into the page of a form. How it is run: docs/testing.md.
+//! Fuzz target: the visitor's input in the page of a form. How to run it: docs/testing.md.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{filling::fill, form_values::FormValues};
 use crate::api_error::ApiError;
 
 const ITERATIONS: usize = 500;
-/// Of ASCII, the character between records.
+/// ASCII record separator.
 const RECORD: u8 = 0x1e;
 
-/// The text that a browser reads in an element or a quoted attribute; none where it ends or begins a tag.
+/// Decodes a text as a browser would in an element or a quoted attribute; `None` if it breaks out of it.
 fn read(text: &str) -> Option<String> {
     let is_text = !text.contains(['<', '>', '"']);
     let text = text
@@ -22,7 +22,7 @@ fn read(text: &str) -> Option<String> {
     is_text.then(|| text.replace("&amp;", "&"))
 }
 
-/// Two records: a text, and a sentence of a service, which may repeat what was entered.
+/// Input: two records, a text and a service's sentence, which may repeat the text.
 #[test]
 fn whatever_was_entered_it_is_shown_as_text_and_the_page_stays_as_it_is() {
     check!(name = "form-pages")

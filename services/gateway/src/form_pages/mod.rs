@@ -1,5 +1,5 @@
-//! Forms without JavaScript: redirects after success (303, RFC 9110, 15.4.4), else shows the form with its errors and what was
-//! entered. Both are pages that the front ends' build rendered from the very components that scripts use.
+//! Forms without JavaScript: redirect after success (303, RFC 9110, 15.4.4), otherwise show the form with errors and
+//! input. The front ends' build renders these pages from the same components that scripts use.
 
 mod filling;
 mod form_values;
@@ -25,17 +25,16 @@ use self::{
 };
 use crate::api_error::ApiError;
 
-/// Routes of a form: on the API, and its pages on the site.
+/// API route of a form and its pages.
 struct FormRoute {
     api: &'static str,
-    /// The page with the form.
     page: &'static str,
-    /// In the query of a page's form that answers the question of a mail's link. Without it, the address is for scripts
-    /// and for mail clients, which may accept what they like (RFC 8058, 3.1).
+    /// Query parameter of the page that a mail's link opens. Without it, scripts and mail clients send the request,
+    /// with any `Accept` (RFC 8058, 3.1).
     question: Option<&'static str>,
-    /// Where a visitor is led whose form was accepted.
+    /// Redirect after success.
     accepted: &'static str,
-    /// The page that is filled where it was not.
+    /// Page to fill after a rejection.
     refused: &'static str,
 }
 
@@ -48,7 +47,7 @@ impl FormRoute {
             .then_some(form)
     }
 
-    /// The page with the form, or with the question that the query tells of.
+    /// Redirects to the form, or to the question that the query names.
     fn opened(&self, query: Option<&str>) -> Redirect {
         match (self.question, query) {
             (Some(_), Some(query)) => Redirect::to(&format!("/?{query}")),
@@ -57,7 +56,7 @@ impl FormRoute {
     }
 }
 
-/// As the front ends' routes name them (`frontends/shell/src/routes.tsx`).
+/// These match the front ends' routes (`frontends/shell/src/routes.tsx`).
 const FORMS: [FormRoute; 5] = [
     FormRoute {
         api: "/api/contact",
@@ -96,21 +95,21 @@ const FORMS: [FormRoute; 5] = [
     },
 ];
 
-/// How many bodies are kept at once. Beyond that, forms work and are shown empty: a flood cannot fill the memory.
+/// Limit of kept bodies, which bounds memory in a flood. Beyond it, rejected forms come back empty.
 const MAX_KEPT_BODIES: usize = 32;
-/// Fallback where no page of the site can be had.
+/// Used if no page of the site is available.
 const FALLBACK_PAGE: &str = include_str!("fallback.html");
-/// What visitors entered is theirs.
+/// Pages contain the visitor's input.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The form pages, and room for the bodies that are filled into them.
+/// Form pages, and the limit of kept bodies.
 pub struct FormPages {
-    /// None where the gateway serves the API alone.
+    /// `None` if the gateway serves only the API.
     pages: Option<PageSource>,
     room: Arc<Semaphore>,
 }
 
-/// A browser that shows a page names HTML; scripts name JSON, or anything (RFC 9110, 12.5.1).
+/// Browsers that show a page accept HTML; scripts accept JSON or anything (RFC 9110, 12.5.1).
 fn asks_for_a_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
     let ranges = accepted.filter_map(|value| value.to_str().ok().map(str::to_ascii_lowercase));
@@ -125,13 +124,13 @@ impl FormPages {
         Self { pages, room }
     }
 
-    /// Answers browsers with pages, and everyone else as the router does.
+    /// Answers browsers with pages, and other clients as the router does.
     pub async fn answer(&self, request: Request, next: Next) -> Response {
         let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
         match (form, request.method()) {
-            // Whoever loads the address of the answer anew wants the form.
+            // A reload of the answer's address opens the form.
             (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
-            // Large, and seldom: every request would move what this one may need.
+            // Boxed, because this large future is rarely needed but every request would move it.
             (Some(form), &Method::POST) => Box::pin(self.submit(form, request, next)).await,
             _ => http_middleware::guarded(request, next).await,
         }
@@ -144,7 +143,7 @@ impl FormPages {
             Redirect::to(form.accepted).into_response()
         } else {
             let error = ApiError::in_answer(&answer);
-            // What another site sent is not shown to its visitor.
+            // Do not show a visitor the input of another site's form.
             let values = match kept.filter(|_| error.status() != StatusCode::FORBIDDEN) {
                 Some(kept) => kept.values().await,
                 None => FormValues::default(),

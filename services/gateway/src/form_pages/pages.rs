@@ -1,4 +1,4 @@
-//! Page source: the site's pages, from where they are served: the gateway's own folder, or the shell's server.
+//! Page source: the site's pages, from the gateway's folder or the shell's server.
 
 use std::time::Duration;
 
@@ -16,29 +16,26 @@ use hyper_util::{
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-/// How long the shell's server may take over a page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Shorter than our servers keep a connection on which nobody asks for anything.
+/// Shorter than our servers keep idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The largest page.
 const MAX_PAGE_BYTES: usize = 1024 * 1024;
 
-/// A page, and what browsers may load for it.
+/// Page with its Content-Security-Policy.
 pub struct Page {
     pub html: String,
     pub content_security_policy: HeaderValue,
 }
 
-/// Where the pages are.
 pub enum PageSource {
-    /// In the folder that the gateway serves.
+    /// Folder that the gateway serves.
     Local(Router),
-    /// At another server.
+    /// Another server.
     Remote(Box<Client<HttpConnector, Body>>, Uri),
 }
 
 impl PageSource {
-    /// The pages of the server at this address.
+    /// Pages of the server at this address.
     pub fn remote(address: Uri) -> Self {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
@@ -47,7 +44,7 @@ impl PageSource {
         Self::Remote(Box::new(client), address)
     }
 
-    /// The page at a path of the site, if it can be had.
+    /// Page at a path of the site, if available.
     pub async fn page(&self, path: &str) -> Option<Page> {
         let page = timeout(PAGE_TIMEOUT, self.read(path)).await;
         page.unwrap_or_else(|late| Err(late.into()))

@@ -1,5 +1,5 @@
-//! Client-side balancing: the calls to a service go to all of its pods, which are the addresses that the service's name has (in the
-//! cluster, a headless service).
+//! Client-side load balancing over the pods of a service. Its name resolves to their addresses (in the cluster, a
+//! headless service).
 
 use std::{
     collections::BTreeMap,
@@ -23,34 +23,34 @@ use tonic::{
 use tower::{BoxError, Service, ServiceExt};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// HTTP/2 keep-alive: a call has five seconds, and the loss of a node closes no connection.
+/// HTTP/2 keep-alive. It must detect a lost node, which closes no connection, within the five seconds of a call.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);
-/// How long after a failure a pod is the last choice. Its calls end soonest, so it would be the first.
+/// Penalty after a failure. Failing calls end fastest, so the pod would otherwise look least loaded.
 const LAST_CHOICE: Duration = Duration::from_secs(1);
 
-/// Which of the pods that are equal is called next.
+/// Breaks ties between pods of equal load.
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
-/// A service's pods. The one with the fewest calls under way is called.
+/// Pods of a service. The least loaded one gets the next call.
 #[derive(Clone)]
 pub struct Balanced(watch::Receiver<Pods>);
 
 type Pods = BTreeMap<SocketAddr, Arc<Pod>>;
 
-/// A pod. Each call under way holds it.
+/// A pod; each active call holds a reference.
 struct Pod {
     channel: Channel,
     failed_at: Mutex<Option<Instant>>,
 }
 
 impl Balanced {
-    /// The pods of the service at this address, looked up from now on; none is connected yet.
+    /// Starts to look up the pods of this service. None is connected yet.
     ///
     /// # Errors
     ///
-    /// If the address and TLS do not go together: why.
+    /// If the address and TLS contradict each other.
     pub fn new(uri: &Uri, tls: Option<&ClientTlsConfig>) -> anyhow::Result<Self> {
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let tls = tls.map(|tls| tls.clone().domain_name(host));
@@ -90,14 +90,14 @@ impl Service<Request<Body>> for Balanced {
     }
 }
 
-/// Whether the pod failed just now, then its calls under way.
+/// Orders pods: recent failure first, then number of active calls.
 fn load(pod: &Arc<Pod>) -> (bool, usize) {
     let failed_at = *pod.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
     (has_failed, Arc::strong_count(pod))
 }
 
-/// Looks the service's name up again and again. The known pods stay while that fails.
+/// Looks up the service periodically. A failed lookup keeps the known pods.
 async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender<Pods>) {
     let host = service.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = service.port_u16().unwrap_or(80);
@@ -110,7 +110,7 @@ async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender
     }
 }
 
-/// Leaves the service the pods at these addresses. Those that are known keep their connections.
+/// Replaces the pods. Known addresses keep their connections.
 fn update(
     pods: &watch::Sender<Pods>,
     found: impl Iterator<Item = SocketAddr>,
@@ -127,7 +127,7 @@ fn update(
 }
 
 impl Pod {
-    /// The pod at this address, unless no URI holds it: one of IPv6 with a zone.
+    /// Pod at this address; `None` for an IPv6 address with a zone, which a URI cannot contain.
     fn at(address: SocketAddr, service: &Uri, tls: Option<&ClientTlsConfig>) -> Option<Arc<Self>> {
         let uri = format!("{}://{address}", service.scheme_str()?).parse().ok()?;
         let endpoint = tls::endpoint(&uri, tls.cloned()).ok()?;
@@ -162,10 +162,10 @@ mod tests {
     use super::*;
     use crate::forwarding::{FORM_CALL_TIMEOUT, ServiceChannel, call, repeated};
 
-    /// Connections are ended while calls go on.
+    /// Short, so that connections end during calls.
     const MAX_AGE: Duration = Duration::from_millis(700);
 
-    /// One pod of a service, in a runtime of its own, with which it dies.
+    /// A pod in its own runtime, so that the test can stop it.
     struct Process {
         runtime: Runtime,
         calls: Arc<AtomicU32>,
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Asks for so long as calls that go on beside each other, as visitors do. None may fail.
+    /// Sends concurrent calls for this long. All must succeed.
     async fn ask(service: &HealthClient<ServiceChannel>, lasting: Duration) {
         let until = Instant::now() + lasting;
         let asking = (0..8).map(|_| async {
@@ -214,7 +214,7 @@ mod tests {
         join_all(asking).await;
     }
 
-    /// Whether each of these has its share of the calls, but for chance and what else the machine does.
+    /// Whether each process got a fair share of the calls, with tolerance for chance and load.
     async fn share(service: &HealthClient<ServiceChannel>, processes: &[&Process]) -> bool {
         processes
             .iter()
@@ -248,14 +248,14 @@ mod tests {
         looked_up(&[1, 2, 3, 4]);
         assert!(share(&service, &[&first, &second, &third, &joined]).await);
 
-        // Its address is known for a while longer than it lives.
+        // Its address stays known for a while after it dies.
         let dying = async {
             sleep(Duration::from_secs(1)).await;
             second.runtime.shutdown_background();
         };
         tokio::join!(dying, ask(&service, Duration::from_secs(4)));
         looked_up(&[1, 3, 4]);
-        // As a node that is lost: its connections stay open.
+        // Simulates a lost node: its connections stay open.
         third
             .runtime
             .spawn(async { std::thread::park_timeout(Duration::from_secs(5)) });

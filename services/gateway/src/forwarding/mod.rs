@@ -1,4 +1,4 @@
-//! gRPC clients of the services: one channel per service, over all of its pods; each call with a deadline and its trace context.
+//! gRPC clients of the services: one balanced channel each; every call has a deadline and trace context.
 
 mod balanced;
 
@@ -14,21 +14,20 @@ use tonic_types::StatusExt;
 use self::balanced::Balanced;
 use crate::{api::Submission, settings::Settings};
 
-/// How long a service may take over a form without a file, with all attempts: 15 s are the whole request's, so that most of it is
-/// the visitor's to send.
+/// Time for all attempts of a form without a file. The request has 15 s, mostly for the visitor's upload.
 const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// gRPC channel to a service. Every call on it is a span.
+/// gRPC channel to a service, with a span for every call.
 pub type ServiceChannel = GrpcTracing<Balanced>;
 
-/// Retries of a call that did not reach its service: long enough for a restart of it.
+/// Retries of a call that did not reach its service. They outlast a restart.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(100))
     .with_max_delay(Duration::from_secs(1))
     .with_max_times(6)
     .with_jitter();
 
-/// The services behind the gateway.
+/// Services behind the gateway.
 pub struct Services {
     pub contact: ServiceChannel,
     pub newsletter: ServiceChannel,
@@ -36,11 +35,11 @@ pub struct Services {
 }
 
 impl Services {
-    /// The services at the addresses of the settings; none is connected yet.
+    /// Creates the channels, not yet connected.
     ///
     /// # Errors
     ///
-    /// If an address and mutual TLS do not go together, or a certificate and its key.
+    /// If an address and mutual TLS, or a certificate and its key, do not match.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         let tls = settings.grpc_tls.client();
         let channel = |setting: &str, uri: &Uri| {
@@ -56,11 +55,11 @@ impl Services {
     }
 }
 
-/// Sends a form that came without a file, with what its request has left of its time; otherwise as [`repeated`].
+/// Sends a form without a file within the remaining time of its request; see [`repeated`].
 ///
 /// # Errors
 ///
-/// As [`repeated`].
+/// See [`repeated`].
 pub async fn send<M, T, Fut>(
     message: M,
     submission: &Submission,
@@ -75,12 +74,12 @@ where
     answered.map(Response::into_inner)
 }
 
-/// Calls a service, and again where the call did not reach it. `call` gets what is left of `limit`, as the deadline of the attempt. For
-/// calls that may be made twice: under an idempotency key, or of the same effect.
+/// Calls a service and retries if the call did not reach it. `call` gets the remaining time as its deadline. Only for
+/// idempotent calls, or calls under an idempotency key.
 ///
 /// # Errors
 ///
-/// If the service refuses, or is not reached within [`RETRIES`] and `limit` for all attempts.
+/// If the service rejects the call, or all attempts within [`RETRIES`] and `limit` fail.
 pub async fn repeated<T, Fut>(limit: Duration, mut call: impl FnMut(Duration) -> Fut) -> Result<T, Status>
 where
     Fut: Future<Output = Result<T, Status>>,
@@ -89,14 +88,14 @@ where
     let calling = (|| call(limit.saturating_sub(started.elapsed())))
         .retry(RETRIES)
         .when(is_unreached);
-    // What calls is large, and would be moved with all that awaits it.
+    // Boxed: the future is large, and futures that await it would move it.
     let called = timeout(limit, Box::pin(calling.into_future())).await;
     let called =
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")));
     called.map_err(with_deadline_code)
 }
 
-/// The status of a call that must not be made again, because some of it may have been sent.
+/// Makes a status final, because part of the call may have been sent.
 pub fn not_repeatable(status: Status) -> Status {
     let status = with_deadline_code(status);
     if is_unreached(&status) {
@@ -106,7 +105,7 @@ pub fn not_repeatable(status: Status) -> Status {
     }
 }
 
-/// tonic ends a call at its deadline as cancelled, on either side.
+/// At a deadline tonic reports `Cancelled`, on both sides.
 fn with_deadline_code(status: Status) -> Status {
     match status.code() {
         Code::Cancelled => Status::deadline_exceeded(status.message()),
@@ -114,14 +113,14 @@ fn with_deadline_code(status: Status) -> Status {
     }
 }
 
-/// Whether the call failed on its way: the status was made on this side or by a proxy. A service that is unavailable says when to come
-/// back, and means it.
+/// Whether the call failed before the service, with a status from this client or a proxy. A service that is itself
+/// unavailable sends retry info.
 fn is_unreached(status: &Status) -> bool {
     status.source().is_some()
         || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
 }
 
-/// A call that carries the request's id and its deadline.
+/// Request with the request id and a deadline.
 pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Request<T> {
     let mut request = Request::new(message);
     request_id.inject(request.metadata_mut());
@@ -135,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// What a call comes to whose connection a service ends for this reason.
+    /// Status of a call whose connection the service closes for this reason.
     fn connection_error(reason: h2::Reason) -> Status {
         Status::from_error(Box::new(h2::Error::from(reason)))
     }

@@ -1,4 +1,4 @@
-//! How an upload is forwarded under test: from a body in pieces to what the careers service gets.
+//! Harness: forwards an upload in pieces and collects what the careers service receives.
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -14,20 +14,20 @@ use crate::{
     uploads::tests::lone,
 };
 
-/// The gateway's limit of a text and of a part's head.
+/// The gateway's limit of a text or a part's headers.
 pub const HELD_BYTES: usize = 128 * 1024;
-/// What an input may become: more than any limit of a part.
+/// Limit of an expanded input, above every limit of a part.
 const EXPANDED_BYTES: usize = 192 * 1024;
-/// So that one which comes byte by byte does not take all of the time.
+/// Limits the time for inputs that arrive byte by byte.
 const MOST_PIECES: usize = 200;
 
-/// What the careers service gets, and what the visitor is told where it is no commit.
+/// Parts that the service receives, and the outcome.
 pub struct Upload {
     pub sent: Vec<Part>,
     pub outcome: Result<parts::Forwarded, ApiError>,
 }
 
-/// The input with its repetitions: a zero, and a number, stand for the byte before them so many KB more.
+/// Expands repetitions: after a byte, zero and a number n repeat it for n KiB.
 pub fn expanded(input: &[u8]) -> Vec<u8> {
     let mut expanded = Vec::new();
     let mut input = input.iter().copied();
@@ -44,7 +44,7 @@ pub fn expanded(input: &[u8]) -> Vec<u8> {
     expanded
 }
 
-/// Sends this body, in pieces of so many bytes unless these would be too many.
+/// Forwards this body in pieces of `piece_bytes`, or larger ones if there would be too many.
 pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let piece_bytes = piece_bytes.max(body.len() / MOST_PIECES);
     let pieces = (0..body.len()).step_by(piece_bytes);
@@ -62,7 +62,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     Upload { sent, outcome }
 }
 
-/// What was sent, with files in one piece, and without the key, which changes each hour.
+/// Joins the chunks of files and clears the key, which changes each hour.
 pub fn whole(sent: &[Part]) -> Vec<Part> {
     let mut whole: Vec<Part> = Vec::new();
     let mut file: Vec<u8> = Vec::new();
@@ -86,7 +86,7 @@ fn taken(file: &mut Vec<u8>) -> Option<Part> {
     (!content.is_empty()).then(|| Part::ResumeChunk(content.into()))
 }
 
-/// Whether these parts are the first of those: the same in the same order, but for a file that breaks off.
+/// Whether `parts` is a prefix of `all`; its last file may be cut off.
 pub fn is_beginning(parts: &[Part], all: &[Part]) -> bool {
     let Some((last, before)) = parts.split_last() else {
         return true;
@@ -100,7 +100,6 @@ pub fn is_beginning(parts: &[Part], all: &[Part]) -> bool {
     }
 }
 
-/// What uploads run on.
 pub fn runtime() -> Runtime {
     let mut builder = Builder::new_current_thread();
     builder.enable_time().build().expect("a runtime")

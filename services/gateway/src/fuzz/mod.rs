@@ -1,4 +1,4 @@
-//! Fuzz targets: what visitors and proxies send. How they are run: docs/testing.md.
+//! Fuzz targets: input from visitors and proxies. How to run them: docs/testing.md.
 
 mod forwarding;
 mod upload_forms;

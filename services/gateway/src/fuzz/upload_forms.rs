@@ -1,4 +1,4 @@
-//! An application's form, encoded as a browser does, on its way to the careers service.
+//! Fuzz target: an application's form, encoded as browsers do, forwarded to the careers service.
 
 use axum::body::Bytes;
 use bolero::check;
@@ -13,10 +13,10 @@ use super::forwarding::{HELD_BYTES, expanded, is_beginning, runtime, upload, who
 use crate::api::parts::Forwarded;
 
 const ITERATIONS: usize = 50;
-/// The length of a name that makes no head too large, and of one that always does: it depends on how much arrives at once.
+/// A name that is always accepted, and one that is always too large. In between, the result depends on the pieces.
 const RIGHT_NAME_BYTES: usize = 60 * 1024;
 const LARGE_NAME_BYTES: usize = 160 * 1024;
-/// The line break behind the end of a form, which may be missing.
+/// Line break after the form's end, which may be missing.
 const END_BYTES: usize = 2;
 const FIELDS: [(&str, FieldName); 6] = [
     ("name", FieldName::Name),
@@ -27,7 +27,7 @@ const FIELDS: [(&str, FieldName); 6] = [
     ("coverLetter", FieldName::CoverLetter),
 ];
 
-/// A form as it is sent, and what the careers service must get of it.
+/// Encoded form and the parts that the service must receive.
 #[derive(Default)]
 struct Form {
     body: Vec<u8>,
@@ -38,7 +38,8 @@ struct Form {
 }
 
 impl Form {
-    /// A line is a part: its first byte says which, the rest is its content, of a file behind its name and a `|`.
+    /// Parses a line as a part: the first byte selects the field, the rest is its content. A file has a name and `
+    /// ` first.
     fn of(input: &[u8]) -> Self {
         let mut form = Self::default();
         for line in input.split(|byte| *byte == b'\n') {
@@ -66,7 +67,7 @@ impl Form {
         self.body.extend_from_slice(b"\r\n");
     }
 
-    /// What the service gets of it, unless the form was refused before.
+    /// Expects a part, unless the form was rejected before it.
     fn gets(&mut self, part: Part) {
         if !self.is_refused {
             self.parts.push(part);
@@ -115,7 +116,7 @@ impl Form {
         });
     }
 
-    /// All that the service gets where nothing is wrong.
+    /// All expected parts of a valid form.
     fn whole(&self) -> Vec<Part> {
         let attribution = self.attribution.clone().map(Part::Attribution);
         let end = attribution.into_iter().chain([Part::Commit(Commit::default())]);
@@ -133,7 +134,7 @@ fn is_refused(text: &[u8]) -> bool {
     UTF_8.decode(text).0.len() > HELD_BYTES
 }
 
-/// The first byte says into how many pieces it is cut, the second at which part of 256 it breaks off.
+/// The first byte sets the size of the pieces, the second where the body ends, in 256ths.
 #[test]
 fn whatever_form_is_sent_the_service_gets_its_parts_in_order_and_all_of_them_where_it_is_committed() {
     let runtime = runtime();

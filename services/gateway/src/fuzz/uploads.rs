@@ -1,4 +1,4 @@
-//! An application's multipart body, whatever it holds, on its way to the careers service.
+//! Fuzz target: an arbitrary multipart body, forwarded to the careers service.
 
 use axum::body::Bytes;
 use bolero::check;
@@ -9,7 +9,7 @@ use super::forwarding::{HELD_BYTES, Upload, expanded, is_beginning, runtime, upl
 use crate::api::parts;
 
 const ITERATIONS: usize = 50;
-/// Of a body that does not begin with a part, nearly all of the time would go into looking for one.
+/// Only bodies with a first part are expanded, because the search for one would take most of the time.
 const FIRST_BOUNDARY: &[u8] = b"--x\r\n";
 
 fn ensure_protocol(upload: &Upload, body_bytes: usize) {
@@ -35,8 +35,7 @@ fn ensure_protocol(upload: &Upload, body_bytes: usize) {
     assert!(bytes <= body_bytes, "more was sent than came");
 }
 
-/// In a body that is larger than what is held a part may have a head that is too large: whether it is noticed depends on how much
-/// arrives at once.
+/// Part headers may be too large in bodies above the limit. Whether the parser notices depends on the pieces.
 fn ensure_the_same(cut: &Upload, in_one: &Upload, body_bytes: usize) {
     let (one, other) = (whole(&cut.sent), whole(&in_one.sent));
     match (&cut.outcome, &in_one.outcome) {
@@ -56,7 +55,7 @@ fn ensure_the_same(cut: &Upload, in_one: &Upload, body_bytes: usize) {
     );
 }
 
-/// The first byte says into how many pieces the rest is cut.
+/// The first byte sets the size of the pieces.
 #[test]
 fn whatever_body_comes_in_whatever_pieces_the_service_gets_a_form_by_the_protocol_or_the_visitor_a_refusal() {
     let runtime = runtime();
