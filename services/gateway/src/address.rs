@@ -5,7 +5,6 @@ use std::net::{IpAddr, SocketAddr};
 use clap::ValueEnum;
 use http::HeaderMap;
 
-/// Source of the visitor's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AddressSource {
     /// The connection: visitors come without a proxy
@@ -18,12 +17,12 @@ pub enum AddressSource {
     XEnvoyExternalAddress,
 }
 
-/// Address that limits count, in the request's extensions.
+/// Address that limits apply to, in the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitorAddress(pub IpAddr);
 
 impl AddressSource {
-    /// Address for the limits. Without a usable header it is the peer's address.
+    /// Falls back to the peer's address.
     pub fn visitor_address(self, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
         let told = match self {
             Self::Connection => None,
@@ -97,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Lines that a visitor may send: arbitrary header values, and imitations of a proxy's.
+    /// Arbitrary header values, and imitations of a proxy's.
     fn visitors_lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let bytes = proptest::collection::vec(prop_oneof![32..=126_u8, 128..=255_u8, Just(b'\t')], 0..60);
         let close = "([\"\\\\]?(6\\.6\\.6\\.6|\\[::6\\])?[,;\"\\\\ ]?){0,6}";
@@ -118,7 +117,7 @@ mod tests {
                 None => lines.push(entry.into()),
             }
             let seen = seen(AddressSource::XForwardedFor, "x-forwarded-for", &lines);
-            // Invalid bytes in a line make the proxy's entry unreadable, too.
+            // Invalid bytes make the proxy's entry in the same line unreadable.
             prop_assert!(seen == visitor.to_canonical().to_string() || seen == PEER, "{}", seen);
         }
     }

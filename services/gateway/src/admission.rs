@@ -24,22 +24,19 @@ use crate::{
     submissions::SubmissionMetrics,
 };
 
-/// Margin of a request over its service calls, so that a call times out first, with 503. After a 408 the browser
-/// would send the form under a new key, although the service may still complete the call.
+/// Lets a service call time out first, with 503. After a 408 the browser would send the form under a new key. The
+/// service may still complete the first call, too.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 
-/// Admission to one route.
 pub struct Admission {
-    /// Further checks of a form.
     pub form: Option<FormAdmission>,
     pub rate: RateLimit,
     /// From the headers to the answer.
     pub timeout: Duration,
-    /// Reads the body; `None` if the handler streams it.
+    /// `None` if the handler streams the body.
     pub bodies: Option<FormBodies>,
 }
 
-/// Checks of a form.
 pub struct FormAdmission {
     pub name: &'static str,
     pub metrics: SubmissionMetrics,
@@ -48,7 +45,7 @@ pub struct FormAdmission {
     pub challenges: Arc<Challenges>,
 }
 
-/// Middleware: rejects requests that fail a check, and counts outcomes of forms.
+/// Rejects requests that fail a check, and counts outcomes of forms.
 pub async fn admit(
     State(admission): State<Arc<Admission>>,
     Extension(VisitorAddress(address)): Extension<VisitorAddress>,
@@ -64,8 +61,8 @@ pub async fn admit(
 }
 
 impl Admission {
-    /// Checks without the body come first. CSRF precedes the rate limit, so that cross-site posts do not count
-    /// against their visitor. The timeout and a stop end every request; a call that still runs then is safe to retry.
+    /// Cheap checks come first. CSRF precedes the rate limit, so that cross-site posts do not count against their
+    /// visitor. The timeout and a stop end every request; a call that still runs then is safe to retry.
     async fn answer(&self, address: IpAddr, mut request: Request, next: Next) -> Result<Response, ApiError> {
         if let Some(form) = &self.form {
             csrf::check(request.headers(), &form.allowed_origins)?;
@@ -74,7 +71,7 @@ impl Admission {
         let drain = Drain::of(request.extensions());
         request.extensions_mut().insert(Deadline::after(self.timeout));
         tokio::select! {
-            // Boxed: the future is large, and futures that await it would move it.
+            // Boxed, because futures that await it would move this large one.
             answer = Box::pin(self.answer_in_time(address, request, next)) => answer,
             () = sleep(self.timeout + ANSWER_MARGIN) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
             () = drain.left(ANSWERING_ENDS) => Err(stopping()),
@@ -87,7 +84,7 @@ impl Admission {
         request: Request,
         next: Next,
     ) -> Result<Response, ApiError> {
-        // The router rejects other methods, so they need no challenge.
+        // The router rejects other methods.
         if let Some(form) = self.form.as_ref().filter(|_| request.method() == Method::POST) {
             form.challenges.check(form.name, address, request.headers())?;
         }
@@ -114,7 +111,7 @@ mod tests {
 
     const CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// Call to a service that does not answer before the deadline.
+    /// Call whose service does not answer.
     async fn unanswered(Extension(deadline): Extension<Deadline>) -> ApiError {
         sleep(deadline.left(CALL_TIMEOUT)).await;
         ApiError::of(StatusCode::SERVICE_UNAVAILABLE)

@@ -1,4 +1,4 @@
-//! API error: status, sentence and JSON of every answer that is no success.
+//! API error: status, sentence and JSON of failed answers.
 
 use std::{collections::BTreeMap, error::Error, time::Duration};
 
@@ -15,14 +15,14 @@ use tonic::{Code, Status};
 use crate::{contact_details::OTHER_WAY, content_type};
 
 const API: &str = "/api";
-/// The only form whose failed answers name their sentence `message`. All others use `error`.
+/// The only form with its sentence in `message` instead of `error`.
 const CONTACT: &str = "/api/contact";
 
-/// For a submission whose idempotency key belongs to another one.
+/// The idempotency key belongs to another submission.
 const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
                           key of its own.";
 
-/// For a browser that cannot solve a challenge. [`OTHER_WAY`] follows it.
+/// The browser cannot solve a challenge. [`OTHER_WAY`] follows.
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
                          a few minutes.";
 
@@ -33,12 +33,12 @@ pub struct ApiError {
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
-    /// Required challenge; null if the sender cannot receive one.
+    /// Null if the sender cannot receive a challenge.
     challenge: Option<Value>,
 }
 
 impl ApiError {
-    /// Error with the default sentence of its status.
+    /// With the default sentence of the status.
     pub fn of(status: StatusCode) -> Self {
         let sentence = match status {
             StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
@@ -68,7 +68,6 @@ impl ApiError {
         }
     }
 
-    /// Error with its own sentence.
     pub fn with_message(status: StatusCode, sentence: impl Into<String>) -> Self {
         Self {
             sentence: sentence.into(),
@@ -76,7 +75,7 @@ impl ApiError {
         }
     }
 
-    /// Error of a form that needs a solved challenge; `None` if the sender cannot receive one.
+    /// `None` if the sender cannot receive a challenge.
     pub fn challenge(challenge: Option<Challenge>) -> Self {
         Self {
             challenge: Some(json!(challenge)),
@@ -84,7 +83,6 @@ impl ApiError {
         }
     }
 
-    /// Adds a `Retry-After`.
     pub fn retry_after(self, pause: Duration) -> Self {
         Self {
             retry_after: Some(pause),
@@ -92,12 +90,11 @@ impl ApiError {
         }
     }
 
-    /// Adds a sentence for each invalid field.
     pub fn with_fields(self, fields: BTreeMap<String, String>) -> Self {
         Self { fields, ..self }
     }
 
-    /// Error in a failed answer, or the default error of its status.
+    /// The error that the answer carries, or the default of its status.
     pub fn in_answer(answer: &Response) -> Self {
         let carried = answer.extensions().get::<Self>().cloned();
         carried.unwrap_or_else(|| Self::of(answer.status()))
@@ -107,22 +104,18 @@ impl ApiError {
         self.status
     }
 
-    /// Whether the client must solve a challenge first.
     pub fn is_challenge(&self) -> bool {
         self.challenge.is_some()
     }
 
-    /// Sentence for the visitor.
     pub fn sentence(&self) -> &str {
         &self.sentence
     }
 
-    /// Sentence for an invalid field.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(String::as_str)
     }
 
-    /// `Retry-After`, if known.
     pub fn headers(&self) -> HeaderMap {
         let pause = self.retry_after.map(|pause| {
             let seconds = pause.as_secs_f64().ceil().max(1.0) as u64;
@@ -147,7 +140,7 @@ impl ApiError {
     }
 }
 
-/// Maps a service's status. Unexpected statuses are logged; visitors do not see their message.
+/// Visitors never see the message of an unexpected status; it is logged.
 impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         match status.code() {
@@ -174,7 +167,7 @@ fn away(status: &Status) -> ApiError {
     ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }
 
-/// Carries the error in the extensions to [`as_json`], which knows the form, or to the form pages.
+/// [`as_json`] or the form pages render the error, because they know the form.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -183,14 +176,14 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// JSON field of the sentence for failed answers at this path; `None` outside the API.
+/// Name of the sentence in failed answers at this path; `None` outside the API.
 pub fn word_of(path: &str) -> Option<&'static str> {
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let word = if path == CONTACT { "message" } else { "error" };
     is_api.then_some(word)
 }
 
-/// Converts failed answers of the API to JSON, including those of layers and the router. Pages stay as they are.
+/// Converts failed answers to JSON, including those of layers and the router. Pages stay.
 pub fn as_json(answer: Response, word: &str) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();

@@ -1,10 +1,10 @@
-//! App state shared by the handlers: gRPC channels and upload limits.
+//! App state of the handlers: gRPC channels and upload limits.
 
 use std::sync::Arc;
 
 use crate::{forwarding::Services, settings::Settings, uploads::Uploads};
 
-/// State of the router, cloned for each request.
+/// Cloned for each request.
 #[derive(Clone)]
 pub struct AppState {
     pub services: Arc<Services>,
@@ -12,11 +12,9 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Creates the channels, not yet connected.
-    ///
     /// # Errors
     ///
-    /// If a service address and mutual TLS contradict each other, or a TLS file is invalid.
+    /// If an address and mutual TLS contradict each other, or a TLS file is invalid.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self {
             services: Arc::new(Services::new(settings)?),

@@ -1,4 +1,4 @@
-//! Contact details of the company, compiled in from `brand.json`, like those in the front ends' pages.
+//! Contact details of the company, compiled in from `brand.json`.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const BRAND: &str = include_str!("../../../brand.json");
 
-/// Alternative for visitors whose form is rejected.
+/// For visitors whose form is rejected.
 pub static OTHER_WAY: LazyLock<String> = LazyLock::new(|| {
     let brand: Value = serde_json::from_str(BRAND).unwrap_or_default();
     let [email, phone] = [&brand["emails"]["sales"], &brand["phone"]].map(|value| value.as_str());

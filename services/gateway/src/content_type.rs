@@ -2,12 +2,12 @@
 
 use http::{HeaderMap, header};
 
-/// Whether the body has this media type, ignoring parameters.
+/// Ignores parameters.
 pub fn is(headers: &HeaderMap, media_type: &str) -> bool {
     media_type_of(headers).is_some_and(|told| told.eq_ignore_ascii_case(media_type))
 }
 
-/// Whether the body is JSON or a JSON-based type (RFC 6839, 3.1).
+/// Includes JSON-based types (RFC 6839, 3.1).
 pub fn is_json(headers: &HeaderMap) -> bool {
     let name = media_type_of(headers).and_then(|told| told.strip_prefix("application/"));
     name.is_some_and(|name| name == "json" || name.ends_with("+json"))

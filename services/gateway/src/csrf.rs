@@ -4,16 +4,14 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::api_error::ApiError;
 
-/// Origin of a request relative to the site, set by browsers (<https://www.w3.org/TR/fetch-metadata/>).
+/// <https://www.w3.org/TR/fetch-metadata/>
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// Rejects requests from other sites, unless their origin may call the API.
-///
 /// # Errors
 ///
-/// If the browser marks the request as cross-site.
+/// If the browser marks the request as cross-site and its origin is not allowed.
 pub fn check(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> Result<(), ApiError> {
-    // Clients without the header are not current browsers, so they carry no visitor's authority.
+    // Clients without the header are no current browsers, and have no visitor's authority.
     let site = headers.get(SEC_FETCH_SITE);
     let origin = headers.get(header::ORIGIN);
     let is_allowed = origin.is_some_and(|origin| allowed_origins.contains(origin));

@@ -5,23 +5,20 @@ use std::time::Duration;
 use http::request::Parts;
 use tokio::time::Instant;
 
-/// Time by which a request must be answered; unlimited by default.
+/// Unlimited by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Deadline this long from now.
     pub fn after(time: Duration) -> Self {
         Self(Some(Instant::now() + time))
     }
 
-    /// Remaining time, at most `most`.
     pub fn left(self, most: Duration) -> Duration {
         let left = |at: Instant| at.saturating_duration_since(Instant::now());
         self.0.map_or(most, |at| left(at).min(most))
     }
 
-    /// Deadline of this request.
     pub fn of(parts: &Parts) -> Self {
         parts.extensions.get().copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Bodies of forms without a file: read whole before the handler, and bounded over all requests.
+//! Bodies of forms without a file: read before the handler, bounded over all requests.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -16,21 +16,18 @@ use crate::{api_error::ApiError, limits::Limit};
 
 /// Fits the longest message in the widest encoding.
 pub const FORM_BYTES: usize = 256 * 1024;
-/// Bodies up to this size skip the budget. Most forms fit, and the connection limit bounds them.
+/// Smaller bodies skip the budget: most forms fit, and the connection limit bounds them.
 const SMALL_BYTES: usize = 16 * 1024;
-/// Maximum wait for the budget.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Limits of one route's bodies.
 pub struct FormBodies {
-    /// Bytes of large bodies in memory at once. A body holds its share from before reading until the answer.
+    /// Bytes of large bodies at once. A body keeps its share until the answer.
     pub budget: Arc<Semaphore>,
-    /// Largest body of the route.
     pub max_bytes: usize,
 }
 
 impl FormBodies {
-    /// Reads the whole body, and returns it with its share of the budget.
+    /// Returns the whole body and its share of the budget.
     ///
     /// # Errors
     ///
@@ -48,7 +45,7 @@ impl FormBodies {
             .take(self.max_bytes as u64 + 1)
             .read_to_end(&mut whole)
             .await;
-        // A truncated or wrongly encoded body is the client's error.
+        // A truncated or wrongly encoded body is a client error.
         read.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
         if whole.len() > self.max_bytes {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));

@@ -1,6 +1,6 @@
 //! HTTP gateway, our ingress: serves the site and its API, and forwards forms over gRPC.
 //!
-//! [`router`] lists all routes; [`api`] has one file per form.
+//! [`router`] lists all routes.
 
 mod address;
 mod admission;
@@ -56,12 +56,12 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// If settings contradict each other, a file is invalid, the folder holds no site, or a port is not available.
+    /// If settings contradict each other, a file is invalid, the folder holds no site, or a port is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let mut server = HttpServer::bind("LISTEN", settings.listen).await?;
         let health = HealthServer::bind(settings.health_listen).await?;
         let (site, observer) = (site(&settings)?, Arc::new(RequestObserver::new()));
-        // CORS headers depend on the request's origin, so cached answers are only sent without CORS.
+        // CORS headers depend on the request's origin, so cached answers are sent only without CORS.
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
             server = server.answering_at_once(move |request| {

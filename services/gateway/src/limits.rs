@@ -1,4 +1,4 @@
-//! Limits per visitor and in total: their errors and the counter of rejections.
+//! Limits per visitor and in total.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -8,16 +8,14 @@ use site_service::metrics;
 
 use crate::api_error::ApiError;
 
-/// Retry time if other requests must end first.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
 
-/// Created once, because a flood causes thousands of rejections.
+/// Created once: a flood causes thousands of rejections.
 static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
     let description = "Requests that were refused by a limit";
     metrics::counter("site.limit.refusals", "{request}", description)
 });
 
-/// Limit that rejects requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Requests per minute and address.
@@ -33,7 +31,6 @@ pub enum Limit {
 impl Limit {
     const ALL: [Self; 4] = [Self::Rate, Self::Uploads, Self::Pace, Self::Bodies];
 
-    /// Counts a rejection and returns its error.
     pub fn exceeded(self) -> ApiError {
         REFUSALS.add(1, &[self.label()]);
         tracing::info!(limit = self.name(), "a request was refused by a limit");
@@ -74,7 +71,7 @@ impl Limit {
     }
 }
 
-/// Adds zero for each limit, since monitoring sees the first increment only after a zero.
+/// Monitoring sees the first increment only after a zero.
 pub fn count_none() {
     for limit in Limit::ALL {
         REFUSALS.add(0, &[limit.label()]);

@@ -15,31 +15,28 @@ use site_service::address_limit::network;
 
 use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 
-/// Limit of individually tracked addresses, which bounds memory in a flood. At the limit, addresses with a full quota
-/// are evicted. Beyond it, neighbours share a quota.
+/// At this limit, addresses with a full quota are evicted. Beyond it, neighbours share a quota, so that a flood
+/// cannot fill the memory.
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
-/// Eviction scans every address, so it must not run on each request.
+/// Eviction scans all addresses, so it must not run on each request.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Rate limit of one route, by address.
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
     last_eviction: Mutex<Instant>,
 }
 
 impl RateLimit {
-    /// Limit of a form.
     pub fn of_forms(settings: &Settings) -> Self {
         Self::new(settings.rate_per_minute, settings.rate_burst)
     }
 
-    /// Limit of links in mails. A mail provider unsubscribes all its users from a few addresses, in bursts (RFC
-    /// 8058), so a full minute may come at once.
+    /// Mail providers unsubscribe their users from a few addresses, in bursts (RFC 8058). A full minute may therefore
+    /// come at once.
     pub fn of_links(settings: &Settings) -> Self {
         Self::new(settings.link_rate_per_minute, settings.link_rate_per_minute)
     }
 
-    /// Average `per_minute`, with up to `burst` at once.
     fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {
         let quota = Quota::per_minute(per_minute).allow_burst(burst);
         Self {
@@ -48,11 +45,9 @@ impl RateLimit {
         }
     }
 
-    /// Counts a submission of this address.
-    ///
     /// # Errors
     ///
-    /// If the address exceeds its limit, with a retry time.
+    /// If the address exceeds its limit; the error says when to retry.
     pub fn check(&self, address: IpAddr) -> Result<(), ApiError> {
         self.admit(address)
             .map_err(|wait| Limit::Rate.exceeded().retry_after(wait))
@@ -79,7 +74,7 @@ impl RateLimit {
     }
 }
 
-/// Key of a quota: the visitor's network, or the surrounding /16 (IPv4) or /32 (IPv6) when crowded.
+/// The visitor's network, or when crowded the surrounding /16 (IPv4) or /32 (IPv6).
 fn rate_limit_key(address: IpAddr, crowded: bool) -> IpAddr {
     match address {
         _ if !crowded => network(address),

@@ -19,7 +19,7 @@ use crate::forwarding::{ServiceChannel, Services, repeated};
 
 const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Handler of `/readyz`: ready if every service can store submissions, else lists the others.
+/// Ready if every service can store submissions; otherwise lists the others.
 pub fn readyz(services: Arc<Services>) -> MethodRouter {
     get(check).with_state(services)
 }

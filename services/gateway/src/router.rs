@@ -34,15 +34,15 @@ use crate::{
     unread_body,
 };
 
-/// Larger than the careers service's limit of a résumé, so that the service can report that limit.
+/// Larger than the careers service's limit of a résumé, so that its error names that limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 const BYTES_PER_KB: usize = 1024;
-/// Limit of a report and of a mail link's body, a token of a few hundred bytes.
+/// A report, or a mail link's token of a few hundred bytes.
 const SMALL_BYTES: usize = 4 * 1024;
 /// From the headers to the answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Builds the router. `site` is empty if another server serves the pages.
+/// `site` is empty if another server serves the pages.
 ///
 /// # Errors
 ///
@@ -72,14 +72,13 @@ pub fn router(
     Ok(router.layer(from_fn_with_state(Arc::new(outermost), answer)))
 }
 
-/// State of the outermost middleware.
 struct Outermost {
     observer: Arc<RequestObserver>,
     address_source: AddressSource,
     pages: FormPages,
 }
 
-/// Outermost middleware: finds the visitor's address and adds the common headers.
+/// Finds the visitor's address and adds the common headers.
 async fn answer(
     State(outermost): State<Arc<Outermost>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -139,7 +138,7 @@ fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challeng
         )
 }
 
-/// Reports of our pages, limited like forms, and links in mails.
+/// Reports are limited like forms.
 fn reports_and_links(settings: &Settings, budget: &Arc<Semaphore>) -> Router<AppState> {
     let limited = |route, rate| {
         let admission = Admission {
@@ -176,7 +175,6 @@ fn other_routes() -> Router<AppState> {
         .route("/api/{*path}", any(not_found))
 }
 
-/// Source of pages for browsers without a script.
 fn page_source(settings: &Settings, site: &Router) -> Option<PageSource> {
     match (&settings.site_dir, &settings.pages_url) {
         (Some(_), _) => Some(PageSource::Local(site.clone())),

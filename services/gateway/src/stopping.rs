@@ -1,4 +1,4 @@
-//! Stop of the gateway: phases of its grace period, and the answer to rejected forms.
+//! Stop of the gateway: phases of its grace period.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use site_service::status::RETRY_AFTER;
 
 use crate::api_error::ApiError;
 
-/// Remaining grace period when arriving uploads are rejected. Visitors need it to read the answer, and complete
+/// Remaining grace period at which arriving uploads are rejected. Visitors need it to read the answer, and complete
 /// applications to be stored.
 pub const RECEIVING_ENDS: Duration = Duration::from_secs(10);
-/// Remaining grace period when all other requests are answered.
+/// Remaining grace period at which all other requests are answered.
 pub const ANSWERING_ENDS: Duration = Duration::from_secs(2);
 
-/// Answer to a form that is not accepted before the stop. Another gateway accepts the retry.
+/// Another gateway accepts the retry.
 pub fn stopping() -> ApiError {
     let sentence = "Our site was just being updated, and this did not go through. Please send it again in a few seconds.";
     ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence).retry_after(RETRY_AFTER)

@@ -1,4 +1,4 @@
-//! Idempotency key of a submission: the client's, or one derived from the content and valid for the UTC hour.
+//! Idempotency key of a submission: the client's, or one derived from the content and the UTC hour.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Builder of a key. Without a client's key it hashes fields and file, in any order.
+/// Hashes fields and file in any order, unless the client sent a key.
 pub struct SubmissionKey {
     given: Option<Uuid>,
     form: &'static str,
@@ -19,7 +19,6 @@ pub struct SubmissionKey {
 }
 
 impl SubmissionKey {
-    /// Starts an empty form, with the client's key if there is one.
     pub fn new(form: &'static str, given: Option<Uuid>) -> Self {
         Self {
             given,
@@ -28,13 +27,13 @@ impl SubmissionKey {
         }
     }
 
-    /// Adds a field. An empty field counts like a missing one.
+    /// An empty field counts like a missing one.
     pub fn with(mut self, field: &'static str, value: &str) -> Self {
         self.set(field, value);
         self
     }
 
-    /// Sets a field and replaces its previous value.
+    /// Replaces the previous value.
     pub fn set(&mut self, field: &'static str, value: &str) {
         if value.is_empty() {
             self.parts.remove(field);
@@ -43,14 +42,13 @@ impl SubmissionKey {
         }
     }
 
-    /// Adds bytes to a file.
     pub fn add(&mut self, file: &'static str, bytes: &[u8]) {
         if self.given.is_none() {
             self.parts.entry(file).or_default().update(bytes);
         }
     }
 
-    /// Final key. A derived key depends on the UTC hour of `now`.
+    /// A derived key depends on the UTC hour of `now`.
     pub fn finish(self, now: SystemTime) -> IdempotencyKey {
         if let Some(given) = self.given {
             return IdempotencyKey::Given(given);
@@ -76,7 +74,6 @@ impl SubmissionKey {
 mod tests {
     use super::*;
 
-    /// Start of an hour.
     const NOON: Duration = Duration::from_secs(1_800_000_000);
 
     fn message() -> SubmissionKey {

@@ -15,13 +15,12 @@ pub struct SubmissionMetrics {
     submissions: Counter<u64>,
 }
 
-/// A robot filled the honeypot; its submission only looks accepted.
+/// A robot filled the honeypot.
 pub const SPAM: Outcome = Outcome("spam");
-/// Synthetic submission, excluded from visitor metrics.
+/// Excluded from visitor metrics.
 pub const SYNTHETIC: Outcome = Outcome("synthetic");
 
 impl SubmissionMetrics {
-    /// Metrics of this form.
     pub fn new(name: &'static str) -> Self {
         let metrics = Self {
             name,
@@ -34,7 +33,7 @@ impl SubmissionMetrics {
         metrics
     }
 
-    /// Counts an answer and adds its outcome for the log line.
+    /// Also adds the outcome for the log line.
     pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
         let known = extensions.get().map(|Outcome(known)| *known);

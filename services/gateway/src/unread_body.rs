@@ -1,7 +1,7 @@
-//! Middleware that drains an unread request body, so that a browser can read an early error response.
+//! Middleware that drains an unread request body, so that a browser can read an early error.
 //!
-//! Browsers read no answer while they send. If the connection closes early, the visitor sees a network error instead
-//! of our sentence (RFC 9112, 9.6).
+//! Browsers read no answer while they send. If the connection closes, the visitor sees a network error (RFC 9112,
+//! 9.6).
 
 use std::{
     future::poll_fn,
@@ -26,10 +26,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Timeout without new bytes.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs the inner service, then reads and drops the rest of the body.
-///
-/// During a stop the answer goes out at once, and the rest is read afterwards. A reset could otherwise destroy the
-/// answer before the client reads it.
+/// During a stop the answer goes out at once, and the rest is read afterwards: a reset could destroy the answer
+/// before the client reads it.
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();
@@ -38,7 +36,7 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let body = stream::poll_fn(move |context| lock(&shared).poll_next_unpin(context));
     let request = Request::from_parts(parts, Body::from_stream(body));
     let response = next.run(request).await;
-    // A larger or slower body is cut off with the connection.
+    // The connection closes on a larger or slower body.
     let mut reading = Box::pin(timeout(DRAIN_TIMEOUT, discard(rest)));
     tokio::select! {
         biased;
@@ -51,7 +49,6 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     response
 }
 
-/// Reads to the end, up to the limit, or until nothing arrives.
 async fn discard(body: Arc<Mutex<BodyDataStream>>) {
     let mut left = MAX_DRAINED_BYTES;
     let next = || poll_fn(|context| lock(&body).poll_next_unpin(context));

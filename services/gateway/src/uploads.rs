@@ -1,4 +1,4 @@
-//! Slots for uploads: how many run at once, and which upload loses its slot while others wait (docs/decisions/0003).
+//! Places for uploads: how many run at once, and which one loses its place while others wait (docs/decisions/0003).
 
 use std::{
     cmp::Reverse,
@@ -24,31 +24,29 @@ use tokio::{
 
 use crate::{api_error::ApiError, limits::Limit};
 
-/// Maximum wait for a slot.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which a waiting upload looks for a slot to take.
+/// Interval at which a waiting upload looks for a place to take.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// Time an upload keeps its slot while a sender with fewer slots waits.
+/// An upload keeps its place this long while a sender with fewer places waits.
 const FAIR_TIME: Duration = Duration::from_secs(20);
 
-/// Slots for uploads. The longest waiting upload gets a free one.
+/// The longest waiting upload gets a free place.
 pub struct Uploads {
     free: Arc<Semaphore>,
     begun: Mutex<Vec<Weak<Upload>>>,
     waiting_metric: UpDownCounter<i64>,
 }
 
-/// Upload with a slot, until it is dropped or loses the slot.
+/// Upload with a place, until it is dropped or loses the place.
 pub struct Upload {
     sender: Sender,
     begun: Instant,
     bytes: AtomicUsize,
     place: Mutex<Option<OwnedSemaphorePermit>>,
-    /// Cancelled when another upload takes the slot.
+    /// Cancelled when another upload takes the place.
     pub lost: CancellationToken,
 }
 
-/// Origin of an upload.
 #[derive(Clone, Copy)]
 struct Sender {
     /// IPv4 address or IPv6 /64.
@@ -58,7 +56,6 @@ struct Sender {
 }
 
 impl Uploads {
-    /// Allows this many uploads at once.
     pub fn new(at_once: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(at_once)),
@@ -71,11 +68,9 @@ impl Uploads {
         }
     }
 
-    /// Waits for a slot.
-    ///
     /// # Errors
     ///
-    /// If no slot becomes free in time.
+    /// If no place becomes free in time.
     pub async fn begin(&self, address: IpAddr) -> Result<Arc<Upload>, ApiError> {
         let _waiting = CounterGuard::new(&self.waiting_metric, &[]);
         let sender = Sender::of(address);
@@ -101,9 +96,9 @@ impl Uploads {
         }
     }
 
-    /// Takes a slot for a waiting sender: from the sender that holds most, the upload with the fewest bytes.
+    /// Takes a place from the sender that holds most: from its upload with the fewest bytes.
     ///
-    /// It compares networks, or addresses within the same network. A sender with at least two more slots loses one at
+    /// It compares networks, or addresses within one network. A sender with at least two more places loses one at
     /// once; with one more, after [`FAIR_TIME`].
     fn take_place(&self, waiting: Sender) -> Option<OwnedSemaphorePermit> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +141,6 @@ impl Upload {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes received so far.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -178,13 +172,11 @@ pub mod tests {
         Arc::new(Upload::new(Sender::of(IpAddr::from([203, 0, 113, 1])), None))
     }
 
-    /// Starts an upload from this network and host.
     async fn begin(uploads: &Uploads, net: u8, host: u8) -> Arc<Upload> {
         let begun = uploads.begin(IpAddr::from([203, 0, net, host])).await;
         begun.expect("a place")
     }
 
-    /// Starts an upload that has received `bytes`.
     async fn begin_with(uploads: &Uploads, net: u8, host: u8, bytes: usize) -> Arc<Upload> {
         let upload = begin(uploads, net, host).await;
         upload.arrived(bytes);

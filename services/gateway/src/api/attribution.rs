@@ -32,7 +32,7 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Attribution without a script: path and campaign of our page that sent the form (`Referer`, RFC 9110, 10.1.3).
+    /// Path and campaign of our page that sent the form, known without a script (`Referer`, RFC 9110, 10.1.3).
     pub fn of_referer(parts: &Parts) -> Option<Self> {
         let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
         // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).
@@ -40,7 +40,7 @@ impl Attribution {
             Some(authority) => authority.as_str(),
             None => parts.headers.get(header::HOST)?.to_str().ok()?,
         };
-        // A form can be sent again from an API answer, which is no page of the site.
+        // An API answer may contain the form again, but is no page of the site.
         let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
         if !is_page {
             return None;

@@ -1,5 +1,4 @@
-//! `POST /api/career-application`: streams the multipart body to the careers service, part by part. It never holds
-//! the whole body.
+//! `POST /api/career-application`: streams the multipart body to the careers service.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -122,7 +121,6 @@ pub async fn apply(
             // Without a commit the service keeps nothing.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
         },
-        // The service rejected the application early.
         refused = &mut applied => refused.map_err(refused_early)?,
         () = upload.lost.cancelled() => return Err(Limit::Pace.exceeded()),
         () = drain.left(RECEIVING_ENDS) => return Err(stopping()),
@@ -130,7 +128,7 @@ pub async fn apply(
     Ok(Accepted::YES.into_response())
 }
 
-/// Maps an early rejection. A deadline is the visitor's timeout, because the body was still arriving.
+/// A deadline here is the visitor's timeout, because the body was still arriving.
 fn refused_early(status: Status) -> ApiError {
     if status.code() == Code::DeadlineExceeded {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)

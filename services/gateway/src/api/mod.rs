@@ -77,7 +77,6 @@ pub struct ContactFailed {
     challenge: Option<altcha::Challenge>,
 }
 
-/// JSON body.
 pub struct JsonForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
@@ -93,14 +92,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     }
 }
 
-/// Parses a JSON object. serde would also accept an array for a struct.
+/// serde would also accept an array for a struct.
 fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
     let is_object = json.trim_ascii_start().starts_with(b"{");
     let read = serde_json::from_slice(json).ok().filter(|_| is_object);
     read.ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
-/// Form body: JSON, or URL-encoded as browsers send it without a script.
+/// JSON, or URL-encoded as browsers send forms without a script.
 pub struct AnyForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
@@ -138,24 +137,23 @@ pub struct SubmissionHeaders {
     solution: Option<String>,
 }
 
-/// Context of a submission: request, deadline, idempotency key and origin.
 pub struct Submission {
     pub request_id: RequestId,
     pub deadline: Deadline,
-    /// Attribution from the browser's `Referer`.
+    /// From the browser's `Referer`.
     referer: Option<Attribution>,
     key: Option<Uuid>,
-    /// Mark of a synthetic submission, which the service verifies.
+    /// Mark of a synthetic submission. The service verifies it.
     synthetic_mark: Option<String>,
 }
 
 impl Submission {
-    /// Key of this form: the client's, or one derived from the content to be added.
+    /// The client's key, or a builder that derives one from the content.
     pub fn key(&self, form: &'static str) -> SubmissionKey {
         SubmissionKey::new(form, self.key)
     }
 
-    /// Attribution from the form, or else from the browser.
+    /// From the form, or else from the browser.
     pub fn attribution(
         &mut self,
         told: Option<Attribution>,
@@ -188,7 +186,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
     }
 }
 
-/// Answer to a robot that filled the honeypot: it looks accepted but is counted as spam.
+/// Answer to a robot: it looks accepted but counts as spam.
 fn spam(answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
     response.extensions_mut().insert(SPAM);

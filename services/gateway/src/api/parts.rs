@@ -25,20 +25,18 @@ use tokio::sync::mpsc;
 use super::{Attribution, HONEYPOT, Submission, read_json};
 use crate::{api_error::ApiError, submission_key::SubmissionKey, uploads::Upload};
 
-/// Memory limit of a text or a part's headers. The service's limits are lower.
+/// Limit of a text or a part's headers. The service's limits are lower.
 const MAX_HELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 const ATTRIBUTION: &str = "attribution";
 
 pub enum Forwarded {
-    /// All parts and the commit.
     Application,
-    /// A robot's parts, without the commit.
+    /// Without the commit.
     Spam,
 }
 
-/// Forwards the whole form, then the commit. If the receiver is gone, the service has already rejected the
-/// application.
+/// Forwards the form, then the commit. A closed receiver means that the service has already rejected.
 ///
 /// # Errors
 ///
@@ -81,7 +79,7 @@ pub async fn forward(
     Ok(Forwarded::Application)
 }
 
-/// Without a chosen file, browsers send a part without name and content, which is skipped.
+/// Browsers send a part without name and content if no file is chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
     arrivals: &mut Arrivals,
@@ -111,7 +109,7 @@ fn decoded_file_name(encoded: &str) -> String {
         .replace("%0A", "\n")
 }
 
-/// Ignores a closed receiver: the service has rejected, and its answer counts.
+/// A closed receiver means that the service has answered. That answer counts.
 async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
@@ -128,16 +126,16 @@ fn field_name(name: &str) -> Option<FieldName> {
     })
 }
 
-/// Arriving pieces of a form. The parser buffers all it can read, so it gets a piece only when it needs one.
+/// Pieces of a form. The parser buffers all it can read, so it gets a piece only when it needs one.
 pub struct Arrivals {
     body: BodyDataStream,
-    /// To the parser; `None` after the last piece.
+    /// `None` after the last piece.
     pieces: Option<SyncSender<Result<Bytes, axum::Error>>>,
     upload: Arc<Upload>,
 }
 
 impl Arrivals {
-    /// Multipart form of this request, and its pieces. This reads nothing yet.
+    /// Returns the form and its pieces, before reading any.
     ///
     /// # Errors
     ///
@@ -182,7 +180,7 @@ impl Arrivals {
             let bytes = piece.as_ref().map_or(0, Bytes::len);
             held_bytes += bytes;
             self.upload.arrived(bytes);
-            // The parser has already consumed the previous piece.
+            // The parser has consumed the previous piece.
             let _taken = pieces.try_send(piece);
         }
     }
@@ -195,14 +193,14 @@ impl Arrivals {
         Ok(text)
     }
 
-    /// Next bytes of a part. Only the last piece can be empty.
+    /// Only the last piece of a part can be empty.
     async fn chunk(&mut self, part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
         let chunk = self.parse(part.chunk()).await?;
         Ok(chunk.filter(|bytes| !bytes.is_empty()))
     }
 }
 
-/// A truncated or malformed body is a client error, whatever the parser reports.
+/// A truncated or malformed body is a client error, whatever the parser says.
 fn unreadable(error: MultipartError) -> ApiError {
     let status = Some(error.status()).filter(StatusCode::is_client_error);
     ApiError::of(status.unwrap_or(StatusCode::BAD_REQUEST))

@@ -60,7 +60,6 @@ pub async fn report(JsonForm(failure): JsonForm<RemoteFailure>) -> Json<Accepted
     Accepted::YES
 }
 
-/// Name in the request's spelling.
 fn name(variant: impl Debug) -> String {
     format!("{variant:?}").to_ascii_lowercase()
 }

@@ -9,10 +9,10 @@ use futures_util::stream::{Stream, poll_fn};
 use site_proto::careers::v1::ApplyRequest;
 use tokio::sync::mpsc;
 
-/// Capacity of the queue. It bounds the memory of an upload.
+/// Bounds the memory of an upload.
 const CHANNEL_CAPACITY: usize = 4;
 
-/// Receiving end of the parts, used by one call at a time.
+/// Receiver of the parts, for one call at a time.
 pub struct UnsentParts {
     parts: Mutex<mpsc::Receiver<ApplyRequest>>,
     begun: AtomicBool,
@@ -25,7 +25,7 @@ impl UnsentParts {
         (sender, Arc::new(Self { parts, begun }))
     }
 
-    /// All queued and future parts, as the body of one call. The previous call must have ended.
+    /// All queued and future parts. The previous call must have ended.
     pub fn stream(self: Arc<Self>) -> impl Stream<Item = ApplyRequest> + Send + 'static {
         poll_fn(move |context| {
             let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);

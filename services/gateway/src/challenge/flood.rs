@@ -10,14 +10,13 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Counts submissions. A flood lasts until a minute after the last excess.
+/// A flood lasts until a minute after the last excess.
 pub struct Flood {
     limiter: DefaultDirectRateLimiter,
     lasts_until: Mutex<Instant>,
 }
 
 impl Flood {
-    /// Flood above this many submissions a minute.
     pub fn above(per_minute: NonZeroU32) -> Self {
         Self {
             limiter: RateLimiter::direct(Quota::per_minute(per_minute)),
@@ -25,7 +24,7 @@ impl Flood {
         }
     }
 
-    /// Counts a submission and returns whether there is a flood.
+    /// Counts a submission; true in a flood.
     pub fn arrives(&self, now: Instant) -> bool {
         let mut lasts_until = self.lasts_until.lock().unwrap_or_else(PoisonError::into_inner);
         if self.limiter.check().is_err() {
@@ -48,7 +47,7 @@ mod tests {
         let calm = (0..PER_MINUTE.get()).filter(|_| !flood.arrives(begin));
         assert_eq!(calm.count(), 600);
         assert!(flood.arrives(begin));
-        // After a tenth of a second there is room for one more.
+        // Leaves room for one more.
         sleep(MINUTE / PER_MINUTE.get()).await;
         assert!(flood.arrives(begin + MINUTE / 2));
         sleep(MINUTE / PER_MINUTE.get()).await;

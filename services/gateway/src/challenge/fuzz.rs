@@ -23,7 +23,6 @@ fn binding(form: &str) -> String {
     proof_of_work::binding(form, Uuid::from_u128(1), ADDRESS)
 }
 
-/// Solved challenge.
 fn right(work: &ProofOfWork) -> Payload {
     let challenge = work
         .challenge(binding("contact"), SystemTime::now() + LATER)
@@ -37,8 +36,7 @@ fn right(work: &ProofOfWork) -> Payload {
     }
 }
 
-/// Applies changes to the payload. A line is a JSON pointer, a space and the new value; without a value the member is
-/// removed.
+/// A line is a JSON pointer, a space and the new value; without a value the member is removed.
 fn changed(payload: &Payload, changes: &[u8]) -> Vec<u8> {
     let mut payload = serde_json::to_value(payload).expect("it is JSON");
     for line in String::from_utf8_lossy(changes).lines() {
@@ -55,7 +53,7 @@ fn changed(payload: &Payload, changes: &[u8]) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// Parts of a solution that verification depends on. Its time is ignored.
+/// What verification depends on. The time is ignored.
 fn essence(payload: &Payload) -> (Value, u32, String) {
     let parameters = serde_json::to_value(&payload.challenge.parameters).expect("it is JSON");
     (
@@ -65,7 +63,7 @@ fn essence(payload: &Payload) -> (Value, u32, String) {
     )
 }
 
-/// The first byte selects the rest: the header, its JSON, or changes to the valid payload.
+/// The first byte selects the rest: header, JSON, or changes to the valid payload.
 #[test]
 fn whatever_is_sent_as_a_solution_only_the_one_that_was_computed_is_believed_and_for_one_submission() {
     let work = ProofOfWork::new(Some("a key of thirty-two bytes or more".into()), TRIES).expect("a key");

@@ -1,5 +1,4 @@
-//! Challenge: proof of work that browsers must do before a form is accepted during a flood
-//! (docs/decisions/0026-a-flood-is-asked-for-work.md).
+//! Challenge: proof of work before a form is accepted in a flood (docs/decisions/0026-a-flood-is-asked-for-work.md).
 
 mod flood;
 #[cfg(test)]
@@ -24,12 +23,11 @@ use self::{
 };
 use crate::api_error::ApiError;
 
-/// Header with a challenge's solution.
 pub const SOLUTION: HeaderName = HeaderName::from_static("challenge-solution");
-/// Retry time for clients without a solution: a flood ends a minute after its last excess.
+/// A flood ends a minute after its last excess.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// Challenges of all forms together, since a flood of one is a flood of all.
+/// One for all forms: a flood of one is a flood of all.
 pub struct Challenges {
     mode: ChallengeMode,
     flood: Flood,
@@ -48,11 +46,9 @@ impl Challenges {
         })
     }
 
-    /// Admits a form, or returns an error with a challenge.
-    ///
     /// # Errors
     ///
-    /// If the client must solve a challenge.
+    /// If the client must solve a challenge; the error holds it.
     pub fn check(&self, form: &'static str, address: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         if self.mode == ChallengeMode::Off {
             return Ok(());
@@ -76,7 +72,7 @@ impl Challenges {
     }
 }
 
-/// Idempotency key of the submission. A challenge is bound to it.
+/// Challenges are bound to the idempotency key.
 fn key_of(headers: &HeaderMap) -> Option<Uuid> {
     let key = headers.get(idempotency::HEADER)?.to_str().ok()?;
     idempotency::parse(key).ok()

@@ -1,5 +1,4 @@
-//! Stateless proof of work by ALTCHA's protocol (<https://altcha.org/docs/v2/>): issues challenges and verifies
-//! solutions.
+//! Stateless proof of work by ALTCHA's protocol (<https://altcha.org/docs/v2/>).
 
 use std::{
     collections::BTreeMap,
@@ -15,33 +14,30 @@ use site_service::{
 };
 use uuid::Uuid;
 
-/// PBKDF2 rounds per try. WebCrypto has some overhead per call, so fewer rounds would favour an attacker's own
-/// program. More rounds would cost us more, because each challenge takes us one try.
+/// PBKDF2 rounds per try. With fewer, WebCrypto's overhead per call would favour an attacker's own program. More
+/// would cost us, because each challenge takes us one try.
 const ROUNDS: u32 = 1_000;
 const ALGORITHM: &str = "PBKDF2/SHA-256";
-/// Lifetime of a solution, shorter than the hour of an idempotency key.
+/// Shorter than the hour of an idempotency key.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// Member of a challenge's data that names its submission.
+/// Data member that names the submission.
 const BOUND_TO: &str = "boundTo";
 
-/// Random bytes of a generated key.
 const KEY_BYTES: usize = 32;
 
-/// Issues and verifies challenges under one key.
 pub struct ProofOfWork {
     key: Secret,
-    /// Average number of tries per challenge.
+    /// Average per challenge.
     tries: u32,
 }
 
-/// Submission that a challenge is bound to: form, idempotency key and network. A reused solution only repeats the
-/// same submission.
+/// Binds a challenge to form, idempotency key and network. A reused solution only repeats the same submission.
 pub fn binding(form: &str, key: Uuid, address: IpAddr) -> String {
     format!("{form} {key} {}", network(address))
 }
 
 impl ProofOfWork {
-    /// Uses the given key, which all verifying gateways must share, or a random one.
+    /// All verifying gateways must share `key`; without it a random one is used.
     ///
     /// # Errors
     ///
@@ -51,8 +47,6 @@ impl ProofOfWork {
         Ok(Self { key, tries })
     }
 
-    /// Challenge for this submission only.
-    ///
     /// # Errors
     ///
     /// If random bytes are missing or the library rejects the options.
@@ -71,7 +65,7 @@ impl ProofOfWork {
         Ok(altcha::create_challenge(options)?)
     }
 
-    /// Whether this is a valid solution, in ALTCHA's encoding, of our challenge for this submission.
+    /// Whether this solves our challenge for this submission (ALTCHA's encoding).
     pub fn verify(&self, solution: &[u8], binding: &str) -> bool {
         let Some(Payload { challenge, solution }) = decoded(solution) else {
             return false;
@@ -85,7 +79,7 @@ impl ProofOfWork {
         altcha::verify_solution(options).is_ok_and(|result| result.verified)
     }
 
-    /// Number to find, between 0.5 and 1.5 times `tries`. The narrow range limits the effect of luck.
+    /// From half to one and a half times `tries`, to limit the effect of luck.
     fn counter(&self) -> Result<u32, getrandom::Error> {
         let least = self.tries / 2;
         let random = getrandom::u64()? % u64::from(self.tries + 1);
@@ -93,7 +87,6 @@ impl ProofOfWork {
     }
 }
 
-/// Random key, as text.
 fn random_key() -> Result<Secret, getrandom::Error> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key)?;
@@ -149,7 +142,7 @@ mod tests {
                 key.try_into().expect("32 bytes")
             })
             .collect();
-        // Values that only look random have constant bits, such as the version of a UUID.
+        // Some values only look random: a UUID's version bits are constant.
         for byte in 0..KEY_BYTES {
             let values = || keys.iter().map(|key| key[byte]);
             assert_eq!(values().fold(0, |all, one| all | one), 0xff, "byte {byte}");

@@ -11,7 +11,7 @@
 use super::form_values::FormValues;
 use crate::{api_error::ApiError, contact_details::OTHER_WAY};
 
-/// Fills the page. Texts are escaped for elements and quoted attributes, and not searched for placeholders.
+/// Escapes texts for elements and quoted attributes. Placeholders in texts are not replaced.
 pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) -> String {
     let text_at = |place: &str| match place.split_once(':').unwrap_or((place, "")) {
         ("refusal", _) => Some(error.sentence()),
@@ -35,7 +35,7 @@ pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) 
                 filled.push_str(&escaped(text));
                 after
             }
-            // Not a placeholder; it may belong to a script.
+            // May belong to a script.
             None => {
                 filled.push_str("{{");
                 found

@@ -13,15 +13,14 @@ use tokio::{
     time::timeout,
 };
 
-/// Prefix of a body that is kept: enough for the longest message. A résumé follows the text fields.
+/// Fits the longest message. A résumé follows the text fields.
 const MAX_KEPT_BYTES: usize = 512 * 1024;
-/// Maximum wait for the prefix. Input that arrives later is omitted.
+/// Later input is omitted.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Texts by field name, without files: a page cannot prefill a file field.
 pub type FormValues = BTreeMap<String, String>;
 
-/// Beginning of a form's body.
 pub struct KeptBody {
     content_type: Option<HeaderValue>,
     bytes: Vec<u8>,
@@ -30,7 +29,7 @@ pub struct KeptBody {
 }
 
 impl KeptBody {
-    /// Reads the beginning of the body. Returns the unchanged request and the copy; `None` if there is no room.
+    /// Copies the beginning of the body; `None` if there is no room. The request stays complete.
     pub async fn of(request: Request, room: &Arc<Semaphore>) -> (Request, Option<Self>) {
         let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
             return (request, None);
@@ -59,7 +58,6 @@ impl KeptBody {
         (Request::from_parts(parts, body), Some(kept))
     }
 
-    /// Complete fields of the input.
     pub async fn values(self) -> FormValues {
         let is_multipart = |kind: &HeaderValue| kind.as_bytes().starts_with(b"multipart/");
         let texts = if self.content_type.as_ref().is_some_and(is_multipart) {

@@ -12,7 +12,7 @@ const ITERATIONS: usize = 500;
 /// ASCII record separator.
 const RECORD: u8 = 0x1e;
 
-/// Decodes a text as a browser would in an element or a quoted attribute; `None` if it breaks out of it.
+/// Decodes an element or a quoted attribute as browsers do; `None` if the text breaks out.
 fn read(text: &str) -> Option<String> {
     let is_text = !text.contains(['<', '>', '"']);
     let text = text
@@ -22,7 +22,7 @@ fn read(text: &str) -> Option<String> {
     is_text.then(|| text.replace("&amp;", "&"))
 }
 
-/// Input: two records, a text and a service's sentence, which may repeat the text.
+/// Two records: a text, and a service's sentence, which may repeat it.
 #[test]
 fn whatever_was_entered_it_is_shown_as_text_and_the_page_stays_as_it_is() {
     check!(name = "form-pages")

@@ -1,5 +1,5 @@
 //! Forms without JavaScript: redirect after success (303, RFC 9110, 15.4.4), otherwise show the form with errors and
-//! input. The front ends' build renders these pages from the same components that scripts use.
+//! input. The build renders these pages from the components that scripts use.
 
 mod filling;
 mod form_values;
@@ -25,14 +25,13 @@ use self::{
 };
 use crate::api_error::ApiError;
 
-/// API route of a form and its pages.
 struct FormRoute {
     api: &'static str,
     page: &'static str,
-    /// Query parameter of the page that a mail's link opens. Without it, scripts and mail clients send the request,
-    /// with any `Accept` (RFC 8058, 3.1).
+    /// Query parameter of the form on a mail link's page. Other requests come from scripts and mail clients, with any
+    /// `Accept` (RFC 8058, 3.1).
     question: Option<&'static str>,
-    /// Redirect after success.
+    /// Redirect target after success.
     accepted: &'static str,
     /// Page to fill after a rejection.
     refused: &'static str,
@@ -47,7 +46,6 @@ impl FormRoute {
             .then_some(form)
     }
 
-    /// Redirects to the form, or to the question that the query names.
     fn opened(&self, query: Option<&str>) -> Redirect {
         match (self.question, query) {
             (Some(_), Some(query)) => Redirect::to(&format!("/?{query}")),
@@ -56,7 +54,7 @@ impl FormRoute {
     }
 }
 
-/// These match the front ends' routes (`frontends/shell/src/routes.tsx`).
+/// As in the front ends' routes (`frontends/shell/src/routes.tsx`).
 const FORMS: [FormRoute; 5] = [
     FormRoute {
         api: "/api/contact",
@@ -95,14 +93,13 @@ const FORMS: [FormRoute; 5] = [
     },
 ];
 
-/// Limit of kept bodies, which bounds memory in a flood. Beyond it, rejected forms come back empty.
+/// Bounds memory in a flood. Beyond it, rejected forms come back empty.
 const MAX_KEPT_BODIES: usize = 32;
 /// Used if no page of the site is available.
 const FALLBACK_PAGE: &str = include_str!("fallback.html");
 /// Pages contain the visitor's input.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Form pages, and the limit of kept bodies.
 pub struct FormPages {
     /// `None` if the gateway serves only the API.
     pages: Option<PageSource>,
@@ -124,13 +121,13 @@ impl FormPages {
         Self { pages, room }
     }
 
-    /// Answers browsers with pages, and other clients as the router does.
+    /// Answers browsers with pages.
     pub async fn answer(&self, request: Request, next: Next) -> Response {
         let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
         match (form, request.method()) {
-            // A reload of the answer's address opens the form.
+            // A reload of the answer opens the form.
             (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
-            // Boxed, because this large future is rarely needed but every request would move it.
+            // Boxed: this large future is rarely needed, but every request would move it.
             (Some(form), &Method::POST) => Box::pin(self.submit(form, request, next)).await,
             _ => http_middleware::guarded(request, next).await,
         }
@@ -143,7 +140,7 @@ impl FormPages {
             Redirect::to(form.accepted).into_response()
         } else {
             let error = ApiError::in_answer(&answer);
-            // Do not show a visitor the input of another site's form.
+            // Never show another site's input to its visitor.
             let values = match kept.filter(|_| error.status() != StatusCode::FORBIDDEN) {
                 Some(kept) => kept.values().await,
                 None => FormValues::default(),

@@ -21,21 +21,17 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(2);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_PAGE_BYTES: usize = 1024 * 1024;
 
-/// Page with its Content-Security-Policy.
 pub struct Page {
     pub html: String,
     pub content_security_policy: HeaderValue,
 }
 
 pub enum PageSource {
-    /// Folder that the gateway serves.
     Local(Router),
-    /// Another server.
     Remote(Box<Client<HttpConnector, Body>>, Uri),
 }
 
 impl PageSource {
-    /// Pages of the server at this address.
     pub fn remote(address: Uri) -> Self {
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
@@ -44,7 +40,6 @@ impl PageSource {
         Self::Remote(Box::new(client), address)
     }
 
-    /// Page at a path of the site, if available.
     pub async fn page(&self, path: &str) -> Option<Page> {
         let page = timeout(PAGE_TIMEOUT, self.read(path)).await;
         page.unwrap_or_else(|late| Err(late.into()))

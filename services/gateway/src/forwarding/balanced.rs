@@ -1,5 +1,5 @@
-//! Client-side load balancing over the pods of a service. Its name resolves to their addresses (in the cluster, a
-//! headless service).
+//! Client-side load balancing over a service's pods, which are the addresses of its name (in the cluster, a headless
+//! service).
 
 use std::{
     collections::BTreeMap,
@@ -23,30 +23,30 @@ use tonic::{
 use tower::{BoxError, Service, ServiceExt};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// HTTP/2 keep-alive. It must detect a lost node, which closes no connection, within the five seconds of a call.
+/// Detects a lost node, which closes no connection, within the five seconds of a call.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);
-/// Penalty after a failure. Failing calls end fastest, so the pod would otherwise look least loaded.
+/// A failing pod ends calls fastest, and would otherwise look least loaded.
 const LAST_CHOICE: Duration = Duration::from_secs(1);
 
-/// Breaks ties between pods of equal load.
+/// Breaks ties.
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
-/// Pods of a service. The least loaded one gets the next call.
+/// The least loaded pod gets the next call.
 #[derive(Clone)]
 pub struct Balanced(watch::Receiver<Pods>);
 
 type Pods = BTreeMap<SocketAddr, Arc<Pod>>;
 
-/// A pod; each active call holds a reference.
+/// Each active call holds a reference.
 struct Pod {
     channel: Channel,
     failed_at: Mutex<Option<Instant>>,
 }
 
 impl Balanced {
-    /// Starts to look up the pods of this service. None is connected yet.
+    /// Starts to look up the pods, without connecting.
     ///
     /// # Errors
     ///
@@ -90,14 +90,14 @@ impl Service<Request<Body>> for Balanced {
     }
 }
 
-/// Orders pods: recent failure first, then number of active calls.
+/// Recent failure first, then active calls.
 fn load(pod: &Arc<Pod>) -> (bool, usize) {
     let failed_at = *pod.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
     (has_failed, Arc::strong_count(pod))
 }
 
-/// Looks up the service periodically. A failed lookup keeps the known pods.
+/// A failed lookup keeps the known pods.
 async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender<Pods>) {
     let host = service.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = service.port_u16().unwrap_or(80);
@@ -110,7 +110,7 @@ async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender
     }
 }
 
-/// Replaces the pods. Known addresses keep their connections.
+/// Known addresses keep their connections.
 fn update(
     pods: &watch::Sender<Pods>,
     found: impl Iterator<Item = SocketAddr>,
@@ -127,7 +127,7 @@ fn update(
 }
 
 impl Pod {
-    /// Pod at this address; `None` for an IPv6 address with a zone, which a URI cannot contain.
+    /// `None` for an IPv6 address with a zone, which no URI can hold.
     fn at(address: SocketAddr, service: &Uri, tls: Option<&ClientTlsConfig>) -> Option<Arc<Self>> {
         let uri = format!("{}://{address}", service.scheme_str()?).parse().ok()?;
         let endpoint = tls::endpoint(&uri, tls.cloned()).ok()?;
@@ -165,7 +165,7 @@ mod tests {
     /// Short, so that connections end during calls.
     const MAX_AGE: Duration = Duration::from_millis(700);
 
-    /// A pod in its own runtime, so that the test can stop it.
+    /// Pod in its own runtime, which the test can stop.
     struct Process {
         runtime: Runtime,
         calls: Arc<AtomicU32>,
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Sends concurrent calls for this long. All must succeed.
+    /// Concurrent calls; all must succeed.
     async fn ask(service: &HealthClient<ServiceChannel>, lasting: Duration) {
         let until = Instant::now() + lasting;
         let asking = (0..8).map(|_| async {
@@ -214,7 +214,7 @@ mod tests {
         join_all(asking).await;
     }
 
-    /// Whether each process got a fair share of the calls, with tolerance for chance and load.
+    /// Tolerates chance and load.
     async fn share(service: &HealthClient<ServiceChannel>, processes: &[&Process]) -> bool {
         processes
             .iter()

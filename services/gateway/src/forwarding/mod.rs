@@ -1,4 +1,4 @@
-//! gRPC clients of the services: one balanced channel each; every call has a deadline and trace context.
+//! gRPC clients of the services: a balanced channel each; every call has a deadline and trace context.
 
 mod balanced;
 
@@ -14,20 +14,19 @@ use tonic_types::StatusExt;
 use self::balanced::Balanced;
 use crate::{api::Submission, settings::Settings};
 
-/// Time for all attempts of a form without a file. The request has 15 s, mostly for the visitor's upload.
+/// For all attempts. The request has 15 s, mostly for the visitor's upload.
 const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// gRPC channel to a service, with a span for every call.
+/// Every call has a span.
 pub type ServiceChannel = GrpcTracing<Balanced>;
 
-/// Retries of a call that did not reach its service. They outlast a restart.
+/// Outlasts a service's restart.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(100))
     .with_max_delay(Duration::from_secs(1))
     .with_max_times(6)
     .with_jitter();
 
-/// Services behind the gateway.
 pub struct Services {
     pub contact: ServiceChannel,
     pub newsletter: ServiceChannel,
@@ -35,8 +34,6 @@ pub struct Services {
 }
 
 impl Services {
-    /// Creates the channels, not yet connected.
-    ///
     /// # Errors
     ///
     /// If an address and mutual TLS, or a certificate and its key, do not match.
@@ -55,7 +52,7 @@ impl Services {
     }
 }
 
-/// Sends a form without a file within the remaining time of its request; see [`repeated`].
+/// Sends a form without a file, within its request's deadline; see [`repeated`].
 ///
 /// # Errors
 ///
@@ -74,12 +71,12 @@ where
     answered.map(Response::into_inner)
 }
 
-/// Calls a service and retries if the call did not reach it. `call` gets the remaining time as its deadline. Only for
-/// idempotent calls, or calls under an idempotency key.
+/// Calls a service, and retries calls that did not reach it. `call` gets the remaining time. Only for idempotent
+/// calls or calls under an idempotency key.
 ///
 /// # Errors
 ///
-/// If the service rejects the call, or all attempts within [`RETRIES`] and `limit` fail.
+/// If the service rejects the call, or is not reached within [`RETRIES`] and `limit`.
 pub async fn repeated<T, Fut>(limit: Duration, mut call: impl FnMut(Duration) -> Fut) -> Result<T, Status>
 where
     Fut: Future<Output = Result<T, Status>>,
@@ -88,14 +85,14 @@ where
     let calling = (|| call(limit.saturating_sub(started.elapsed())))
         .retry(RETRIES)
         .when(is_unreached);
-    // Boxed: the future is large, and futures that await it would move it.
+    // Boxed, because futures that await it would move this large one.
     let called = timeout(limit, Box::pin(calling.into_future())).await;
     let called =
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")));
     called.map_err(with_deadline_code)
 }
 
-/// Makes a status final, because part of the call may have been sent.
+/// Prevents a retry, because part of the call may have been sent.
 pub fn not_repeatable(status: Status) -> Status {
     let status = with_deadline_code(status);
     if is_unreached(&status) {
@@ -105,7 +102,7 @@ pub fn not_repeatable(status: Status) -> Status {
     }
 }
 
-/// At a deadline tonic reports `Cancelled`, on both sides.
+/// tonic reports `Cancelled` at a deadline, on both sides.
 fn with_deadline_code(status: Status) -> Status {
     match status.code() {
         Code::Cancelled => Status::deadline_exceeded(status.message()),
@@ -113,14 +110,12 @@ fn with_deadline_code(status: Status) -> Status {
     }
 }
 
-/// Whether the call failed before the service, with a status from this client or a proxy. A service that is itself
-/// unavailable sends retry info.
+/// Whether the status is from this client or a proxy. A service that is itself unavailable sends retry info.
 fn is_unreached(status: &Status) -> bool {
     status.source().is_some()
         || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
 }
 
-/// Request with the request id and a deadline.
 pub fn call<T>(message: T, request_id: &RequestId, deadline: Duration) -> Request<T> {
     let mut request = Request::new(message);
     request_id.inject(request.metadata_mut());
@@ -134,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Status of a call whose connection the service closes for this reason.
+    /// Status after a service closes the connection.
     fn connection_error(reason: h2::Reason) -> Status {
         Status::from_error(Box::new(h2::Error::from(reason)))
     }

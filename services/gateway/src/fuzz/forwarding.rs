@@ -1,4 +1,4 @@
-//! Harness: forwards an upload in pieces and collects what the careers service receives.
+//! Harness: forwards an upload in pieces and collects the parts.
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
@@ -14,20 +14,19 @@ use crate::{
     uploads::tests::lone,
 };
 
-/// The gateway's limit of a text or a part's headers.
+/// Limit of a text or a part's headers.
 pub const HELD_BYTES: usize = 128 * 1024;
-/// Limit of an expanded input, above every limit of a part.
+/// Exceeds every limit of a part.
 const EXPANDED_BYTES: usize = 192 * 1024;
-/// Limits the time for inputs that arrive byte by byte.
+/// For inputs that would arrive byte by byte.
 const MOST_PIECES: usize = 200;
 
-/// Parts that the service receives, and the outcome.
 pub struct Upload {
     pub sent: Vec<Part>,
     pub outcome: Result<parts::Forwarded, ApiError>,
 }
 
-/// Expands repetitions: after a byte, zero and a number n repeat it for n KiB.
+/// Expands repetitions: zero and a number n repeat the byte before them for n KiB.
 pub fn expanded(input: &[u8]) -> Vec<u8> {
     let mut expanded = Vec::new();
     let mut input = input.iter().copied();
@@ -44,7 +43,7 @@ pub fn expanded(input: &[u8]) -> Vec<u8> {
     expanded
 }
 
-/// Forwards this body in pieces of `piece_bytes`, or larger ones if there would be too many.
+/// Uses larger pieces if there would be too many.
 pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let piece_bytes = piece_bytes.max(body.len() / MOST_PIECES);
     let pieces = (0..body.len()).step_by(piece_bytes);
@@ -62,7 +61,7 @@ pub async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     Upload { sent, outcome }
 }
 
-/// Joins the chunks of files and clears the key, which changes each hour.
+/// Joins file chunks, and clears the key, which changes each hour.
 pub fn whole(sent: &[Part]) -> Vec<Part> {
     let mut whole: Vec<Part> = Vec::new();
     let mut file: Vec<u8> = Vec::new();
@@ -86,7 +85,7 @@ fn taken(file: &mut Vec<u8>) -> Option<Part> {
     (!content.is_empty()).then(|| Part::ResumeChunk(content.into()))
 }
 
-/// Whether `parts` is a prefix of `all`; its last file may be cut off.
+/// The last file of `parts` may be cut off.
 pub fn is_beginning(parts: &[Part], all: &[Part]) -> bool {
     let Some((last, before)) = parts.split_last() else {
         return true;

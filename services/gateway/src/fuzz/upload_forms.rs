@@ -1,4 +1,4 @@
-//! Fuzz target: an application's form, encoded as browsers do, forwarded to the careers service.
+//! Fuzz target: an application's form, encoded as browsers do.
 
 use axum::body::Bytes;
 use bolero::check;
@@ -13,7 +13,7 @@ use super::forwarding::{HELD_BYTES, expanded, is_beginning, runtime, upload, who
 use crate::api::parts::Forwarded;
 
 const ITERATIONS: usize = 50;
-/// A name that is always accepted, and one that is always too large. In between, the result depends on the pieces.
+/// Names that are always accepted or always too large. In between, the result depends on the pieces.
 const RIGHT_NAME_BYTES: usize = 60 * 1024;
 const LARGE_NAME_BYTES: usize = 160 * 1024;
 /// Line break after the form's end, which may be missing.
@@ -27,7 +27,6 @@ const FIELDS: [(&str, FieldName); 6] = [
     ("coverLetter", FieldName::CoverLetter),
 ];
 
-/// Encoded form and the parts that the service must receive.
 #[derive(Default)]
 struct Form {
     body: Vec<u8>,
@@ -38,8 +37,8 @@ struct Form {
 }
 
 impl Form {
-    /// Parses a line as a part: the first byte selects the field, the rest is its content. A file has a name and `
-    /// ` first.
+    /// A line is a part: the first byte selects the field, the rest is its content. A file's name ends at a vertical
+    /// bar.
     fn of(input: &[u8]) -> Self {
         let mut form = Self::default();
         for line in input.split(|byte| *byte == b'\n') {
@@ -67,7 +66,7 @@ impl Form {
         self.body.extend_from_slice(b"\r\n");
     }
 
-    /// Expects a part, unless the form was rejected before it.
+    /// Parts after a rejection are not expected.
     fn gets(&mut self, part: Part) {
         if !self.is_refused {
             self.parts.push(part);
@@ -116,7 +115,6 @@ impl Form {
         });
     }
 
-    /// All expected parts of a valid form.
     fn whole(&self) -> Vec<Part> {
         let attribution = self.attribution.clone().map(Part::Attribution);
         let end = attribution.into_iter().chain([Part::Commit(Commit::default())]);
@@ -129,12 +127,11 @@ impl Form {
     }
 }
 
-/// Whether a text is too large.
 fn is_refused(text: &[u8]) -> bool {
     UTF_8.decode(text).0.len() > HELD_BYTES
 }
 
-/// The first byte sets the size of the pieces, the second where the body ends, in 256ths.
+/// The first byte sets the size of the pieces, the second the end of the body in 256ths.
 #[test]
 fn whatever_form_is_sent_the_service_gets_its_parts_in_order_and_all_of_them_where_it_is_committed() {
     let runtime = runtime();

@@ -1,4 +1,4 @@
-//! Fuzz target: an arbitrary multipart body, forwarded to the careers service.
+//! Fuzz target: an arbitrary multipart body.
 
 use axum::body::Bytes;
 use bolero::check;
@@ -9,7 +9,7 @@ use super::forwarding::{HELD_BYTES, Upload, expanded, is_beginning, runtime, upl
 use crate::api::parts;
 
 const ITERATIONS: usize = 50;
-/// Only bodies with a first part are expanded, because the search for one would take most of the time.
+/// Without a first part, the search for one would take most of the time.
 const FIRST_BOUNDARY: &[u8] = b"--x\r\n";
 
 fn ensure_protocol(upload: &Upload, body_bytes: usize) {
@@ -35,7 +35,7 @@ fn ensure_protocol(upload: &Upload, body_bytes: usize) {
     assert!(bytes <= body_bytes, "more was sent than came");
 }
 
-/// Part headers may be too large in bodies above the limit. Whether the parser notices depends on the pieces.
+/// Whether the parser notices oversized headers in a large body depends on the pieces.
 fn ensure_the_same(cut: &Upload, in_one: &Upload, body_bytes: usize) {
     let (one, other) = (whole(&cut.sent), whole(&in_one.sent));
     match (&cut.outcome, &in_one.outcome) {
