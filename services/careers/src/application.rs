@@ -47,7 +47,6 @@ impl RawForm {
     }
 }
 
-/// Valid application.
 #[derive(Debug)]
 pub struct Application {
     pub name: String,

@@ -30,10 +30,8 @@ use crate::{
     upload::{UploadError, Uploads},
 };
 
-/// Form field of the résumé, for violations.
 const RESUME: &str = "resume";
 
-/// Dependencies of the use case.
 pub struct Careers {
     pub publisher: Publisher,
     pub uploads: Uploads,
@@ -43,7 +41,6 @@ pub struct Careers {
     pub scanner: Option<Scanner>,
 }
 
-/// Reason why an application is rejected.
 pub enum ApplyError {
     Invalid(Violations),
     /// The résumé is rejected before the fields are validated.
@@ -52,9 +49,8 @@ pub enum ApplyError {
     Key(InvalidIdempotencyKey),
     /// The client broke the protocol of the stream.
     Protocol(&'static str),
-    /// The stream failed.
     Stream(Status),
-    /// The service is stopping and has no time left to receive the rest.
+    /// Not enough time is left before the stop to receive the rest.
     Stopping,
     TooLarge,
     Spool(io::Error),
@@ -94,12 +90,11 @@ fn refused_resume(sentence: impl ToString) -> Status {
     violations.into_status()
 }
 
-/// Processes one application and returns the id of its event.
+/// Returns the id of the application's event.
 ///
 /// # Errors
 ///
-/// If a field or the résumé is invalid, the stream breaks or is not committed in time before a stop, or storage is
-/// not confirmed.
+/// If a field or the résumé is invalid, the stream breaks, or a stop comes first. Also if storage is not confirmed.
 pub async fn apply(
     careers: &Careers,
     request_id: &RequestId,
@@ -138,14 +133,13 @@ pub async fn apply(
         .publisher
         .publish_submission(request_id, event_id, &person, applied, key.binding())
         .await;
-    // After any other outcome a stored event may still name this résumé. The sweep decides.
+    // After other outcomes a stored event may still name this résumé. The sweep decides.
     if let (Some(upload), Ok(Stored::New)) = (upload, &published) {
         careers.uploads.commit(upload).await;
     }
     published.map(|_| event_id).map_err(ApplyError::Publish)
 }
 
-/// Résumé whose content matches its name.
 pub struct CheckedResume {
     pub spooled: Spooled,
     pub kind: ResumeKind,

@@ -1,8 +1,8 @@
 //! Careers service: accepts applications and stores their résumés.
 //!
 //! [`receiving`] spools the résumé to a temporary file ([`spool`]). [`resume`] checks that its content matches its
-//! name, and a virus scanner ([`scanner`]), if configured, scans it. Only a committed application is stored and
-//! published ([`apply`]).
+//! name. A virus scanner ([`scanner`]), if configured, scans it. [`apply`] stores and publishes only committed
+//! applications.
 
 mod api;
 mod application;
@@ -47,7 +47,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// If a setting is invalid or a dependency does not answer. The error names it for the log.
+    /// If a setting is invalid or a dependency does not answer.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let spool_dir = settings.spool_dir.unwrap_or_else(env::temp_dir);
         tempfile::tempfile_in(&spool_dir).with_context(|| {

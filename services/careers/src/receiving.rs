@@ -21,11 +21,11 @@ pub struct Committed {
     pub idempotency_key: String,
 }
 
-/// Receives an application and spools its résumé to this folder. Without a commit no file remains.
+/// Spools the résumé to this folder. Without a commit no file remains.
 ///
 /// # Errors
 ///
-/// If the stream breaks or violates the protocol, or the résumé is too large or cannot be spooled.
+/// If the stream breaks or violates the protocol, or the résumé is too large or not spooled.
 pub async fn receive(
     folder: &Path,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,

@@ -23,13 +23,12 @@ pub struct Scanner {
     scans: Counter<u64>,
 }
 
-/// The scanner found a virus. The visitor sees this sentence.
+/// Visitors see this sentence.
 #[derive(Debug, thiserror::Error)]
 #[error("A virus was found in this file. Please choose another one.")]
 pub struct Infected;
 
 impl Scanner {
-    /// Scanner at `host:port`. This opens no connection.
     pub fn new(address: String, timeout: Duration) -> Self {
         let description = "Résumés that were handed to the virus scanner";
         let scans = metrics::counter("site.resume.scans", "{file}", description);
@@ -42,7 +41,7 @@ impl Scanner {
         }
     }
 
-    /// Scans a file. Without a verdict it counts as not scanned: losing an application is worse than missing a scan.
+    /// Without a verdict a file counts as not scanned: losing an application is worse than missing a scan.
     ///
     /// # Errors
     ///

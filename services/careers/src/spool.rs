@@ -1,4 +1,4 @@
-//! Spool of an arriving résumé: an unnamed temporary file. The system removes it when the process closes it or dies.
+//! Spool: an arriving résumé in an unnamed temporary file. The system removes it when the process closes it or dies.
 
 use std::{
     fs, io,
@@ -18,12 +18,10 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub struct Spool {
     file: BufWriter<File>,
     file_name: String,
-    /// Bytes received so far.
     pub size_bytes: u64,
     hash: Sha256,
 }
 
-/// Completely received résumé.
 pub struct Spooled {
     file: fs::File,
     pub file_name: String,
@@ -46,8 +44,6 @@ impl Spool {
         })
     }
 
-    /// Appends a chunk.
-    ///
     /// # Errors
     ///
     /// If writing to the disk fails.
@@ -57,8 +53,6 @@ impl Spool {
         self.file.write_all(chunk).await
     }
 
-    /// Flushes the file.
-    ///
     /// # Errors
     ///
     /// If writing to the disk fails.
@@ -74,7 +68,7 @@ impl Spool {
 }
 
 impl Spooled {
-    /// Path for this process to open the file again from its start.
+    /// Opens the file again from its start, in this process.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
     }

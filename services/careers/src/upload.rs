@@ -1,7 +1,7 @@
-//! Upload of a résumé: provisional, marked by a record written first, until its event is stored.
+//! Upload of a résumé. A record, written first, marks it as provisional until its event is stored.
 //!
 //! Only the sweep removes résumés, because only it can tell whether an event names one. A retried event can be
-//! reported as a duplicate of itself, and a rejected one may still be stored.
+//! reported as a duplicate of itself. A rejected event may still be stored.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use visitor::PersonId;
 
 use crate::{apply::CheckedResume, spool::Spooled};
 
-/// Wait for a sweep that claimed the record. It exceeds the 40 s that the store may take to remove the résumé.
+/// Longer than the 40 s that the store may need to remove a swept résumé.
 const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_secs(1))
     .with_max_times(45);
@@ -33,7 +33,6 @@ pub struct Upload {
     spooled: Spooled,
 }
 
-/// Stores each résumé with its record.
 pub struct Uploads {
     pub store: ResumeStore,
     pub records: UploadRecords,
@@ -44,14 +43,14 @@ impl Uploads {
     ///
     /// # Errors
     ///
-    /// If the record or the résumé is not stored. The sweep handles a partial upload.
+    /// If the record or the résumé is not stored. The sweep removes leftovers.
     pub async fn start(
         &self,
         person: &PersonId,
         resume: CheckedResume,
         scan: Scan,
     ) -> Result<Upload, UploadError> {
-        // Each attempt has its own object, so removing it cannot affect another attempt.
+        // Removing an attempt's object never affects another attempt.
         let key = ResumeKey::new(person, Uuid::now_v7());
         let spooled = resume.spooled;
         let upload = Upload {
@@ -76,7 +75,7 @@ impl Uploads {
         self.store.put(&upload.record.key, &file, content_type).await
     }
 
-    /// Ends the record once the event is stored, so the résumé stays.
+    /// Makes the résumé permanent, once its event is stored.
     pub async fn commit(&self, upload: Upload) {
         match self.records.end(&upload.record).await {
             Ok(()) => {}
@@ -87,15 +86,14 @@ impl Uploads {
         }
     }
 
-    /// A sweep took the upload for an interrupted one, because this process stalled for longer than the grace period.
+    /// A sweep claimed the record, because this process stalled for longer than the grace period.
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
             let is_claimed = self.records.is_provisional(&upload.record.key).await?;
             (!is_claimed).then_some(()).ok_or(UploadRecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
-            // The sweep stopped midway and may have removed the résumé already. The next sweep finds the event and
-            // keeps it.
+            // The sweep stopped midway and may have removed the résumé. The next one finds the event and keeps it.
             tracing::warn!(%error, "a sweep did not end; the résumé is stored again");
         }
         if let Err(error) = self.put(upload).await {

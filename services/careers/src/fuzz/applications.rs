@@ -22,12 +22,12 @@ use crate::{
 };
 
 const ITERATIONS: usize = 200;
-/// Larger than a résumé may be, so it is rejected before it is written. Inputs that fill the disk would be too slow.
+/// Exceeds the limit and is rejected unwritten. Inputs that fill the disk would be too slow.
 static LARGE_CHUNK: LazyLock<Bytes> = LazyLock::new(|| vec![b'x'; 1 + MAX_BYTES as usize].into());
 
 type Message = Result<ApplyRequest, Status>;
 
-/// Parses a line: its first letter selects the kind of message, the rest is its content.
+/// The first letter selects the kind of message, the rest is its content.
 fn message(line: &[u8]) -> Message {
     let (kind, rest) = line.split_first().unwrap_or((&b'-', &[]));
     let text = || String::from_utf8_lossy(rest).into_owned();
@@ -56,7 +56,6 @@ fn messages(input: &[u8]) -> Vec<Message> {
     input.split(|byte| *byte == b'\n').map(message).collect()
 }
 
-/// Expected content of a committed application.
 #[derive(Default)]
 struct Expected {
     form: [String; 7],
@@ -65,7 +64,7 @@ struct Expected {
     key: String,
 }
 
-/// Applies the protocol: the committed content, or the code of the rejection.
+/// Committed content by the protocol, or the code of the rejection.
 fn expected(messages: &[Message]) -> Result<Expected, Code> {
     let mut expected = Expected::default();
     for message in messages {
@@ -112,7 +111,6 @@ fn ensure_whole(committed: &Committed, expected: &Expected) {
     assert_eq!(committed.idempotency_key, expected.key);
 }
 
-/// Validates a committed application as the use case does.
 async fn taken(verification: &Verification, committed: Committed) -> Result<(), ApplyError> {
     idempotency::parse(&committed.idempotency_key).map_err(ApplyError::Key)?;
     let has_resume = committed.resume.is_some();

@@ -12,7 +12,6 @@ use crate::resume::{
 const ITERATIONS: usize = 300;
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
-/// Whether the content starts like a file of this kind.
 fn begins_as(kind: ResumeKind, content: &[u8]) -> bool {
     let text = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     match kind {

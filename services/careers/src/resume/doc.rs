@@ -13,7 +13,7 @@ const ENTRY_BYTES: usize = 128;
 const NAME_LENGTH: usize = 64;
 /// Start of the document stream since Word 97 (MS-DOC, 2.5.2).
 const DOCUMENT: [u8; 4] = [0xec, 0xa5, 0xc1, 0];
-/// Byte and bit of the encryption flag in the document stream.
+/// Byte and bit of the encryption flag.
 const ENCRYPTED: (usize, u8) = (11, 1);
 
 /// # Errors
@@ -36,8 +36,7 @@ pub fn look(content: &[u8]) -> Look {
     Ok(has_macros.then_some(Macros).into_iter().collect())
 }
 
-/// Whether the directory has an entry of this name. The scan ignores the sector tables, which may be damaged or
-/// contain loops.
+/// Finds an entry without the sector tables, which may be damaged or contain loops.
 fn has_entry(content: &[u8], name: &str) -> bool {
     let units = name.encode_utf16().chain([0]);
     let name: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();

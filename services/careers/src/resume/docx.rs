@@ -11,15 +11,15 @@ use site_events::event::ActiveContent::{ExternalTemplate, Macros};
 
 use super::{Look, MAX_BYTES, ResumeError, ResumeKind, doc, without_white_space_before};
 
-/// Entry limit. Office writes about twenty, and one for each picture.
+/// Office writes about twenty, and one for each picture.
 pub(super) const MAX_ENTRIES: usize = 4096;
-/// Limit of bytes read from content types and relationships, packed plus unpacked. It counts both because entries can
-/// share packed bytes.
+/// Limit of packed plus unpacked bytes of content types and relationships. Packed bytes count because entries can
+/// share them.
 pub(super) const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 
 const NO_DOCUMENT: ResumeError = ResumeError::Content(ResumeKind::Docx);
 
-/// XML element with its attributes.
+/// XML element.
 static LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"<("[^"]*"|'[^']*'|[^"'>])*>"#));
 /// Word processing document (ECMA-376, part 1, 11.3.10), or Office's type with macros.
 static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
@@ -28,11 +28,11 @@ static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
         "contenttype=.application/vnd\\.{kinds}\\.[^\"']*\\.main\\+xml"
     ))
 });
-/// Relationships that Word loads when it opens the document (ECMA-376, part 1, 11.3 and 15.2).
+/// Relationships that Word loads on opening (ECMA-376, part 1, 11.3 and 15.2).
 static LOADED: LazyLock<Regex> =
     LazyLock::new(|| pattern("type=.[^\"']*/(attachedtemplate|oleobject|subdocument|frame|afchunk)[\"']"));
 static EXTERNAL: LazyLock<Regex> = LazyLock::new(|| pattern("targetmode=.external"));
-/// Target on another host. Templates on the reader's disk are normal. A one-letter scheme is a drive.
+/// Not on the reader's disk, where an author's templates are. A one-letter scheme is a drive.
 static ELSEWHERE: LazyLock<Regex> =
     LazyLock::new(|| pattern("target=.(//|file:////|file://[^/]|(f[^i]|[^f./])[^\"'/:]+:)"));
 
@@ -40,7 +40,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is a pattern")
 }
 
-/// Data after the archive and backslashes in names are allowed, because Word opens both.
+/// Word also opens archives with trailing data or backslashes in names.
 ///
 /// # Errors
 ///
@@ -67,7 +67,6 @@ pub fn look(content: &[u8]) -> Look {
     is_document.then_some(active).ok_or(NO_DOCUMENT)
 }
 
-/// Names of all parts, and the text of content types and relationships.
 fn names_and_lists(content: &[u8]) -> Result<(Vec<String>, Vec<String>), ResumeError> {
     // Signature of an archive (APPNOTE 4.3.7).
     if !content.starts_with(b"PK\x03\x04") {
@@ -109,7 +108,7 @@ fn text(list: &[u8]) -> String {
     encoding.decode(list).0.into_owned()
 }
 
-/// Removes whitespace and case, which have no meaning here. Some writers use backslashes for slashes.
+/// Whitespace and case have no meaning here. Some writers use backslashes for slashes.
 fn plain(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     text.replace('\\', "/").to_ascii_lowercase()

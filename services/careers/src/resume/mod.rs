@@ -21,10 +21,9 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 /// Largest accepted résumé: 10 MiB.
 pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// Active content of a résumé, or why the file is rejected.
 pub type Look = Result<BTreeSet<ActiveContent>, ResumeError>;
 
-/// Reason for the rejection of a file, as shown to the visitor.
+/// Reason for a rejection, as shown to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     #[error("This file is empty. Please choose your résumé again.")]
@@ -74,19 +73,16 @@ impl ResumeKind {
     }
 }
 
-/// Verifies one file at a time. The lock holds a reused buffer, so that memory does not grow with the number of
-/// threads.
+/// Checks one file at a time. The reused buffer bounds memory.
 #[derive(Default)]
 pub struct Verification(Arc<Mutex<Vec<u8>>>);
 
 impl Verification {
-    /// Waits for its turn and checks the file.
-    ///
     /// # Errors
     ///
     /// If the file cannot be read.
     pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Look> {
-        // The thread holds the lock, because it goes on if the request is cancelled.
+        // The thread holds the lock: it continues if the request is cancelled.
         let mut content = Arc::clone(&self.0).lock_owned().await;
         let file = file.to_owned();
         let work = spawn_blocking(move || {
@@ -94,7 +90,7 @@ impl Verification {
             File::open(file)?.read_to_end(&mut content)?;
             Ok(look(kind, &content))
         });
-        // A panic of the parser counts as an invalid file, so that the visitor sends another one.
+        // A parser panic counts as an invalid file.
         let looked = work.await;
         looked.unwrap_or(Ok(Err(ResumeError::Content(kind))))
     }
@@ -111,7 +107,7 @@ fn look(kind: ResumeKind, content: &[u8]) -> Look {
     }
 }
 
-/// Strips the byte order mark and whitespace that scripts leave before a file.
+/// Some scripts leave a byte order mark and whitespace before a file.
 fn without_white_space_before(content: &[u8]) -> &[u8] {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     content.trim_ascii_start()

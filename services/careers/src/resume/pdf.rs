@@ -11,11 +11,11 @@ use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 /// Readers search this far for the header (annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
 const HEADER: &[u8] = b"%PDF-";
-/// Starts of programs, scripts and web pages, which are rejected even if a PDF header follows.
+/// Programs, scripts and web pages are rejected even if a PDF header follows.
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
-/// Keys together with the type of their value, so that a text such as `HTML/JavaScript` does not match. Compressed
-/// objects are not scanned.
+/// Patterns include the value's type, so that a text such as `HTML/JavaScript` does not match. Compressed objects are
+/// not scanned.
 const ACTIVE: [(&str, ActiveContent); 7] = [
     (r"(?-u)/S\s*/JavaScript\b", JavaScript),
     (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
@@ -31,7 +31,7 @@ static PATTERNS: LazyLock<RegexSet> =
 static ESCAPED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
-/// Data after the last trailer is allowed: servers append padding and remarks, and readers ignore them.
+/// Servers append padding and remarks after the trailer. Readers ignore them.
 ///
 /// # Errors
 ///

@@ -7,7 +7,6 @@ use super::{
     samples::{KINDS, doc, docx, is_taken, pdf},
 };
 
-/// A sample with some bytes changed and one piece moved.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let sample = prop_oneof![
         Just(pdf()),

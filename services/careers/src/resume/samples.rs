@@ -18,7 +18,7 @@ pub fn pdf() -> Vec<u8> {
         .to_vec()
 }
 
-/// Archive of these files. The first is compressed.
+/// Compresses the first file.
 pub fn archive<'a, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (&'a str, C)>) -> Vec<u8> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (number, (name, content)) in files.into_iter().enumerate() {
@@ -55,7 +55,6 @@ fn write(
     Ok(())
 }
 
-/// Content types that name this part as the document.
 pub fn content_types(part: &str) -> String {
     format!(
         "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">\
@@ -64,7 +63,6 @@ pub fn content_types(part: &str) -> String {
     )
 }
 
-/// DOCX with additional empty files.
 pub fn docx_with(empty: &[String]) -> Vec<u8> {
     let types = content_types("/word/document.xml");
     let document = [
@@ -82,7 +80,6 @@ pub fn docx() -> Vec<u8> {
     docx_with(&["_rels/.rels".to_owned()])
 }
 
-/// Compound file with this stream and `others` empty ones.
 pub fn compound(stream: &str, content: &[u8], others: usize) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).expect("writing memory works");
     for other in 0..others {
@@ -103,7 +100,6 @@ pub fn pdf_of(content: &[u8]) -> Vec<u8> {
     [&b"%PDF-1.7\n"[..], content, TRAILER].concat()
 }
 
-/// DOCX with additional, uncompressed files.
 pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
     let types = content_types("/word/document.xml");
     let document = [

@@ -129,13 +129,13 @@ fn a_pdf_that_is_cut_off_is_none() {
     assert!(!is_taken(Pdf, b"%PDF-1.4\n<script>\n%%EOF\nstartxref\n"));
 }
 
-/// UTF-16 list as .NET writes it.
+/// As .NET writes lists in UTF-16.
 fn wide(list: &str, bytes: fn(u16) -> [u8; 2], mark: &str) -> Vec<u8> {
     let list = format!("{mark}{}", list.replace("UTF-8", "UTF-16"));
     list.encode_utf16().flat_map(bytes).collect()
 }
 
-/// The same archive with a ZIP64 end record (APPNOTE 4.3.14 and 4.3.15).
+/// Adds a ZIP64 end record (APPNOTE 4.3.14 and 4.3.15).
 fn zip64(mut file: Vec<u8>) -> Vec<u8> {
     let end = file.split_off(file.len() - 22);
     let field = |at: usize| {
