@@ -13,10 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::{CONNECT_TIMEOUT, ResumeStoreError, S3Settings, authorised};
 
-/// Part size of a large file. S3 allows 10,000 parts per file.
+/// S3 allows 10,000 parts per file.
 const PART_BYTES: usize = 16 * 1024 * 1024;
-/// Timeout per part. It is generous because backups may use a slow line; the SDK aborts stalled transfers much
-/// earlier.
+/// Generous, for slow lines. The SDK aborts stalled transfers much earlier.
 const PART_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// Bucket of backup files.
@@ -38,7 +37,7 @@ pub struct ListedFile {
 }
 
 impl Bucket {
-    /// Client for the bucket. This sends no request.
+    /// Creates the client without a request.
     pub fn new(settings: &S3Settings) -> Self {
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -158,7 +157,6 @@ fn failed<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkEr
     ResumeStoreError::of_settings("BACKUP_S3", action, error)
 }
 
-/// Reads the next part; the last one is shorter, or empty.
 async fn next_part(content: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ResumeStoreError> {
     let mut part = Vec::new();
     let read = content.take(PART_BYTES as u64).read_to_end(&mut part).await;

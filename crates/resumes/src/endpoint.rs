@@ -6,7 +6,7 @@ use http::Uri;
 ///
 /// # Errors
 ///
-/// If it is no HTTP(S) address, or it is HTTPS and this machine has no root certificates.
+/// If it is no HTTP(S) address, or HTTPS on a machine without root certificates.
 pub fn endpoint(raw: &str) -> Result<String, &'static str> {
     let uri: Option<Uri> = raw.parse().ok();
     match uri.as_ref().and_then(Uri::scheme_str) {

@@ -4,11 +4,10 @@ use visitor::invisible;
 
 /// In characters.
 const MAX_CHARACTERS: usize = 120;
-/// Name for files without one.
 pub(crate) const NAMELESS: &str = "resume";
 
-/// Last part of a file name, for people to read. Invisible characters go, because they can disguise the name. Dots
-/// and spaces at the ends go, because file systems drop them or hide the file.
+/// Last part of a file name, for people to read. Drops invisible characters, which can disguise the name. Also drops
+/// outer dots and spaces, which file systems drop or treat as hidden.
 pub fn readable_file_name(raw: &str) -> String {
     let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();

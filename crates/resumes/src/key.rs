@@ -15,8 +15,7 @@ const FOLDER: &str = "resumes/";
 pub struct ResumeKey(String);
 
 impl ResumeKey {
-    /// Key of a new upload. Each attempt has its own id, so that two uploads under one idempotency key never share a
-    /// key.
+    /// Key of a new upload. The id is unique per attempt: two uploads under one idempotency key never share a key.
     pub fn new(person: &PersonId, attempt: Uuid) -> Self {
         Self(format!("{}{attempt}", Self::prefix(person)))
     }
@@ -49,7 +48,6 @@ impl ResumeKey {
         OffsetDateTime::from_unix_timestamp(seconds.try_into().ok()?).ok()
     }
 
-    /// Name of the upload's record: `<person>.<attempt>`.
     pub(crate) fn upload_id(&self) -> String {
         let [person, attempt] = self.parts();
         let or_unknown = |part: Option<&str>| part.unwrap_or("unknown").to_owned();

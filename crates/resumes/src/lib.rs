@@ -53,7 +53,7 @@ pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Address of the bucket and our credentials.
+/// Where the bucket is and who we are there.
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
     /// Address of the S3-compatible store
@@ -77,7 +77,7 @@ pub struct S3Settings {
 }
 
 impl S3Settings {
-    /// The same store with its public address, if it has one. Signatures of links include the host.
+    /// The same store at its public address, if any. Signatures of links include the host.
     pub fn for_links(&self, public_endpoint: Option<&str>) -> Self {
         let endpoint = public_endpoint.unwrap_or(&self.s3_endpoint);
         Self {
@@ -98,7 +98,7 @@ pub struct ResumeStore {
 }
 
 impl ResumeStore {
-    /// Client for the bucket. This sends no request.
+    /// Creates the client without a request.
     pub fn new(settings: &S3Settings) -> Self {
         Self::over(settings, Client::from_conf(authorised(settings).build()))
     }
@@ -120,7 +120,7 @@ impl ResumeStore {
     ///
     /// # Errors
     ///
-    /// If the store is unavailable, the bucket is missing, or our credentials are rejected.
+    /// If the store is unavailable, the bucket missing, or access denied.
     pub async fn check(&self) -> Result<(), ResumeStoreError> {
         let head = self.client.head_bucket().bucket(&self.bucket).send().await;
         head.map(drop)
@@ -144,11 +144,11 @@ impl ResumeStore {
         }
     }
 
-    /// Stores a spooled file. Its length is known and it can be read again, so the client may retry.
+    /// Stores a spooled file. It can be read again, so the client may retry.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or the store reports an error. The store may still have stored it.
+    /// If the file cannot be read or the store fails. It may have stored the file nevertheless.
     pub async fn put(
         &self,
         key: &ResumeKey,
@@ -245,7 +245,6 @@ impl ResumeStore {
     }
 }
 
-/// Client config with our credentials.
 fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     let credentials = Credentials::new(
         &settings.s3_access_key_id,
@@ -257,7 +256,6 @@ fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     config(settings).credentials_provider(credentials)
 }
 
-/// Client config without credentials.
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
     let http = https::client(&settings.s3_endpoint, settings.s3_ca_file.as_ref());
     aws_sdk_s3::Config::builder()

@@ -50,7 +50,6 @@ impl ResumeStore {
             key: key.to_owned(),
             content_type: object.content_type,
         };
-        // Reserves the full size at once to avoid copies.
         let length = object.content_length.unwrap_or_default();
         let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         let read = object.body.into_async_read().read_to_end(&mut content).await;

@@ -8,8 +8,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::{ResumeStore, ResumeStoreError, readable_file_name, safe_file_name};
 
 impl ResumeStore {
-    /// Presigned URL that downloads the résumé under its name. It expires after `lifetime`, at most 7 days (a limit
-    /// of the signature scheme).
+    /// Presigned URL to download the résumé under its name. Expires after `lifetime`, at most 7 days (a limit of the
+    /// scheme).
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl ResumeStore {
     }
 }
 
-/// `Content-Disposition` with the original name, and an ASCII fallback for older clients (RFC 6266, appendix D).
+/// Original name, with an ASCII fallback for older clients (RFC 6266, appendix D).
 fn content_disposition(file_name: &str) -> String {
     let safe = safe_file_name(file_name);
     let readable = readable_file_name(file_name);

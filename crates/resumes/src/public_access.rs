@@ -1,4 +1,4 @@
-//! Check whether the bucket is open to requests without credentials.
+//! Check for public access to the bucket.
 
 use std::error::Error;
 

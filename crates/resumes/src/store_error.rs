@@ -1,11 +1,11 @@
-//! Errors of the store, with the setting to look at.
+//! Errors of the store.
 
 use std::error::Error;
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use site_service::error_line;
 
-/// Failed operation on the store. The text is for logs and operators; it contains keys, never content.
+/// Failed operation on the store. The text contains keys, never content.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}{}", .advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default())]
 pub struct ResumeStoreError {
@@ -21,7 +21,7 @@ impl ResumeStoreError {
         Self::of_settings("S3", action, error)
     }
 
-    /// Error of a bucket whose settings start with this prefix.
+    /// `settings` is the prefix of the bucket's settings.
     pub(crate) fn of_settings<E>(settings: &str, action: &str, error: &SdkError<E>) -> Self
     where
         E: Error + ProvideErrorMetadata + 'static,
@@ -36,7 +36,6 @@ impl ResumeStoreError {
         }
     }
 
-    /// The response broke off.
     pub(crate) fn cut_off(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             is_away: true,
@@ -84,7 +83,7 @@ where
     }
 }
 
-/// Settings to look at for this status. A response to HEAD has no error code.
+/// A response to HEAD has no error code.
 fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
     Some(match (status, code) {
         (401 | 403, _) => {

@@ -1,7 +1,7 @@
-//! Upload records: they mark provisional résumés, so that a crash leaves no orphan behind.
+//! Upload records mark provisional résumés, so that a crash leaves no orphan behind.
 //!
-//! A record is written before the upload and removed once the event is stored. An interrupted upload leaves its
-//! record. `sitectl sweep` looks for the event and removes the résumé if there is none.
+//! A record is written before the upload and removed once the event is stored. After an interrupted upload, `sitectl
+//! sweep` looks for the event and removes a résumé that has none.
 
 use std::fmt::Display;
 
@@ -72,8 +72,8 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] if the removal is
-    /// not confirmed.
+    /// [`UploadRecordError::Conflict`] if another process claimed it; [`UploadRecordError::Away`] without
+    /// confirmation.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), UploadRecordError> {
         let id = record.key.upload_id();
         let ended = remove_entry(&self.context, &self.bucket, &id, record.revision);
@@ -84,8 +84,7 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] if the claim is not
-    /// confirmed.
+    /// [`UploadRecordError::Conflict`] if it ended meanwhile; [`UploadRecordError::Away`] without confirmation.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, UploadRecordError> {
         self.write(&record.key, record.revision).await
     }
