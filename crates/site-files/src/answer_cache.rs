@@ -1,7 +1,7 @@
-//! Answer cache: plain requests get the last answer for a tenth of a second, without reading the disk.
+//! Answer cache: repeats the last answer to a plain request for a tenth of a second, without the disk.
 //!
-//! That helps under load and still shows a new release at once. After that time one request reads the file again. The
-//! others get the old answer for at most another tenth of a second, so that they do not all read at once.
+//! The time is short enough for a new release to appear at once. Afterwards one request reads the file again.
+//! Meanwhile the others get the old answer, for at most as long again.
 
 use std::{
     collections::HashMap,
@@ -23,9 +23,9 @@ use crate::security_headers;
 const KEPT_FOR: Duration = Duration::from_millis(100);
 /// Larger answers cost more to send than to read.
 const MAX_ANSWER_BYTES: usize = 128 * 1024;
-/// Limit of all cached answers: twice the pages and scripts of our site.
+/// Twice the pages and scripts of our site.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Room for the file's headers and the security headers. A smaller map would rehash on each copy.
+/// Room for all headers. A smaller map would rehash on each copy.
 const MAX_HEADERS: usize = 24;
 /// Headers that make an answer depend on more than the path and the coding.
 const CONDITIONS: [HeaderName; 6] = [
@@ -46,8 +46,8 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Coding of the answer to a plain request. `None` leaves the choice to the file server: the request has
-    /// conditions or weights, or names no coding of ours.
+    /// Coding of the answer to a plain request; `None` if the request has conditions or weights, or no coding of
+    /// ours. The file server answers those.
     pub fn of_plain<B>(request: &Request<B>) -> Option<Self> {
         let headers = request.headers();
         let is_plain = request.method() == Method::GET
@@ -73,7 +73,6 @@ impl Coding {
     }
 }
 
-/// Answers by path and coding.
 #[derive(Default)]
 pub(crate) struct AnswerCache(RwLock<Kept>);
 
@@ -83,7 +82,6 @@ struct Kept {
     bytes: usize,
 }
 
-/// Answers of one path.
 type Codings = HashMap<Coding, Answer>;
 
 struct Answer {
@@ -95,12 +93,12 @@ struct Answer {
 }
 
 impl AnswerCache {
-    /// The cached answer, if it is still valid. After `None` the caller must read the file.
+    /// Cached answer, if valid. After `None` the caller must read the file.
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.is_to_be_used(answer.read.elapsed()))
     }
 
-    /// The cached answer, if it is fresh. After `None` the caller need not read the file.
+    /// Cached answer, if fresh. After `None` the caller need not read the file.
     pub fn get_fresh(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.read.elapsed() < KEPT_FOR)
     }
@@ -111,7 +109,7 @@ impl AnswerCache {
         is_used(answer).then(|| answer.to_response())
     }
 
-    /// Caches the answer with all its headers and returns it. Only small, whole files are cached.
+    /// Caches and returns the answer. Only small, whole files are cached.
     pub async fn keep(&self, path: String, coding: Coding, answer: Response) -> Response {
         let length = answer.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -158,7 +156,7 @@ impl Answer {
         }
     }
 
-    /// Of those that ask after [`KEPT_FOR`], the first gets `false` and must read the file.
+    /// After [`KEPT_FOR`] the first caller gets `false` and must read the file.
     fn is_to_be_used(&self, age: Duration) -> bool {
         age < KEPT_FOR || age < 2 * KEPT_FOR && self.is_read_again.swap(true, Ordering::Relaxed)
     }

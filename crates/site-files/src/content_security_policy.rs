@@ -7,11 +7,10 @@ use sha2::{Digest, Sha256};
 
 /// For answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// For pictures and films opened alone, which the browser shows on a page of its own.
+/// Browsers show a picture or film opened alone on a page of their own.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
 
-/// Sources that the policy of pages must name.
 pub struct PageSources {
     pub script_hashes: Vec<String>,
     pub style_hashes: Vec<String>,
@@ -52,7 +51,7 @@ impl PageSources {
     }
 }
 
-/// Policy of a drawing opened alone, for its inline styles; `None` without styles.
+/// For a drawing opened alone; `None` if it has no styles.
 pub fn of_drawing<'a>(styles: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
     let hash = |style| format!("sha256-{}", STANDARD.encode(Sha256::digest(style)));
     let hashes: Vec<String> = styles.map(hash).collect();
@@ -65,7 +64,7 @@ fn listed(hashes: &[String]) -> String {
     hashes.iter().map(|hash| format!(" '{hash}'")).collect()
 }
 
-/// Policy of a file by its extension. Pages, and drawings with styles, have their own.
+/// For files other than pages and drawings with styles.
 pub fn of_file(path: &str) -> HeaderValue {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
         Some("avif" | "jpg" | "mp4" | "png" | "webm" | "webp") => MEDIA,

@@ -1,4 +1,4 @@
-//! Drawings (SVG) of the site's folder. A drawing opened alone may use only its own inline styles.
+//! Drawings (SVG). A drawing opened alone may use only its own inline styles.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -10,7 +10,7 @@ use crate::content_security_policy;
 const START: &str = "<style>";
 const END: &str = "</style>";
 
-/// Policies of the drawings with inline styles, by path on the site.
+/// Policies of drawings with inline styles, by path.
 ///
 /// # Errors
 ///
@@ -28,7 +28,6 @@ pub fn policies(folder: &Path, files: &[String]) -> anyhow::Result<HashMap<Strin
     Ok(policies)
 }
 
-/// Contents of the `<style>` elements.
 fn styles(drawing: &str) -> impl Iterator<Item = &str> {
     let after_starts = drawing.split(START).skip(1);
     after_starts.filter_map(|text| text.split_once(END).map(|(style, _)| style))

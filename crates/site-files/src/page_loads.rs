@@ -6,9 +6,8 @@ use axum::http::{HeaderMap, Method, Request, StatusCode};
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_service::metrics;
 
-/// Route of all other addresses. One label for all of them bounds the number of series.
+/// Route of all other addresses. A single label bounds the number of series.
 const NOT_FOUND: &str = "not-found";
-/// Request headers that mark a prefetch.
 const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 
 pub struct PageLoads {
@@ -20,8 +19,7 @@ pub struct PageLoads {
 pub type Route = [KeyValue; 1];
 
 impl PageLoads {
-    /// Counters for the pages among these files. Each starts at zero, because an increase is only seen after a first
-    /// value.
+    /// Counts start at zero, because monitoring sees an increase only after a first value.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a String>) -> Self {
         let description = "Pages that were loaded, without prefetches";
         let counter = metrics::counter("site.page.loads", "{page}", description);
@@ -37,7 +35,7 @@ impl PageLoads {
         loads
     }
 
-    /// Route to count for this request; `None` for a prefetch or a file that is no page.
+    /// Route to count; `None` for a prefetch or a file that is no page.
     pub fn route_of<B>(&self, request: &Request<B>) -> Option<&Route> {
         let path = request.uri().path();
         let is_load =
@@ -45,7 +43,7 @@ impl PageLoads {
         is_load.then(|| self.routes.get(path).unwrap_or(&self.not_found))
     }
 
-    /// Counts an answer, except redirects and failures.
+    /// Ignores redirects and failures.
     pub fn count(&self, route: &Route, answer: StatusCode) {
         if matches!(
             answer,

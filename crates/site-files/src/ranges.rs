@@ -1,4 +1,4 @@
-//! Range requests (RFC 9110, 13.1.5 and 14.2). An invalid `Range` is ignored and the whole file sent.
+//! Range requests (RFC 9110, 13.1.5 and 14.2). An invalid `Range` gets the whole file.
 
 #[cfg(test)]
 mod fuzz;
@@ -12,10 +12,9 @@ use axum::{
 use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
-/// Enough for every position in a file, and always fits in 64 bits.
+/// Fits every position in a file, and 64 bits.
 const MAX_DIGITS: usize = 18;
 
-/// Serves a file or the requested part of it.
 pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     ignore_all_but_one_range(&parts.method, &mut parts.headers);
@@ -45,13 +44,12 @@ async fn send(files: &ServeDir, request: Request) -> Response {
     files.clone().oneshot(request).await.into_response()
 }
 
-/// A suffix longer than the file means the whole file (RFC 9110, 14.1.2). `ServeDir` answers 416 instead.
+/// A suffix longer than the file means the whole file (RFC 9110, 14.1.2), but `ServeDir` answers 416.
 fn is_end(range: &HeaderValue) -> bool {
     let length = range.as_bytes().strip_prefix(b"bytes=-");
     length.is_some_and(|length| length != b"0")
 }
 
-/// Removes a `Range` unless it is a single byte range of a GET.
 fn ignore_all_but_one_range(method: &Method, headers: &mut HeaderMap) {
     let mut asked = headers.get_all(header::RANGE).iter();
     let counts = match (asked.next(), asked.next()) {
@@ -63,7 +61,7 @@ fn ignore_all_but_one_range(method: &Method, headers: &mut HeaderMap) {
     }
 }
 
-/// Accepts `bytes=first-last`, `bytes=first-` and `bytes=-length`.
+/// `bytes=first-last`, `bytes=first-` or `bytes=-length`.
 fn is_one_range(value: &[u8]) -> bool {
     let mut positions = value
         .strip_prefix(b"bytes=")
@@ -77,13 +75,13 @@ fn is_one_range(value: &[u8]) -> bool {
     }
 }
 
-/// Numbers that `ServeDir` can parse. It answers 416 to all others.
+/// `ServeDir` answers 416 to numbers that it cannot parse.
 fn is_number(digits: &[u8]) -> bool {
     let leads_with_zero = digits.len() > 1 && digits.starts_with(b"0");
     (1..=MAX_DIGITS).contains(&digits.len()) && !leads_with_zero && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether `If-Range` matches: the same strong entity tag, or exactly the same date.
+/// `If-Range` matches the same strong entity tag or exactly the same date.
 fn if_range_holds(condition: &HeaderValue, headers: &HeaderMap) -> bool {
     let names = |validator| headers.get(validator) == Some(condition);
     let is_weak = condition.as_bytes().starts_with(b"W/");

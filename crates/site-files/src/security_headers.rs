@@ -31,7 +31,7 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
-/// Adds the headers. A Content-Security-Policy already set by the page stays.
+/// Adds the headers. A page's own Content-Security-Policy stays.
 pub fn add(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
         headers.insert(name, value);

@@ -1,5 +1,5 @@
-//! Static site: routing, redirects, not-found pages, Cache-Control and CSP of the built front ends. Page addresses
-//! have no `.html`. Files are compressed at build time.
+//! Static site: routing, redirects, not-found pages, Cache-Control and CSP. Page addresses have no `.html`. Files are
+//! compressed at build time.
 
 use std::{
     collections::HashMap,
@@ -34,11 +34,10 @@ use crate::{
 const ROUTES: &str = "_routes.json";
 const HOME: &str = "/";
 const FILES: &str = "/{*path}";
-/// Path of the remotes, each in a folder of its name. Remotes and the shell's pages are independent.
+/// Remotes, each in a folder of its name. They and the shell's pages are independent.
 pub(crate) const REMOTES: &str = "/remotes/";
-/// `Cache-Control` of files with a hash in their name.
+/// For files with a hash in their name.
 const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// `Cache-Control` of all other files.
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
 /// Every file may have compressed variants.
@@ -46,11 +45,11 @@ const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding"
 /// All texts of the site are UTF-8 (RFC 6838, section 4.2.1).
 const ENCODING: &str = "; charset=utf-8";
 
-/// Longest file name looked up. `.html` and `.br` may be appended, and file systems allow 255 bytes.
+/// `.html` and `.br` may be appended; file systems allow 255 bytes.
 const MAX_NAME_BYTES: usize = 240;
-/// Longest path looked up. Linux allows 4,096 bytes.
+/// Linux allows 4,096 bytes.
 const MAX_PATH_BYTES: usize = 2_000;
-/// Below [`REMOTES`] a script gets a short text, not a not-found page.
+/// Below [`REMOTES`] scripts need no not-found page.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
@@ -66,13 +65,11 @@ pub struct Site {
     loads: PageLoads,
 }
 
-/// Not-found page of a path prefix.
 struct NotFound {
     prefix: String,
     page: ServeFile,
 }
 
-/// Page for an address that is gone from a given time.
 struct Gone {
     /// Since 1970.
     since: Duration,
@@ -93,7 +90,7 @@ struct RoutesFile {
     frame_sources: Vec<String>,
 }
 
-/// Redirect of an address. With parameters (`page=2`), it applies only if the query has all of them.
+/// With parameters (`page=2`), the query must have all of them.
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
@@ -124,7 +121,7 @@ struct Variant {
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
-    /// Target of the page's form, which posts to the page's own address because the build does not know the rest of
+    /// Target of the page's form. The form posts to the page's own address, since the build does not know the rest of
     /// the query.
     posts_to: Option<String>,
 }
@@ -191,7 +188,7 @@ impl Site {
             .with_state(self)
     }
 
-    /// Cached answer of [`Self::router`] with its route and all headers, if it is fresh.
+    /// Fresh cached answer of [`Self::router`], with its route and all headers.
     pub fn kept<B>(&self, request: &axum::http::Request<B>) -> Option<(&'static str, Response)> {
         let coding = Coding::of_plain(request)?;
         let path = request.uri().path();
@@ -263,7 +260,7 @@ impl Site {
         })
     }
 
-    /// Policy of the answer at a path. A 304 has no content type, but its headers replace those of the cached page.
+    /// A 304 has no content type, but its headers replace those of the cached page.
     fn policy_of(&self, path: &str, content_type: Option<&HeaderValue>) -> HeaderValue {
         let is_page = match content_type {
             Some(kind) => kind.as_bytes().starts_with(b"text/html"),
@@ -297,7 +294,7 @@ fn time_since_1970() -> Duration {
         .unwrap_or_default()
 }
 
-/// Serves the whole page with another status and ignores the request's conditions.
+/// Serves the page in place of another one, so it ignores the request's conditions.
 async fn page_with_status(
     page: &ServeFile,
     status: StatusCode,
@@ -348,7 +345,6 @@ async fn from_cache_or_disk(site: &Site, request: Request) -> Response {
     site.cache.keep(path, coding, answer).await
 }
 
-/// Adds the headers that depend on the path and the content type.
 async fn read(site: &Site, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let mut response = site.answer(request).await;
@@ -374,7 +370,7 @@ async fn read(site: &Site, request: Request) -> Response {
     response
 }
 
-/// Content type with a charset; `None` if it has one or is no text.
+/// Adds the charset; `None` if there is one or the type is no text.
 fn with_encoding(content_type: &HeaderValue) -> Option<HeaderValue> {
     let content_type = content_type.to_str().ok()?;
     let is_bare_text = content_type.starts_with("text/") && !content_type.contains(';');
@@ -392,13 +388,12 @@ async fn redirect_post(State(site): State<Arc<Site>>, uri: Uri) -> Response {
     }
 }
 
-/// Whether browsers treat a canonical path as a path. After `/\` they read another host (WHATWG URL, 4.4, relative
-/// slash state).
+/// Browsers read a host after `/\` (WHATWG URL, 4.4, relative slash state).
 fn is_path_of_this_host(canonical: &str) -> bool {
     !canonical.starts_with("/\\")
 }
 
-/// Adds the `.html` that page addresses omit.
+/// Page addresses omit `.html`.
 fn file_of(path: &str) -> String {
     match path.rsplit_once('/') {
         Some(("", "")) => "/index.html".to_owned(),
@@ -407,12 +402,11 @@ fn file_of(path: &str) -> String {
     }
 }
 
-/// Whether a file can have this path. A longer one would fail in the file system and look like a server error.
+/// Longer names would fail in the file system and look like a server error.
 fn may_be_a_file(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES && path.split('/').all(|name| name.len() <= MAX_NAME_BYTES)
 }
 
-/// Files whose names contain a hash of their content.
 fn is_immutable(path: &str) -> bool {
     let of_a_remote = || {
         let (_, file) = path.strip_prefix(REMOTES)?.split_once('/')?;

@@ -47,7 +47,7 @@ fn asked(runtime: &Runtime, method: &Method, headers: &[(HeaderName, HeaderValue
     })
 }
 
-/// A line is a `Range`, or an `If-Range` after `?`, where `W` and `E` stand for the file's date and tag.
+/// A line is a `Range`, or after `?` an `If-Range`. `W` and `E` stand for the file's date and tag.
 fn headers(input: &[u8], whole: &Answer) -> Vec<(HeaderName, HeaderValue)> {
     let lines = input.split(|byte| *byte == b'\n');
     let headers = lines.filter_map(|line| {
@@ -62,7 +62,7 @@ fn headers(input: &[u8], whole: &Answer) -> Vec<(HeaderName, HeaderValue)> {
     headers.collect()
 }
 
-/// First and last position of a range in a file of this size; `None` if it selects nothing.
+/// First and last position; `None` if the range selects nothing.
 fn part(range: &str, bytes: usize) -> Option<(usize, usize)> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let last_there_is = bytes.checked_sub(1)?;
