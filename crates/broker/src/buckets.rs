@@ -1,8 +1,7 @@
-//! KV buckets: opened where they can be used, and read from the leader of their stream.
+//! KV buckets, read from the leader of their stream.
 //!
-//! async-nats reads a bucket that allows it by a direct get, which any copy answers: one that lags behind, or is cut off
-//! from the others, does not know what was stored meanwhile. A sign-up that was accepted would be called unknown, and a mail
-//! that was sent would be sent again. And it removes keys by a header that our buckets do not let in.
+//! By default async-nats reads a bucket by direct get, from any replica. One that lags would make an accepted
+//! sign-up unknown, and a sent mail would be sent again. Its deletes use a header that our buckets reject.
 
 use std::time::Duration;
 
@@ -21,11 +20,11 @@ use bytes::Bytes;
 
 use crate::{Record, elections};
 
-/// A key that no bucket has, to see whether one can be read.
+/// Key that never exists.
 const NO_KEY: &str = "none";
-/// What a change of a bucket says it does; without it, it puts a value (ADR-8 of NATS).
+/// Operation of a bucket entry (NATS ADR-8).
 const KV_OPERATION: &str = "KV-Operation";
-/// How long the broker's marker of a removed key stays: as short as one can. It names the key.
+/// The shortest possible TTL: a deletion marker names the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// A bucket cannot be used.
@@ -40,7 +39,7 @@ pub struct OpenBucketError {
 ///
 /// # Errors
 ///
-/// If it is not there, the broker does not answer, or does not let this user read it.
+/// If it does not exist, cannot be read by this user, or the broker does not answer.
 pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
     let unusable = |reason: String| OpenBucketError { bucket, reason };
     let opened = context.get_key_value(bucket).await;
@@ -50,14 +49,14 @@ pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Stor
     Ok(store)
 }
 
-/// The last entry under a key of a bucket; without a value where there is none, or it was deleted.
+/// Last entry of a key; its value is `None` if there is none or it was deleted.
 pub type BucketEntry = Record<Bytes>;
 
-/// The last entry under this key.
+/// Reads the last entry of a key.
 ///
 /// # Errors
 ///
-/// If the bucket has no leader that answers.
+/// If no leader of the bucket answers.
 pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMessageError> {
     let subject = format!("{}{key}", bucket.prefix);
     match elections::read(|| bucket.stream.get_last_raw_message_by_subject(&subject)).await {
@@ -70,21 +69,21 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMes
     }
 }
 
-/// The value under this key.
+/// Reads the value of a key.
 ///
 /// # Errors
 ///
-/// If the bucket has no leader that answers.
+/// If no leader of the bucket answers.
 pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
     Ok(read_entry(bucket, key).await?.value)
 }
 
-/// Writes a value under a key if its last entry still is the one of this revision, 0 where there is none. Gives the new revision. It
-/// expires after its lifetime, in whole seconds, if it has one; the bucket must let messages expire then.
+/// Writes a value if the key's revision is unchanged (0: no entry); returns the new one. The lifetime becomes
+/// a TTL in whole seconds, which the bucket must allow.
 ///
 /// # Errors
 ///
-/// `PublishErrorKind::WrongLastSequence` if somebody else wrote in between; any other if it is not known to be written.
+/// `PublishErrorKind::WrongLastSequence` if the entry has changed; otherwise the write is not confirmed.
 pub async fn write_entry(
     context: &Context,
     bucket: &Store,
@@ -107,11 +106,11 @@ pub async fn write_entry(
     Ok(ack.sequence)
 }
 
-/// Removes a key if its last entry still is the one of this revision. The bucket must let messages expire.
+/// Removes a key if its revision is unchanged. The bucket must allow TTLs.
 ///
 /// # Errors
 ///
-/// If somebody else wrote in between, or it is not known to be removed.
+/// If the entry has changed, or the removal is not confirmed.
 pub async fn remove_entry(
     context: &Context,
     bucket: &Store,

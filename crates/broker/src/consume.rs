@@ -27,27 +27,24 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// When an event whose probe failed may be the probe again, where there are others.
+/// Delay before a failed probe may be the probe again, if others are pending.
 const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// How often within the ack wait the broker is told that a delivery is still under way (`+WPI`): after it, it would hand
-/// the event to someone else as well.
+/// Progress reports (`+WPI`) per ack wait.
 const PROGRESS_SHARE: u32 = 4;
 
 /// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsumerOptions {
-    /// The most deliveries under way at once (backpressure).
+    /// Limit of concurrent deliveries (backpressure).
     pub max_in_flight: usize,
-    /// How soon and for how long an event is tried again.
+    /// When failed events are retried.
     pub retries: RetryPolicy,
 }
 
-/// The part of the envelope that every event has.
 #[derive(Deserialize)]
 struct Envelope {
     id: Uuid,
     subject: PersonId,
-    /// None of a sending.
     #[serde(rename = "type", default, deserialize_with = "known_type")]
     event_type: Option<EventType>,
     #[serde(rename = "requestid", deserialize_with = "usable_request_id")]
@@ -59,17 +56,17 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Event
     Ok(EventType::named(&String::deserialize(deserializer)?))
 }
 
-/// One that is of no use is replaced once, so that mails and log lines carry the same.
+/// Replaced once, so that mails and log lines share the new id.
 fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestId, D::Error> {
     let told = String::deserialize(deserializer)?;
     Ok(RequestId::accept(Some(&told)))
 }
 
-/// Checks at start that a durable consumer exists. Without it events would stay undelivered, and nobody would notice.
+/// Checks that a durable consumer exists: without it, events would stay undelivered unnoticed.
 ///
 /// # Errors
 ///
-/// If there is none, or the broker does not say so.
+/// If it does not exist, or the broker does not answer.
 pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
     let found: Result<PullConsumer, _> = context
         .get_consumer_from_stream(consumer, stream_of(consumer))
@@ -88,7 +85,7 @@ pub struct MissingConsumer {
     reason: String,
 }
 
-/// Consumer loop: hands the events of a durable consumer to `deliver`, until `stop`; then finishes what is in flight.
+/// Consumer loop: passes events to `deliver` until `stop`, then finishes those in flight.
 pub async fn consume<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
@@ -114,8 +111,7 @@ pub async fn consume<F, Fut>(
         .await;
 }
 
-/// One attempt at one message of a durable consumer, as [`consume`] makes it with each: hands it to `deliver`, then acks,
-/// naks or dead-letters it.
+/// Makes one attempt at one message, as [`consume`] does.
 pub async fn deliver_one<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
@@ -143,7 +139,6 @@ pub async fn deliver_one<F, Fut>(
     processor.process(pulled).await;
 }
 
-/// Processes the messages of one consumer.
 struct Processor<'a, F> {
     context: &'a Context,
     consumer: &'a Arc<str>,
@@ -159,7 +154,6 @@ where
     F: Fn(Delivery) -> Fut + Sync,
     Fut: Future<Output = Outcome> + Send,
 {
-    /// One attempt: the delivery, and its ack, nak or dead letter.
     async fn process(&self, pulled: Pulled) {
         let Pulled {
             message,
@@ -186,7 +180,7 @@ where
                 let work = (self.deliver)(delivery).instrument(span.clone());
                 with_progress(work, ack_wait, || report_progress(message)).await
             }
-            // The reader's own words may repeat what a visitor wrote.
+            // serde's message may repeat the visitor's text.
             Err(error) => Outcome::Failed(Failure::permanent(format!(
                 "not an event: unreadable at line {}, column {}",
                 error.line(),
@@ -198,7 +192,7 @@ where
             trace::fail(&span);
         }
         let outcome = match outcome {
-            // Its check tells that it did not arrive, and nobody needs it any more.
+            // The check reports the failure itself.
             Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
                 tracing::warn!(reason = failure.reason, "the form of a check was given up");
                 Outcome::Delivered
@@ -213,8 +207,8 @@ where
             .await;
     }
 
-    /// What becomes of an event that is not tried while the consumer pauses: it came for an earlier request, or failed before while others
-    /// were not tried yet. As a probe it would always come first.
+    /// Defers an event during a pause if it was pulled before it, or failed before while others are untried:
+    /// it would always be the probe.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;
@@ -229,8 +223,7 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// The outcome, by what is known of the receiver, and by whether this was the last attempt. A process that stops leaves an event for
-    /// another at once: that it was not sent says nothing of the receiver.
+    /// A process that stops leaves the event for another at once: that says nothing about the receiver.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
@@ -297,7 +290,7 @@ where
         }
     }
 
-    /// Tells the broker the outcome. An event whose outcome it does not hear comes again after the ack wait.
+    /// If the broker misses the outcome, it redelivers the event after the ack wait.
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
         let told = match outcome {
             Outcome::Delivered => message.double_ack().await,
@@ -346,8 +339,7 @@ async fn report_progress(message: &Message) {
     }
 }
 
-/// Does the work, and reports progress several times in each ack wait until it is done. The work goes on while a report is
-/// under way.
+/// Does the work and reports progress several times per ack wait. A slow report does not block it.
 pub async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     ack_wait: Duration,

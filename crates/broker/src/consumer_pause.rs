@@ -1,5 +1,5 @@
-//! Pause of a consumer whose receiver is unavailable: nothing is pulled until it is over. Then one event is pulled as a probe: if the
-//! receiver takes it, all go on; if not, the next pause is longer.
+//! Pause of a consumer whose receiver is unavailable. After it, one event is pulled as a probe. If the probe
+//! fails, the next pause is longer.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,16 +17,15 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// From a second up to half a minute, with jitter up to twice as long.
+/// One to 30 seconds; jitter at most doubles each.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_secs(1))
     .with_max_delay(Duration::from_secs(30))
     .with_jitter()
     .without_max_times();
-/// How long a receiver that took an event counts as available: an event that fails again meanwhile fails by itself.
+/// A retry that fails this soon after a delivery is the event's own failure.
 const TAKEN_LATELY: Duration = Duration::from_secs(60);
 
-/// Pause of one consumer, shared by its pull and its deliveries.
 pub struct ConsumerPause {
     state: Mutex<State>,
     paused: UpDownCounter<i64>,
@@ -36,7 +35,6 @@ pub struct ConsumerPause {
 #[derive(Default)]
 struct State {
     pause: Option<Pause>,
-    /// When the receiver last took an event.
     taken: Option<Instant>,
 }
 
@@ -47,7 +45,6 @@ struct Pause {
 }
 
 impl ConsumerPause {
-    /// No pause of the channel's consumer yet.
     pub fn new(channel: &Arc<str>) -> Self {
         let pause = Self {
             state: Mutex::default(),
@@ -62,7 +59,7 @@ impl ConsumerPause {
         pause
     }
 
-    /// Waits until something may be pulled; gives whether that is a probe.
+    /// Waits for the end of the pause; returns whether the next event is a probe.
     pub async fn over(&self) -> bool {
         loop {
             let until = self.state().pause.as_ref().map(|pause| pause.until);
@@ -74,15 +71,14 @@ impl ConsumerPause {
         }
     }
 
-    /// How much longer the pause takes, if there is one; for events that were pulled before it began.
+    /// Rest of the pause, for events pulled before it.
     pub fn remaining(&self) -> Option<Duration> {
         let state = self.state();
         let pause = state.pause.as_ref()?;
         Some(pause.until.saturating_duration_since(Instant::now()))
     }
 
-    /// Learns from the outcome of an attempt whether the receiver is available. Where it is not, the event comes again
-    /// when the pause is over.
+    /// Updates the pause by an outcome. A failed probe's event is deferred until the pause ends.
     pub fn learn(&self, outcome: Outcome, attempt: u32) -> Outcome {
         match outcome {
             Outcome::Failed(Failure {
@@ -97,7 +93,7 @@ impl ConsumerPause {
                 if matches!(outcome, Outcome::Delivered) {
                     state.taken = Some(now);
                 }
-                // What was under way when the pause began says nothing new.
+                // Attempts begun before the pause say nothing new.
                 if let Some(pause) = state.pause.take_if(|pause| pause.until <= now) {
                     self.paused.add(-1, &self.channel);
                     let seconds = pause.since.elapsed().as_secs();
@@ -109,7 +105,6 @@ impl ConsumerPause {
         }
     }
 
-    /// The remedy of a failure for which the receiver is said to be unavailable.
     fn failed(&self, reason: &str, at_least: Duration, attempt: u32) -> Remedy {
         let (mut state, now) = (self.state(), Instant::now());
         let is_taking = state.taken.is_some_and(|taken| now - taken < TAKEN_LATELY);
@@ -126,7 +121,7 @@ impl ConsumerPause {
             }
         });
         if pause.until <= now {
-            // The lengths are without end.
+            // The backoff is endless.
             let length = pause.lengths.next().unwrap_or_default();
             pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }

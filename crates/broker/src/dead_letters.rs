@@ -1,4 +1,4 @@
-//! Dead letters: events that could not be delivered, kept unchanged beside the reason.
+//! Dead letters: events that could not be delivered, stored unchanged with the reason.
 
 use async_nats::{
     HeaderMap,
@@ -14,14 +14,13 @@ use site_events::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-/// What stands for what is not known.
 const UNKNOWN: &str = "unknown";
 
-/// Dead-letters an event: publishes it, idempotently, to the stream `DEAD_LETTERS`.
+/// Publishes an event, idempotently, to the stream `DEAD_LETTERS`.
 ///
 /// # Errors
 ///
-/// If the broker did not store it; the event then has to come again.
+/// If the broker did not store it; the event must then be redelivered.
 pub async fn publish(
     context: &Context,
     consumer: &str,
@@ -43,8 +42,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// One per event and channel; a replay that fails again is another dead letter, which the
-/// broker must not take for a repetition of the first.
+/// A replay that fails again needs its own id: the broker would drop a duplicate.
 fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
@@ -64,24 +62,23 @@ fn id(consumer: &str, message: &Message) -> String {
     }
 }
 
-/// Header values end at a line break (and so would the reason).
 fn one_line(reason: &str) -> String {
     reason.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Dead letter without personal data: what may be shown to whoever looks.
+/// Dead letter without personal data, safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterSummary {
-    /// When it was given up (RFC 3339), where that is known.
+    /// When it was dead-lettered (RFC 3339), if known.
     pub given_up: Option<String>,
     /// The consumer that failed.
     pub channel: String,
-    /// The event's type, if it is one of ours: anything else might be somebody's data.
+    /// The event's type; unknown text might be personal data.
     pub event_type: Option<&'static str>,
     /// The event's id.
     pub event_id: Option<Uuid>,
-    /// How often the event was handed out, to be tried or to wait for its turn, as the header has it, or `unknown`.
+    /// Number of deliveries, deferrals included, or `unknown`.
     pub attempts: String,
     /// Why the last attempt failed, or `unknown`.
     pub reason: String,
@@ -108,7 +105,7 @@ impl DeadLetterSummary {
     }
 }
 
-/// Reasons come from other people's servers, whose words must not steer a terminal.
+/// Reasons come from foreign servers: no control characters for a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
 }

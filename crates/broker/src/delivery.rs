@@ -1,4 +1,4 @@
-//! A delivery: one event on its way to one receiver, and what came of the attempt.
+//! Delivery of one event to one receiver, and its outcome.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,70 +11,70 @@ use visitor::PersonId;
 
 use crate::Failure;
 
-/// What came of one attempt to deliver.
+/// Outcome of one attempt.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The receiver has it (or had it before).
+    /// The receiver accepted the event, now or before.
     Delivered,
-    /// It was not delivered.
+    /// The attempt failed.
     Failed(Failure),
-    /// It is not its turn yet: it comes again after this pause, and is never given up for that.
+    /// The event is deferred, and never dead-lettered for it.
     NotYet {
         /// Why, for the log.
         reason: String,
-        /// How long it is left alone.
+        /// Time until the next delivery.
         pause: Duration,
     },
-    /// Nothing was sent, because the process stops: for another one to take, at once.
+    /// Nothing was sent because the process stops; another gets the event at once.
     NotBegun,
 }
 
-/// One event on its way out.
+/// One event for one receiver.
 #[derive(Debug, Clone)]
 pub struct Delivery {
-    /// The consumer that it came by: the way it takes.
+    /// The event's consumer.
     pub consumer: Arc<str>,
     /// The event's id.
     pub event_id: Uuid,
-    /// The event's type, where it is one that this release knows.
+    /// The event's type, if this release knows it.
     pub event_type: Option<EventType>,
-    /// The person it is about.
+    /// The event's person.
     pub person: PersonId,
     /// The request that caused it.
     pub request_id: RequestId,
-    /// Its sequence in the stream `SITE`.
+    /// The event's sequence in its stream.
     pub sequence: u64,
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// Whether it is given up, by its age, if this attempt fails.
+    /// Whether a failure dead-letters the event, by its age.
     pub is_last: bool,
-    /// When the broker handed it out to this process.
+    /// When this process received it.
     pub received_at: Instant,
     pub(crate) payload: Bytes,
     pub(crate) stop: CancellationToken,
 }
 
 impl Delivery {
-    /// Waits until the service stops: what has not begun by then is for another one.
+    /// Waits until the service stops, so that work not begun is left for another.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }
 
-    /// What tells it from others: its event, and the way that takes.
+    /// Unique key of the event and its consumer.
     pub fn key(&self) -> String {
         format!("{}.{}", self.event_id, self.consumer)
     }
 
-    /// The event as it is stored.
+    /// The stored event.
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
 
-    /// The event itself.
+    /// Parses the event.
     ///
     /// # Errors
     ///
-    /// If the payload is not what the event's type says.
+    /// If the payload does not match the event's type.
     pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
         serde_json::from_slice(&self.payload)
     }

@@ -1,7 +1,7 @@
-//! Requests to a stream whose servers agree on another leader, as where the former one is stopped or drained.
+//! Retries while a stream elects a leader, as when its server stops.
 //!
-//! For some tens of milliseconds nobody leads the stream then: what is sent to it is taken by nobody, and reads are refused. Neither
-//! did anything, so both are made again.
+//! For some tens of milliseconds publishes find no responder and reads are rejected. Neither has an effect,
+//! so a retry is safe.
 
 use std::{pin::pin, time::Duration};
 
@@ -18,15 +18,14 @@ use async_nats::{
 use backon::{ConstantBuilder, Retryable};
 use tokio::time::timeout;
 
-/// For how long, and how often: two seconds, a part of any caller's deadline. Busy servers need more than one to agree.
+/// Two seconds, part of any caller's deadline. Busy servers need more than one.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(100);
 
-/// Within which a broker acknowledges, unless it is overloaded or its leader is gone.
+/// Exceeded only by a broker that is overloaded or lost its leader.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
 
-/// Stores a message, and gives the acknowledgement of the stream's leader, once there is one.
 pub(crate) async fn store(
     context: &Context,
     subject: Subject,
@@ -38,8 +37,7 @@ pub(crate) async fn store(
         .await
 }
 
-/// Stores a message that has an id, and sends it once more where it is not acknowledged soon: a leader that stops may have taken it,
-/// and nobody else. Of what is stored under an id already, the broker says so.
+/// Sends a message again under its id if the ack is late: a stopping leader may have stored it alone.
 pub(crate) async fn store_by_id(
     context: &Context,
     subject: Subject,
@@ -50,15 +48,14 @@ pub(crate) async fn store_by_id(
         return acknowledged;
     }
     tokio::select! {
-        // A broker that stood still answers both: the second is a duplicate of the first.
+        // A stalled broker answers both, the second as a duplicate.
         biased;
         acknowledged = first => acknowledged,
-        // Refused, as while the first one is being stored, it changes nothing.
+        // A rejection changes nothing: the first may still be in process.
         Ok(acknowledged) = store(context, subject, &message) => Ok(acknowledged),
     }
 }
 
-/// What a stream's leader answers to this, once there is one.
 pub(crate) async fn read<T, F>(ask: impl FnMut() -> F) -> Result<T, RawMessageError>
 where
     F: Future<Output = Result<T, RawMessageError>>,
@@ -81,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    /// What a read comes to whose stream answers this once, and the word of an error if it stays one.
+    /// How often it asks, and the result.
     async fn asked_twice(first: LastRawMessageErrorKind) -> (u32, Result<(), String>) {
         let times = Cell::new(0);
         let ask = || {

@@ -1,27 +1,27 @@
-//! What is noted of webhook endpoints in the bucket `endpoints`: how each fares, and its last attempts.
+//! State and recent attempts of webhook endpoints in the bucket `endpoints`.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// State of one endpoint, as stored in the bucket `endpoints` under the endpoint's name.
+/// State of one endpoint, under the endpoint's name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndpointState {
-    /// When it first failed of the failures since its last success.
+    /// First failure since the last success.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub failing_since: Option<OffsetDateTime>,
-    /// When it last failed.
+    /// Last failure.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub last_failed: Option<OffsetDateTime>,
-    /// How it refused our credentials, if it did: it is asked once an hour then.
+    /// How it rejected our credentials; it is then tried once an hour.
     #[serde(default)]
     pub held: Option<String>,
-    /// Why nothing is sent to it any more.
+    /// Why it is off.
     #[serde(default)]
     pub off: Option<String>,
 }
 
-/// One attempt at one event, as noted in the bucket `endpoints` under [`attempts_key`].
+/// One attempt at one event, under [`attempts_key`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// When it began.
@@ -29,27 +29,27 @@ pub struct Attempt {
     pub time: OffsetDateTime,
     /// The event's id.
     pub event: Uuid,
-    /// Its number, from 1.
+    /// The attempt's number, from 1.
     pub attempt: u32,
-    /// The status of the last answer, where there was one.
+    /// HTTP status of the last answer.
     pub status: Option<u16>,
-    /// How long it took.
+    /// Duration of the attempt.
     pub milliseconds: u64,
-    /// Why the event was not taken; none where it was.
+    /// Why the event was not accepted.
     pub error: Option<String>,
 }
 
-/// How many attempts are noted of an endpoint: the last ones.
+/// Limit of recorded attempts per endpoint.
 pub const MAX_ATTEMPTS: usize = 100;
-/// What the keys of attempts end with. No name of an endpoint does.
+/// No endpoint name contains an underscore.
 const ATTEMPTS_SUFFIX: &str = "_attempts";
 
-/// The key of an endpoint's attempts in the bucket `endpoints`.
+/// Key of an endpoint's attempts.
 pub fn attempts_key(endpoint: &str) -> String {
     format!("{endpoint}{ATTEMPTS_SUFFIX}")
 }
 
-/// Whether a key of the bucket `endpoints` holds attempts, and no state.
+/// Whether a key holds attempts, not a state.
 pub fn is_attempts_key(key: &str) -> bool {
     key.ends_with(ATTEMPTS_SUFFIX)
 }

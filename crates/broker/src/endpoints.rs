@@ -1,4 +1,4 @@
-//! Webhook endpoints: which external receiver gets which events, from the setting `WEBHOOKS`.
+//! Webhook endpoints and their events, from the setting `WEBHOOKS`.
 
 use std::{collections::BTreeSet, fmt, path::PathBuf, sync::Arc};
 
@@ -10,7 +10,7 @@ use url::Url;
 
 const MAX_NAME_CHARACTERS: usize = 40;
 
-/// All endpoints of an installation, each under a name of its own.
+/// Endpoints of an installation, each with a unique name.
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints(Vec<Arc<Endpoint>>);
 
@@ -18,51 +18,51 @@ pub struct Endpoints(Vec<Arc<Endpoint>>);
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Endpoint {
-    /// What it is called in settings, logs and dead letters.
+    /// Name in settings, logs and dead letters.
     pub name: EndpointName,
-    /// Where events are sent to. Addresses of chat tools are secrets themselves.
+    /// URL of the receiver. A chat tool's is a secret.
     pub url: Secret,
-    /// The secrets that sign (`whsec_…`): more than one while one replaces another.
+    /// Signing secrets (`whsec_…`); several during a rotation.
     #[serde(default)]
     pub secrets: Vec<Secret>,
-    /// The events it hears of.
+    /// Events that it gets.
     #[serde(deserialize_with = "events")]
     pub events: Vec<EventType>,
-    /// What it is sent of them.
+    /// Format of its requests.
     #[serde(default)]
     pub format: Format,
-    /// The file that says what it is sent and what its answers mean, for the format `template`.
+    /// Recipe file of the format `template`: requests, and the meaning of answers.
     #[serde(default)]
     pub recipe: Option<PathBuf>,
-    /// What the recipe needs to know of the installation, by name.
+    /// The recipe's values for this installation.
     #[serde(default)]
     pub values: Map<String, Value>,
 }
 
-/// What an endpoint is sent.
+/// Format of an endpoint's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// The CloudEvent as it is stored.
+    /// The stored CloudEvent.
     #[default]
     CloudEvents,
-    /// A message for people, as Slack and chat tools like it take it.
+    /// A message for people in Slack or a similar tool.
     Slack,
-    /// What a recipe makes of it.
+    /// The result of a recipe.
     Template,
 }
 
-/// Lower-case letters, digits and hyphens, at most 40.
+/// Name of 1 to 40 lower-case letters, digits and hyphens.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct EndpointName(String);
 
 impl Endpoints {
-    /// Reads the setting: a JSON array of endpoints.
+    /// Parses the setting, a JSON array of endpoints.
     ///
     /// # Errors
     ///
-    /// If it is no such array, or two endpoints share a name, with the sentence for the log.
+    /// A sentence for the log if it is none, or an endpoint is invalid.
     pub fn parse(raw: &str) -> Result<Self, String> {
         let endpoints = serde_json::from_str(raw);
         let endpoints: Vec<Endpoint> =
@@ -71,7 +71,7 @@ impl Endpoints {
         for endpoint in &endpoints {
             let name = &endpoint.name;
             if !names.insert(name) {
-                // They would share their deliveries.
+                // They would share delivery records.
                 return Err(format!("two endpoints are called {name}"));
             }
             endpoint
@@ -81,23 +81,22 @@ impl Endpoints {
         Ok(Self(endpoints.into_iter().map(Arc::new).collect()))
     }
 
-    /// Each of them.
+    /// All endpoints.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
         self.0.iter()
     }
 }
 
 impl Endpoint {
-    /// What the names of all endpoints' consumers begin with.
+    /// Prefix of all endpoints' consumers.
     pub const CONSUMER_PREFIX: &str = "webhook-";
 
-    /// Its durable consumer, the token in dead-letter subjects and the suffix of delivery
-    /// records.
+    /// Name of its consumer, in dead-letter subjects and delivery records too.
     pub fn consumer(&self) -> String {
         format!("{}{}", Self::CONSUMER_PREFIX, self.name)
     }
 
-    /// A recipe says all that is sent, so that what belongs to another format is a mistake, and the other way round.
+    /// A recipe defines the whole request, so other formats' fields are a mistake, and vice versa.
     fn check(&self) -> Result<(), &'static str> {
         check_url(self.url.expose_secret())?;
         let (has_secrets, has_recipe) = (!self.secrets.is_empty(), self.recipe.is_some());
@@ -139,7 +138,7 @@ impl TryFrom<String> for EndpointName {
     }
 }
 
-/// What the reader says, unless it repeats a value: that may be a secret in a wrong place.
+/// serde's message, unless it shows a value: that may be a misplaced secret.
 fn reason_of(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]
@@ -152,7 +151,6 @@ fn reason_of(error: &serde_json::Error) -> String {
     format!("a value is of another kind than belongs there, at line {line} column {column}")
 }
 
-/// What holds for every endpoint's address, wherever it may lead.
 fn check_url(raw: &str) -> Result<(), &'static str> {
     let url = Url::parse(raw).map_err(|_| "its url is no address such as https://crm.example/hooks")?;
     if !matches!(url.scheme(), "http" | "https") {

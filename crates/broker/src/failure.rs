@@ -1,31 +1,30 @@
-//! Failure: why something could not be done, and when it is tried again. The one vocabulary of everything between the broker and a
-//! receiver.
+//! Failure of an attempt to deliver, and what happens to its event.
 
 use std::{fmt::Display, time::Duration};
 
 use crate::delivery::Outcome;
 
-/// A failed attempt. The reason is for the log and the dead letter; it holds no address, name or message.
+/// A failed attempt. The reason, for log and dead letter, holds no address, name or message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
     /// The reason, as a sentence without a full stop.
     pub reason: String,
-    /// What becomes of the event.
+    /// What happens to the event.
     pub remedy: Remedy,
 }
 
-/// What becomes of an event whose attempt failed.
+/// What happens to an event after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// It can never be delivered: it becomes a dead letter.
+    /// The event becomes a dead letter.
     DeadLetter,
-    /// Something is wrong with this attempt: the event is retried after its backoff, and given up by its age.
+    /// The event is retried with backoff, and dead-lettered by age.
     Retry {
         /// The pause that the receiver asked for.
         at_least: Duration,
     },
-    /// The receiver is unavailable for every event: the consumer pauses. No event is given up for that.
+    /// The receiver is unavailable for every event: the consumer pauses and dead-letters none.
     RetryLater {
         /// The pause that the receiver asked for.
         at_least: Duration,
@@ -33,12 +32,12 @@ pub enum Remedy {
 }
 
 impl Failure {
-    /// A failure that no retry mends.
+    /// A failure that a retry cannot fix.
     pub fn permanent(reason: impl Display) -> Self {
         Self::new(reason, Remedy::DeadLetter)
     }
 
-    /// A failure of this attempt alone.
+    /// A failure of this attempt only.
     pub fn retry(reason: impl Display) -> Self {
         Self::new(
             reason,

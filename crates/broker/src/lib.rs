@@ -1,4 +1,4 @@
-//! The broker, NATS JetStream: publishing with acknowledgement, durable consumers, retries, dead letters, provisioning.
+//! NATS JetStream: acknowledged publishing, durable consumers, retries, dead letters, provisioning.
 
 pub mod buckets;
 pub mod consume;
@@ -28,23 +28,23 @@ pub use records::{Record, RecordError, Records};
 pub use retries::RetryPolicy;
 pub use stream_reader::{Messages, ReadError, StreamReader};
 
-/// The durable consumer of dead letters that the operator is told of.
+/// Durable consumer of dead letters, for the operator's digest.
 pub const DIGEST_CONSUMER: &str = "operator-digest";
-/// The KV bucket of newsletter subscribers, by person.
+/// KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
-/// The KV bucket of the state of webhook endpoints, by their name.
+/// KV bucket of the states and attempts of webhook endpoints, by endpoint name.
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
-/// The KV bucket of what was already delivered, by `<event id>.<channel>`.
+/// KV bucket of delivery records, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
-/// How the record of a mail begins that was withheld: the visitor got too many of its kind within a day.
+/// Prefix of a withheld mail's record: the visitor reached the daily limit of its kind.
 pub const WITHHELD: &str = "withheld";
-/// How the record of a mail of the newsletter begins that the mail server refused.
+/// Prefix of the record of a newsletter mail that the mail server rejected.
 pub const REFUSED: &str = "refused";
-/// How the key ends under which it is recorded that a webhook is given up: the person's later ones wait no longer for it.
+/// Suffix of the key that marks a webhook as given up: the person's later webhooks stop waiting for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
-/// The KV bucket of the mails that each visitor got within a day, by inbox.
+/// KV bucket of the mails that each visitor got within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
-/// The KV bucket of the newsletter's issues: `issue.<id>` is how far one is, `limits` how many mails of all may go out.
+/// KV bucket of newsletter issues: `issue.<id>` is the progress of one, `limits` the sending limits of all.
 pub const ISSUES_BUCKET: &str = "newsletter-issues";
-/// The KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
+/// KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

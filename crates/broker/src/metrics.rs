@@ -10,15 +10,14 @@ use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
 use crate::{Remedy, delivery::Outcome};
 
-/// Histogram buckets of the time from an event to its delivery; a receiver may be away for a day.
+/// Histogram buckets of event age at delivery; a receiver may be unavailable for a day.
 const AGE_BUCKETS_SECONDS: [f64; 14] = [
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
 ];
 
-/// Consumer metrics of one channel.
 pub struct ConsumerMetrics {
     channel: KeyValue,
-    /// Of the messaging conventions.
+    /// Labels of OpenTelemetry's messaging conventions.
     processing: [KeyValue; 3],
     deliveries: Counter<u64>,
     dead_letters: Counter<u64>,
@@ -27,7 +26,7 @@ pub struct ConsumerMetrics {
 }
 
 impl ConsumerMetrics {
-    /// Creates the metrics of one channel; counters that alerts watch start at zero.
+    /// Creates the metrics; counters that alerts watch start at zero.
     pub fn of(channel: &Arc<str>) -> Self {
         let meter = metrics::meter();
         let metrics = Self {
@@ -64,7 +63,7 @@ impl ConsumerMetrics {
         metrics
     }
 
-    /// Counts an attempt that took this long, at an event that was this old before it.
+    /// Records an attempt and its duration; `age` is the event's age before it.
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",
@@ -85,7 +84,6 @@ impl ConsumerMetrics {
         self.attempts.record(took.as_secs_f64(), &self.processing);
     }
 
-    /// Counts an event that is among the dead letters now.
     pub fn record_dead_letter(&self) {
         self.dead_letters.add(1, std::slice::from_ref(&self.channel));
     }

@@ -1,7 +1,8 @@
-//! The key of person ids, compared with the fingerprint that `sitectl setup` noted in the metadata of the stream `SITE`.
+//! Check of the key of person ids against the fingerprint in the metadata of the stream `SITE`, where
+//! `sitectl setup` stored it.
 //!
-//! With another key nobody is found: an export would be empty, and an erasure would erase nothing. The metadata needs no right that
-//! a service does not have, and a backup of the stream holds it.
+//! A wrong key finds nobody: an export would be empty, and an erasure would erase nothing. Services may read
+//! the metadata anyway, and a backup of the stream includes it.
 
 use std::collections::HashMap;
 
@@ -13,41 +14,40 @@ use site_events::SITE_STREAM;
 use site_service::{health::Dependency, nats};
 use visitor::PersonKey;
 
-/// The fingerprint's name in the metadata.
 const FINGERPRINT: &str = "person-key-fingerprint";
 
 /// The key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonKeyError {
-    /// This installation has another one.
+    /// The installation has another key.
     #[error("The setting PERSON_KEY is wrong: this installation was set up with another key.")]
     Another,
-    /// There is no fingerprint yet.
+    /// No fingerprint is stored yet.
     #[error("the fingerprint of PERSON_KEY is not noted yet; run `sitectl setup`")]
     NotSetUp,
-    /// The broker did not answer, or the stream is not there.
+    /// The broker does not answer, or the stream does not exist.
     #[error(
         "stream {SITE_STREAM}, which has the fingerprint of PERSON_KEY, cannot be looked at: {0}; run `sitectl setup`"
     )]
     Unavailable(String),
 }
 
-/// Ensures that the key is the one that this installation was set up with.
+/// Ensures that the installation was set up with this key.
 ///
 /// # Errors
 ///
-/// If it is another one, or that cannot be known.
+/// If it was set up with another, or that cannot be checked.
 pub async fn ensure_person_key(context: &Context, key: &PersonKey) -> Result<(), PersonKeyError> {
     let site = context.get_stream(SITE_STREAM).await;
     let site = site.map_err(|error| PersonKeyError::Unavailable(error.to_string()))?;
     compare(&site.cached_info().config, key)
 }
 
-/// The key as a dependency of a service: until it is known to be the right one, the service is not ready.
+/// Dependency on the key: the service is not ready until the key is confirmed.
 ///
 /// # Errors
 ///
-/// If it is another one: the service must not start.
+/// If the installation has another key: the service must not start.
 pub async fn person_key_dependency(client: &Client, key: &PersonKey) -> Result<Dependency, PersonKeyError> {
     let (context, key) = (nats::jetstream(client.clone()), key.clone());
     if let Err(another @ PersonKeyError::Another) = ensure_person_key(&context, &key).await {
@@ -62,7 +62,6 @@ pub async fn person_key_dependency(client: &Client, key: &PersonKey) -> Result<D
     }))
 }
 
-/// Compares the key with the fingerprint in the configuration of `SITE`.
 pub(crate) fn compare(site: &Config, key: &PersonKey) -> Result<(), PersonKeyError> {
     match site.metadata.get(FINGERPRINT) {
         Some(known) if *known == key.fingerprint() => Ok(()),
@@ -71,7 +70,6 @@ pub(crate) fn compare(site: &Config, key: &PersonKey) -> Result<(), PersonKeyErr
     }
 }
 
-/// The metadata of `SITE` in an installation with this key.
 pub(crate) fn metadata(key: &PersonKey) -> HashMap<String, String> {
     HashMap::from([(FINGERPRINT.to_owned(), key.fingerprint())])
 }

@@ -1,5 +1,4 @@
-//! The streams, consumers and buckets that must exist. Declared here, created by
-//! `sitectl setup`; safe to repeat.
+//! Streams, consumers and buckets that must exist; `sitectl setup` creates them, repeatably.
 
 use std::time::Duration;
 
@@ -23,16 +22,15 @@ use crate::{
     person_key::{self, PersonKeyError},
 };
 
-/// Deduplication window: how long a repeated submission is recognised.
+/// How long the broker recognises a duplicate submission.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// Ack wait: after it the broker redelivers.
+/// The broker redelivers an event after this time without an ack.
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
-/// How many events of one channel may be delivered and not acknowledged yet.
 const MAX_ACK_PENDING: i64 = 100_000;
 /// TTL of delivery records (idempotency): longer than any retry.
 const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// TTL of the records of mails to visitors: none of them counts any more by then.
+/// No record counts after a day.
 const VISITOR_MAILS_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of provisioning.
@@ -58,14 +56,13 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// The consumer of `SITE` that is made last: where it is there, a set-up was through with all of them once. It stays the last for
-/// good: another one would be missing on each site that a release with it is put on, whose new channels told all that is kept.
+/// Created last: its presence shows that a setup once created all consumers. Never replace it: on running
+/// sites the replacement would be missing, so new channels would replay every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
-/// The share that each stream and bucket has of the storage, in percent: so that a flood of forms leaves room for dead letters
-/// and for what was delivered: of the shortest form, too, with two mails and a webhook, it is the stream of events that fills
-/// first. A little is left to what the broker keeps beside them. The newsletter's mails wait in turns where there is no room for
-/// all.
+/// Percent of the storage for each. A flood of forms must leave room for dead letters and delivery records:
+/// even with the shortest form, two mails and a webhook, the event stream fills first. The rest is the
+/// broker's overhead. Newsletter mails that do not fit wait.
 const STORAGE_SHARES: [(&str, i64); 9] = [
     (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 15),
@@ -79,7 +76,6 @@ const STORAGE_SHARES: [(&str, i64); 9] = [
 ];
 
 impl ProvisionSettings {
-    /// The most bytes of a stream or bucket.
     fn max_bytes(&self, name: &str) -> i64 {
         let share = STORAGE_SHARES.iter().find(|(of, _)| *of == name);
         let (_, percent) = share.expect("each has a share");
@@ -87,7 +83,7 @@ impl ProvisionSettings {
     }
 }
 
-/// The names of all streams, those behind the buckets included.
+/// Names of all streams, including those behind buckets.
 pub fn stream_names() -> impl Iterator<Item = String> {
     STORAGE_SHARES.iter().map(|(name, _)| match *name {
         SITE_STREAM | DEAD_LETTERS_STREAM | SENDINGS_STREAM => (*name).to_owned(),
@@ -95,7 +91,7 @@ pub fn stream_names() -> impl Iterator<Item = String> {
     })
 }
 
-/// What the broker refused to create.
+/// A stream, bucket or consumer that could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} cannot be set up: {reason}")]
 pub struct ProvisionError {
@@ -103,20 +99,20 @@ pub struct ProvisionError {
     reason: String,
 }
 
-/// All that must exist, as it is to be set.
+/// Streams, buckets and consumers that must exist, with their configuration.
 pub struct Desired {
-    /// Events, dead letters, and mails of the newsletter that are to be sent.
+    /// Events, dead letters, and newsletter mails to send.
     pub streams: [Config; 3],
-    /// Buckets, as the streams that they are.
+    /// Buckets, as streams.
     pub buckets: [Config; 6],
-    /// The durable consumers of `SITE`; where each begins is decided when it is made.
+    /// Durable consumers of `SITE`; provisioning decides where each begins.
     pub consumers: Vec<consumer::pull::Config>,
-    /// The durable consumers of `DEAD_LETTERS` and `SENDINGS`.
+    /// Durable consumers of `DEAD_LETTERS` and `SENDINGS`.
     pub others: [(&'static str, consumer::pull::Config); 2],
 }
 
 impl Desired {
-    /// What these settings call for.
+    /// Configuration for these settings.
     pub fn from_settings(settings: &ProvisionSettings) -> Self {
         Self {
             streams: streams(settings),
@@ -130,7 +126,7 @@ impl Desired {
     }
 }
 
-/// A stream or bucket, by its kind and name.
+/// Kind and name of a stream or bucket.
 pub fn described(config: &Config) -> String {
     match config.name.strip_prefix("KV_") {
         Some(bucket) => format!("bucket {bucket}"),
@@ -140,19 +136,20 @@ pub fn described(config: &Config) -> String {
 
 /// Result of provisioning.
 pub struct Provisioned {
-    /// The names of all that must exist.
+    /// Names of all that must exist.
     pub ready: Vec<String>,
-    /// Consumers of endpoints that the setting names no more. They stay: events may wait for them, and only a person
-    /// can say whether those are given up. Without the setting there are none: whoever forgets it means no endpoint.
+    /// Consumers of endpoints that the setting no longer names. They stay, as events may wait for them. Empty
+    /// if the setting is missing: it may have been forgotten.
     pub orphaned_consumers: Vec<String>,
 }
 
-/// Creates what is missing and updates what differs; removes nothing. Notes the fingerprint of the key of person ids.
+/// Creates what is missing, updates what differs, removes nothing, and stores the fingerprint of the person
+/// key.
 ///
 /// # Errors
 ///
-/// If the installation has another key, or a stream holds more than its share of the storage: then nothing is changed. If the
-/// broker refuses one of them; those before it stay.
+/// If the installation has another key, or a stream exceeds its share: nothing is changed. If the broker
+/// rejects one: those before it stay.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
@@ -177,7 +174,7 @@ pub async fn provision(
         map_error(&what, created)?;
         ready.push(what);
     }
-    // Without the setting no endpoint is named no more: whoever forgets it means none.
+    // A missing setting may have been forgotten.
     let orphaned_consumers = known.iter().map(|known| &known.name).filter(|name| {
         let is_wanted = |config: &consumer::pull::Config| config.durable_name.as_ref() == Some(*name);
         settings.webhooks.is_some()
@@ -200,7 +197,7 @@ pub async fn provision(
     })
 }
 
-/// The consumers of `SITE`; none where it is not there yet. The key of person ids is set once.
+/// The key of person ids is set once.
 async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consumer::Info>, ProvisionError> {
     let Some(site) = existing_stream(context, SITE_STREAM).await? else {
         return Ok(Vec::new());
@@ -211,7 +208,7 @@ async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consu
     map_error("the consumers of SITE", site.consumers().try_collect().await)
 }
 
-/// A stream whose limit is below what it holds would refuse every event from then on.
+/// A stream above its limit would reject every event.
 async fn ensure_share_is_enough(
     context: &Context,
     settings: &ProvisionSettings,
@@ -247,10 +244,9 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
     }
 }
 
-/// A consumer's config with what is not for the settings to say: where it begins, and whether it is paused. One that exists keeps
-/// both. One that joins a running site begins with what happens from now on: nobody gets a mail about what happened long before
-/// that mail was there. A site runs once its last consumer is there: where a set-up ended before that, every channel must still be
-/// told what was taken meanwhile.
+/// An existing consumer keeps its start and pause. A new one on a running site begins with new events: nobody
+/// gets mails about old ones. If a setup failed before the last consumer, the channels still need every
+/// event.
 fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
     let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
     let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {
@@ -281,7 +277,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 3] {
         max_age: settings.max_age,
         max_bytes: settings.max_bytes(name),
         duplicate_window: DUPLICATE_WINDOW,
-        // A full disk refuses the next event instead of dropping an accepted one.
+        // A full stream rejects the next event instead of dropping an accepted one.
         discard: DiscardPolicy::New,
         allow_direct: true,
         ..Config::default()
@@ -292,7 +288,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 3] {
             &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT],
         ),
         stream(DEAD_LETTERS_STREAM, &[subjects::DEAD_LETTERS_SUBJECT]),
-        // What was sent, or is not to be sent any more, is removed.
+        // A mail that is sent or cancelled is removed.
         Config {
             retention: RetentionPolicy::WorkQueue,
             ..stream(SENDINGS_STREAM, &[subjects::SENDINGS_SUBJECT])
@@ -300,7 +296,6 @@ fn streams(settings: &ProvisionSettings) -> [Config; 3] {
     ]
 }
 
-/// Buckets, as the streams that they are: so is all said here that a bucket is set to.
 fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
     let bucket = |name: &str| Config {
         name: format!("KV_{name}"),
@@ -310,16 +305,14 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
         num_replicas: settings.replicas,
         max_bytes: settings.max_bytes(name),
         discard: DiscardPolicy::New,
-        // A message with the header `Nats-Rollup: all` removes everybody else's from the bucket, and whoever may write one key
-        // may send it.
+        // `Nats-Rollup: all` would let anyone who may write one key remove all others.
         allow_rollup: false,
         deny_delete: true,
         allow_direct: true,
         ..Config::default()
     };
     [
-        // Sign-ups that nobody confirms expire, each by its own time. No marker takes the place of one that expired: it
-        // would name the person.
+        // Unconfirmed sign-ups expire, each by its own TTL, without a marker that would name the person.
         Config {
             allow_message_ttl: true,
             ..bucket(SUBSCRIBERS_BUCKET)
@@ -330,12 +323,12 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
         },
         bucket(ENDPOINTS_BUCKET),
         bucket(ISSUES_BUCKET),
-        // Only the marker of a record that was removed expires.
+        // Only deletion markers expire.
         Config {
             allow_message_ttl: true,
             ..bucket(UPLOADS_BUCKET)
         },
-        // Full, it forgets the oldest: a flood of addresses may make it lenient, and never holds back anybody's mail.
+        // Full, it drops the oldest: a flood of addresses may loosen the limit but never holds back mail.
         Config {
             max_age: VISITOR_MAILS_TTL,
             discard: DiscardPolicy::Old,
@@ -344,7 +337,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
     ]
 }
 
-/// One for each mail channel, one for each endpoint, and the newsletter service's two; [`LAST_CONSUMER`] is the last.
+/// Ends with [`LAST_CONSUMER`].
 fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
     let mails = Channel::ALL.into_iter().map(|channel| consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(channel.name(), &[channel.event_type()]),
@@ -359,7 +352,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
-    // One issue goes out after the other.
+    // Issues are sent one after the other.
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,
@@ -373,10 +366,9 @@ fn durable(name: String) -> consumer::pull::Config {
         durable_name: Some(name),
         ack_policy: consumer::AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
-        // When to give up is decided by age, by the consumer itself.
+        // The consumer itself gives up by age.
         max_deliver: -1,
-        // What waits for its next attempt counts too: at the usual 1,000, as many receivers
-        // that cannot take theirs now would stop the channel for all others.
+        // Deferred events count too: at the default of 1,000, as many would stop the channel.
         max_ack_pending: MAX_ACK_PENDING,
         ..consumer::pull::Config::default()
     }

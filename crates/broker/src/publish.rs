@@ -1,4 +1,4 @@
-//! Publishing with a durable acknowledgement.
+//! Publisher of events, which waits until the broker has stored them.
 
 use std::{
     error::Error,
@@ -38,46 +38,45 @@ use visitor::PersonId;
 
 use crate::elections;
 
-/// How long a replica of the stream may be behind its leader: three seconds, as after a pause of its server.
+/// Three seconds: a replica may lag so far behind its leader after a stall.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
     .with_max_times(30);
 
-/// How the server says that a stream is full (`ErrMaxBytes`).
+/// The server's text for a full stream (`ErrMaxBytes`).
 const MAX_BYTES_EXCEEDED: &str = "maximum bytes exceeded";
 
-/// Whether the broker had the event already.
+/// Whether the event is new to the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
-    /// It is stored now.
+    /// The event is new.
     New,
-    /// A repeated submission: it was stored before, this one changed nothing.
+    /// A duplicate: nothing changed.
     Duplicate,
 }
 
 /// Why an event is not known to be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// There is no connection; nothing was sent.
+    /// Nothing was sent: there is no connection.
     #[error("the broker is not connected")]
     NotConnected,
-    /// The event is not stored: nobody took it, or the stream is full.
+    /// Not stored: no stream responded, or it is full.
     #[error("the broker refused the event: {0}")]
     Refused(context::PublishError),
-    /// The event of this id is another submission's: nothing was stored.
+    /// Not stored: the event of this id is another submission.
     #[error("the idempotency key was used for another submission")]
     KeyReused,
-    /// The broker has an event of this id, and did not give it to compare.
+    /// The stored event of this id could not be read for comparison.
     #[error("the event that is stored under this id cannot be read: {0}")]
     NotCompared(String),
-    /// It was sent, but not acknowledged: it may be stored. Repeating it under
-    /// the same id is safe.
+    /// Sent but not acknowledged: it may be stored. A retry under the same id is safe.
     #[error("the broker did not acknowledge the event: {0}")]
     NotAcknowledged(context::PublishError),
 }
 
 impl PublishError {
-    /// Whether the event is certainly not stored. Without that it may be.
+    /// Whether the event is certainly not stored; otherwise it may be.
     pub fn is_not_stored(&self) -> bool {
         match self {
             Self::NotConnected | Self::Refused(_) | Self::KeyReused => true,
@@ -85,7 +84,6 @@ impl PublishError {
         }
     }
 
-    /// What telemetry calls it.
     fn kind(&self) -> &'static str {
         match self {
             Self::NotConnected => "not_connected",
@@ -107,9 +105,8 @@ impl From<context::PublishError> for PublishError {
     }
 }
 
-/// Whether nobody took the event, or it was refused before it was written. After any other error it may be stored: a write that
-/// failed may be on disk, the others of a cluster may have what its leader could not write, and somebody else may just have
-/// handed over the same event.
+/// After any other error the event may be stored. A failed write may be on disk, replicas may have what their
+/// leader could not write, and another request may be publishing the same event.
 fn is_refusal(error: &context::PublishError) -> bool {
     match error.kind() {
         PublishErrorKind::StreamNotFound
@@ -122,8 +119,7 @@ fn is_refusal(error: &context::PublishError) -> bool {
     }
 }
 
-/// Whether the stream has its share. The server says so under the code of every write that fails, and tells them apart by its
-/// words.
+/// The server uses one code for every failed write; only the text differs.
 fn is_stream_full(error: &context::PublishError) -> bool {
     let answer = error
         .source()
@@ -148,17 +144,16 @@ fn not_compared(error: impl Display) -> PublishError {
     PublishError::NotCompared(error.to_string())
 }
 
-/// Publishes events to the stream `SITE`.
+/// Publisher of events to the stream `SITE`.
 #[derive(Clone)]
 pub struct Publisher {
     client: Client,
     context: jetstream::Context,
-    /// By destination and what went wrong.
     duration: Histogram<f64>,
 }
 
 impl Publisher {
-    /// A publisher over this connection.
+    /// Publisher over this connection.
     pub fn new(client: Client) -> Self {
         let context = nats::jetstream(client.clone());
         let duration = "messaging.client.operation.duration";
@@ -171,11 +166,11 @@ impl Publisher {
         }
     }
 
-    /// Publishes and waits until the broker has stored the event.
+    /// Publishes an event and waits until the broker has stored it.
     ///
     /// # Errors
     ///
-    /// If the event is not known to be stored. Repeating it under the same id is safe.
+    /// If the event is not known to be stored. A retry under the same id is safe.
     pub async fn publish<D: EventData>(
         &self,
         request_id: &RequestId,
@@ -227,12 +222,14 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes what a visitor submitted. Its id comes from an idempotency key, which stands for one submission only. A duplicate
-    /// can be compared only if it is this person's latest event: afterwards the key's word is taken, as long as the event is kept.
+    /// Publishes a visitor's submission under an id from its idempotency key, which stands for one
+    /// submission. A duplicate can be compared only if it is this person's latest event; otherwise the key's
+    /// binding decides, while the event is kept.
     ///
     /// # Errors
     ///
-    /// [`PublishError::KeyReused`] if another submission is stored under this id, or may be; otherwise as [`Self::publish`].
+    /// [`PublishError::KeyReused`] if another submission is stored under this id, or may be; otherwise as
+    /// [`Self::publish`].
     pub async fn publish_submission<D: Submission>(
         &self,
         request_id: &RequestId,
@@ -256,8 +253,7 @@ impl Publisher {
             .ok_or(PublishError::KeyReused)
     }
 
-    /// The event of this sequence, if it is the person's last of its type: a service may read no more of the stream than that.
-    /// None if there is a later one.
+    /// `None` if the person has a later event of this type: services may read only the latest.
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
@@ -266,12 +262,11 @@ impl Publisher {
         let subject = D::TYPE.subject(person);
         let read = || async {
             let last = self.last_of(&subject).await?;
-            // If it stays so, it is another person's, or this one was erased meanwhile.
+            // If it stays so: another person's event, or one erased meanwhile.
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };
-        // The replica that answers may hear of an event a moment after its leader. A broker that does not answer is not asked
-        // again: each time may take as long as a request.
+        // Only a lagging replica is retried: a silent broker costs a timeout each time.
         let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
         let last = read.retry(REPLICA_LAG).when(may_lag).await?;
         if last.sequence > sequence {
@@ -287,7 +282,7 @@ impl Publisher {
         site.map_err(not_compared)
     }
 
-    /// Whether the event of this sequence was neither erased nor outlived its time, of which the stream knows the numbers.
+    /// Whether the event is neither erased nor expired.
     async fn is_kept(&self, sequence: u64) -> Result<bool, PublishError> {
         let asked = self.site().await?.info_builder().with_deleted(true).fetch().await;
         let state = asked.map_err(not_compared)?.info.state;
@@ -295,7 +290,7 @@ impl Publisher {
         Ok(sequence >= state.first_sequence && !is_deleted)
     }
 
-    /// The last message of this subject, as any replica has it.
+    /// Any replica may answer.
     async fn last_of(&self, subject: &str) -> Result<Option<StreamMessage>, PublishError> {
         match self.site().await?.direct_get_last_for_subject(subject).await {
             Ok(last) => Ok(Some(last)),
@@ -311,7 +306,7 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<PublishAck, PublishError> {
-        // The client would keep the message and send it after we had said that it failed.
+        // The client would send it after we reported a failure.
         if !nats::is_connected_soon(&self.client).await {
             return Err(PublishError::NotConnected);
         }

@@ -1,4 +1,4 @@
-//! Pull: the messages of a durable consumer, each with a permit to be delivered (backpressure), without end.
+//! Endless pull of a durable consumer's messages, each with a permit for its delivery (backpressure).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -19,16 +19,15 @@ use tokio::{
 
 use crate::consumer_pause::ConsumerPause;
 
-/// How long a pull that failed is left before the next.
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// How long the broker keeps a request for events before it is asked anew. In a cluster it may hand out so long to a process that
-/// was killed, and what it did comes again after the ack wait.
+/// In a cluster the broker may deliver this long to a killed process; those events return after the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// How often it is checked whether the connection is another one: a broker that was started anew knows of no request. A request is not
-/// given up by time: a broker that stood still would hand events out to it, and they would come again only after the ack wait.
+/// Interval of checks for a new connection: a restarted broker has forgotten the request. A timeout would not
+/// do: a stalled broker would still deliver to the old request, and those events return only after the ack
+/// wait.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Pulls the consumer's messages until `stop`: a pull that fails is begun anew, beside the deliveries under way.
+/// Pulls until `stop`. A failed pull is retried beside the deliveries.
 pub fn messages<'a>(
     context: &'a Context,
     consumer: &'a str,
@@ -41,7 +40,7 @@ pub fn messages<'a>(
         consumer,
         permits: Arc::new(Semaphore::new(max_in_flight)),
         all: u32::try_from(max_in_flight).unwrap_or(u32::MAX),
-        // Asking for one at a time would cost more than what is asked for.
+        // Single requests would cost more than the messages.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         opened: None,
         batch: None,
@@ -54,22 +53,19 @@ pub fn messages<'a>(
     })
 }
 
-/// A message, and what its delivery needs.
 pub struct Pulled {
     pub message: Message,
-    /// After so long without a word of it the broker hands the message out again.
+    /// Time without an ack or progress until the broker redelivers.
     pub ack_wait: Duration,
-    /// Of `max_in_flight`, for as long as the delivery takes.
+    /// Part of `max_in_flight`, held until the delivery ends.
     pub permit: Option<OwnedSemaphorePermit>,
 }
 
-/// A batch that was requested, and the permits held for it.
 struct Requested {
-    /// How many connections there were before it.
     connections: u64,
     batch: Batch,
     permits: OwnedSemaphorePermit,
-    /// How many of them each message takes.
+    /// Permits per message.
     share: usize,
 }
 
@@ -77,10 +73,9 @@ struct Pull<'a> {
     context: &'a Context,
     consumer: &'a str,
     permits: Arc<Semaphore>,
-    /// How many permits there are.
     all: u32,
     min_batch: u32,
-    /// The consumer, opened anew after an error.
+    /// Opened again after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
     pause: &'a ConsumerPause,
@@ -88,24 +83,23 @@ struct Pull<'a> {
 }
 
 impl Pull<'_> {
-    /// The next message, unless the process stops.
     async fn next(&mut self) -> Option<Pulled> {
         let pulled = self.stop.run_until_cancelled(self.pull()).await;
         if pulled.is_none() {
-            // It ends by itself when the request does.
+            // It ends when the request expires.
             let _ = timeout(PULL_EXPIRES, self.give_back()).await;
         }
         pulled
     }
 
-    /// Gives back what came and was not begun, and what still comes for the request that is open, when the process stops: it
-    /// would come again only after the ack wait. In a cluster its leader does not hear that nobody waits any more: the request
-    /// came from another account by way of another server.
+    /// Naks pulled messages and those that still arrive: they would return only after the ack wait. In a
+    /// cluster the leader does not notice that the requester is gone, as the request came through another
+    /// account and server.
     async fn give_back(&mut self) {
         while let Some(requested) = &mut self.batch
             && let Some(Ok(message)) = requested.batch.next().await
         {
-            // For somebody else, not for this request.
+            // For another process, not for this request.
             if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
                 tracing::warn!(%error, "an event was not given back; it will come again");
             }
@@ -125,7 +119,7 @@ impl Pull<'_> {
         }
     }
 
-    /// None is pulled before there is a permit for it: the ack wait would run while the event waits here.
+    /// The permit comes first: the ack wait would run while an event waits here.
     async fn try_next(&mut self) -> Result<Pulled, async_nats::Error> {
         loop {
             let opened = match &mut self.opened {
@@ -142,7 +136,7 @@ impl Pull<'_> {
                     let mut permits = free_permits(&self.permits, self.min_batch).await?;
                     let mut share = 1;
                     if self.pause.over().await {
-                        // Nothing else is under way until the outcome of a probe is known.
+                        // A probe runs alone.
                         drop(permits);
                         permits = free_permits(&self.permits, self.all).await?;
                         share = permits.num_permits();
@@ -179,19 +173,17 @@ impl Pull<'_> {
     }
 }
 
-/// How many connections there were.
 fn connections(context: &Context) -> u64 {
     context.client().statistics().connects.load(Ordering::Relaxed)
 }
 
-/// Waits until the connection is another one than when there were so many.
 async fn replaced(context: &Context, connections_before: u64) {
     while connections(context) == connections_before {
         tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
     }
 }
 
-/// All permits that are free, once there are `min` of them.
+/// All free permits, once there are `min`.
 async fn free_permits(permits: &Arc<Semaphore>, min: u32) -> Result<OwnedSemaphorePermit, async_nats::Error> {
     let mut free = permits.clone().acquire_many_owned(min).await?;
     let more = u32::try_from(permits.available_permits())?;

@@ -1,4 +1,4 @@
-//! Records: values as JSON in a KV bucket, changed by compare-and-set.
+//! Records: JSON values in a KV bucket, changed by compare-and-set.
 
 use std::time::Duration;
 
@@ -17,24 +17,24 @@ use crate::buckets::{read_entry, remove_entry, write_entry};
 /// Why a record could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Somebody else changed the record meanwhile; read it again.
+    /// The record has changed since it was read.
     #[error("the record was changed by somebody else")]
     Conflict,
     /// The bucket is unavailable.
     #[error("the bucket is unavailable: {0}")]
     Unavailable(String),
-    /// The record is not what belongs there. The reader's own words may repeat it.
+    /// The record does not parse. serde's message is omitted: it may repeat the content.
     #[error("the record {key} cannot be read (line {}, column {})", .reason.line(), .reason.column())]
     Unreadable {
         /// Its key.
         key: String,
-        /// What is wrong with it.
+        /// The parse error.
         reason: serde_json::Error,
     },
 }
 
 impl RecordError {
-    /// The bucket is unavailable, for this reason.
+    /// The bucket is unavailable for this reason.
     pub fn unavailable(reason: impl std::fmt::Display) -> Self {
         Self::Unavailable(reason.to_string())
     }
@@ -60,12 +60,12 @@ impl From<RecordError> for Status {
     }
 }
 
-/// A record and the revision it was read at.
+/// A record and its revision.
 #[derive(Debug, Clone, Default)]
 pub struct Record<T> {
-    /// The record, where there is one.
+    /// The record, if it exists.
     pub value: Option<T>,
-    /// What a change must name; 0 where there never was one, or it has expired.
+    /// Revision for the next change; 0 without an entry.
     pub revision: u64,
 }
 
@@ -77,7 +77,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// The records in this bucket.
+    /// Records of this bucket.
     pub fn new(context: &Context, bucket: Store) -> Self {
         Self {
             context: context.clone(),
@@ -85,11 +85,11 @@ impl Records {
         }
     }
 
-    /// The record under a key.
+    /// Reads the record of a key.
     ///
     /// # Errors
     ///
-    /// If it is not one of this type, or the broker does not answer.
+    /// If it does not parse as this type, or the broker does not answer.
     pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Record<T>, RecordError> {
         let entry = read_entry(&self.bucket, key).await;
         let Record { value, revision } = entry.map_err(RecordError::unavailable)?;
@@ -97,11 +97,12 @@ impl Records {
         Ok(Record { value, revision })
     }
 
-    /// Writes a record, if it still is what was read at `revision`; gives the new revision. It expires after its lifetime, if it has one.
+    /// Writes a record if its revision is unchanged; returns the new one. The lifetime is its TTL.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if somebody else wrote in between; [`RecordError::Unavailable`] if it is not known to be written.
+    /// [`RecordError::Conflict`] if the record has changed; [`RecordError::Unavailable`] if the write is not
+    /// confirmed.
     pub async fn write<T: Serialize>(
         &self,
         key: &str,
@@ -115,7 +116,7 @@ impl Records {
         Ok(write_entry(&self.context, &self.bucket, key, &value, revision, lifetime).await?)
     }
 
-    /// Removes a record, if it still is what was read at `revision`.
+    /// Removes a record if its revision is unchanged.
     ///
     /// # Errors
     ///
@@ -124,11 +125,11 @@ impl Records {
         Ok(remove_entry(&self.context, &self.bucket, key, revision).await?)
     }
 
-    /// The key and the record of an entry of the bucket's stream; `None` for the marker of a removed one.
+    /// Parses a stream entry into key and record; `None` for a deletion marker.
     ///
     /// # Errors
     ///
-    /// If it is not a record of this type.
+    /// If it does not parse as this type.
     pub fn record_of<'a, T: DeserializeOwned>(
         &self,
         entry: &'a StreamMessage,

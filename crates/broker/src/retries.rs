@@ -1,36 +1,35 @@
-//! Retry policy: when an event that was not delivered is tried again.
+//! Retry policy of events that were not delivered.
 
 use std::time::Duration;
 
 use uuid::Uuid;
 
 const MAX_BACKOFF: Duration = Duration::from_secs(15 * 60);
-/// The longest pause that a receiver is granted.
+/// Limit of a receiver's requested pause.
 pub const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
 
-/// Retry policy: exponential backoff with jitter, until an event is too old.
+/// Exponential backoff with jitter, until an event is too old.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// The backoff before the second attempt. Later ones are as long as the event is old, up to a quarter of an hour.
+    /// Backoff before the second attempt. Later ones equal the event's age, up to 15 minutes.
     pub initial_backoff: Duration,
-    /// For how long an event is tried before it becomes a dead letter.
+    /// Age at which an event becomes a dead letter.
     pub give_up_after: Duration,
 }
 
 impl RetryPolicy {
-    /// What every service does; only tests are in a hurry.
+    /// Policy of every service.
     pub const DEFAULT: Self = Self {
         initial_backoff: Duration::from_secs(5),
         give_up_after: Duration::from_secs(25 * 60 * 60),
     };
 
-    /// Whether the policy gives up: by age, but only after enough attempts. An event whose first attempt came late, because no
-    /// consumer ran, is tried as often as any.
+    /// Gives up by age, but only after enough attempts: an event first tried late gets as many as any.
     pub(crate) fn is_given_up(self, attempt: u32, age: Duration) -> bool {
         age >= self.give_up_after && attempt >= self.attempts_within(self.give_up_after)
     }
 
-    /// How often an event is tried in this time, at the least.
+    /// Minimum number of attempts within this time.
     fn attempts_within(self, time: Duration) -> u32 {
         let (mut attempts, mut age) = (0, Duration::ZERO);
         while age < time {
@@ -40,12 +39,11 @@ impl RetryPolicy {
         attempts
     }
 
-    /// The backoff after a failed attempt at an event of this age.
     pub(crate) fn backoff_at(self, age: Duration) -> Duration {
         self.backoff(age, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
-    /// Longer by up to a fifth (`jitter`, 0 to 1) so that events that failed together do not return together.
+    /// Up to a fifth longer, so that events that failed together do not return together.
     fn backoff(self, age: Duration, jitter: f64) -> Duration {
         let pause = age.max(self.initial_backoff).min(MAX_BACKOFF);
         pause.mul_f64(1.0 + jitter / 5.0)

@@ -1,8 +1,7 @@
-//! Reading a stream in batches (direct gets of many messages, ADR-31 of NATS): what is read is held one batch at a time, and costs
-//! a request for each batch.
+//! Reader of a stream in batches (direct gets of many messages, NATS ADR-31), of which one is in memory.
 //!
-//! Any copy of a stream answers a batch, and one may be a moment behind its leader. So the leader is asked what there is: which
-//! subjects and how much of each, or at the end of all whether something follows.
+//! Any replica answers a batch, and may lag. So the leader decides the end: it says how many messages a
+//! subject has, or whether more follow.
 
 use std::{time::Duration, vec};
 
@@ -21,19 +20,14 @@ use futures_util::{
 use serde_json::json;
 use tokio::time::timeout;
 
-/// The most messages of a batch.
 const BATCH_MESSAGES: u32 = 500;
-/// The most bytes of a batch, but for its last message.
 const BATCH_BYTES: u32 = 4 * 1024 * 1024;
-/// How long the broker may take over each message of a batch.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// The status behind the last message of a batch.
 const END_OF_BATCH: u16 = 204;
-/// The message before one of a batch, and before its end.
+/// Sequence of the message before.
 const LAST_SEQUENCE: &str = "Nats-Last-Sequence";
-/// How many messages follow a batch.
 const NUM_PENDING: &str = "Nats-Num-Pending";
-/// What the broker adds behind a message's own headers.
+/// The broker appends them to a message's own.
 const ANSWER_HEADERS: [&str; 6] = [
     "Nats-Stream",
     "Nats-Subject",
@@ -42,9 +36,7 @@ const ANSWER_HEADERS: [&str; 6] = [
     LAST_SEQUENCE,
     NUM_PENDING,
 ];
-/// The status where there is no message.
 const NOT_FOUND: u16 = 404;
-/// All subjects.
 const ALL_SUBJECTS: &str = ">";
 
 /// A stream could not be read to its end.
@@ -55,10 +47,10 @@ pub struct ReadError {
     reason: String,
 }
 
-/// The messages that are read, oldest first.
+/// Messages of a stream, oldest first.
 pub type Messages<'a> = BoxStream<'a, Result<StreamMessage, ReadError>>;
 
-/// Reads a stream, or the stream behind a bucket.
+/// Reader of a stream, or of the stream behind a bucket.
 #[derive(Clone)]
 pub struct StreamReader {
     client: Client,
@@ -66,7 +58,7 @@ pub struct StreamReader {
 }
 
 impl StreamReader {
-    /// A reader of this stream, which must allow direct gets.
+    /// Reader of this stream, which must allow direct gets.
     pub fn new(context: &Context, stream: Stream) -> Self {
         Self {
             client: context.client(),
@@ -74,27 +66,26 @@ impl StreamReader {
         }
     }
 
-    /// The stream itself.
+    /// The stream that it reads.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// Everything, what comes meanwhile included. What is read may be changed or removed meanwhile: there is always one batch
-    /// of it at hand.
+    /// All messages, including those stored meanwhile. One batch is in memory, so that callers may change or
+    /// remove messages.
     ///
-    /// Whoever wants all of a kind takes it out of these. Given a filter that many subjects match, the broker counts for each
-    /// batch what is still to come, and so each takes the longer the more there is.
+    /// Callers filter them: with a filter of many subjects the broker counts the rest anew for each batch.
     pub fn all(&self) -> Messages<'_> {
         self.since(1)
     }
 
-    /// The same from this sequence on.
+    /// Like [`Self::all`], from this sequence on.
     pub fn since(&self, sequence: u64) -> Messages<'_> {
         let since = Batches {
             reader: self,
             subject: ALL_SUBJECTS.to_owned(),
             from: sequence.max(1),
-            // As far as is known: so a batch is asked for.
+            // Unknown; 1 requests a batch.
             batch: Batch {
                 pending: 1,
                 ..Batch::default()
@@ -104,10 +95,10 @@ impl StreamReader {
         messages(since)
     }
 
-    /// What lies under a filter that few subjects match, such as those of one person: one subject after another.
+    /// Messages of a filter that few subjects match, such as one person's.
     ///
-    /// The broker finds a subject without looking at others' messages, and what matches wildcards only block by block. So it is
-    /// asked for the subjects first.
+    /// Lists the subjects first: the broker finds a single subject by its index but scans blocks for
+    /// wildcards.
     pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
@@ -127,17 +118,16 @@ impl StreamReader {
         })
     }
 
-    /// How many messages lie under a filter.
+    /// Number of messages that match a filter.
     ///
     /// # Errors
     ///
-    /// If the broker does not say.
+    /// If the broker does not answer.
     pub async fn count(&self, filter: &str) -> Result<u64, ReadError> {
         let batch = self.batch(filter, 1, 1).await?;
         Ok(batch.messages.len() as u64 + batch.pending)
     }
 
-    /// A batch of the messages under a subject from this sequence on.
     async fn batch(&self, subject: &str, from: u64, most: u32) -> Result<Batch, ReadError> {
         let inbox = self.client.new_inbox();
         let subscribed = self.client.subscribe(inbox.clone()).await;
@@ -158,7 +148,7 @@ impl StreamReader {
             let answer = timeout(ANSWER_TIMEOUT, answers.next()).await;
             let answer = answer.ok().flatten();
             let answer = answer.ok_or_else(|| self.error("the broker does not answer"))?;
-            // A line that broke and stands again may have lost some of them.
+            // A reconnection may have lost some of them.
             let last = messages.last().map_or(0, |message| message.sequence);
             match answer.status.as_ref().map(StatusCode::as_u16) {
                 None if last == 0 || number(&answer, LAST_SEQUENCE) == Some(last) => {
@@ -180,7 +170,6 @@ impl StreamReader {
         }
     }
 
-    /// The first message under a subject from this sequence on, as the leader has it.
     async fn first_of_leader(&self, subject: &str, from: u64) -> Result<Option<StreamMessage>, ReadError> {
         match self.stream.get_first_raw_message_by_subject(subject, from).await {
             Ok(message) => Ok(Some(message)),
@@ -197,7 +186,7 @@ impl StreamReader {
     }
 }
 
-/// The message that was stored: its headers alone, so that whoever publishes them again does not pass on the answer's.
+/// Restores the stored headers: a message published again must not carry the answer's.
 fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
     let mut message = StreamMessage::try_from(answer)?;
     let mut stored = HeaderMap::new();
@@ -212,28 +201,24 @@ fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
 }
 
 fn number(answer: &Message, header: &str) -> Option<u64> {
-    // One that it was stored with stands before it.
+    // The broker's own value is the last.
     let value = answer.headers.as_ref()?.get_last(header)?;
     value.as_str().parse().ok()
 }
 
-/// Messages that came together.
 #[derive(Default)]
 struct Batch {
     messages: vec::IntoIter<StreamMessage>,
-    /// How many follow, as far as the copy knows that answered.
+    /// As far as the answering replica knows.
     pending: u64,
 }
 
-/// When all is read.
 enum End {
-    /// Once the leader has no more.
     ByLeader,
-    /// Once as many are read as the leader said, or it has no more.
+    /// Ends earlier if the leader has no more.
     After(usize),
 }
 
-/// Batch after batch of what lies under one subject.
 struct Batches<'a> {
     reader: &'a StreamReader,
     subject: String,
@@ -271,7 +256,7 @@ impl Batches<'_> {
             return Ok(None);
         }
         let first = self.reader.first_of_leader(&self.subject, self.from).await?;
-        // Others may follow it.
+        // More may follow it.
         self.batch.pending = u64::from(first.is_some());
         Ok(first)
     }
