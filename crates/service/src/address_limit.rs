@@ -1,8 +1,8 @@
-//! Whom a limit by address counts as one visitor.
+//! Visitors as limits by address count them.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// What a limit counts as one visitor: an address of IPv4, or the /64 of IPv6 that one customer gets.
+/// One visitor's network: an IPv4 address, or the IPv6 /64 that a customer gets.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

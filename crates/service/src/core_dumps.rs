@@ -1,24 +1,23 @@
-//! A process that holds secrets leaves no copy of its memory behind: no core dump, and nobody of the same user reads it.
+//! Protection of secrets in memory: no core dumps, no access by processes of the same user.
 
 use nix::sys::{
     prctl,
     resource::{Resource, setrlimit},
 };
 
-/// Lets debuggers and profilers of the same user attach, where it is `true`: for a developer's machine, and for measuring.
-/// There is no core dump all the same.
+/// `true` lets debuggers and profilers of the same user attach; core dumps stay off.
 const DEBUGGABLE: &str = "DEBUGGABLE";
 
-/// Forbids core dumps of this process, for good; and to others of its user, to look into it.
+/// Forbids core dumps, and access by other processes of the user.
 ///
 /// # Errors
 ///
-/// If the system does not let us.
+/// If the system refuses.
 pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     if env(DEBUGGABLE).as_deref() == Some("true") {
         return Ok(());
     }
-    // The limit does not hold where the kernel pipes cores to a program (core(5)), as systemd has it do.
+    // The limit does not hold for cores piped to a program (core(5)), as with systemd.
     prctl::set_dumpable(false)
 }

@@ -1,14 +1,14 @@
-//! Calls against cancellation: one that was begun runs to its end, whether or not its caller waits for it.
+//! Calls that finish once begun, even if the caller is gone.
 //!
-//! A server drops a handler at whatever it awaits when the caller goes away or its deadline (`grpc-timeout`) passes, so
-//! that a step may be done and the one that belongs to it may not: an event stored, say, and its record not written.
+//! A server drops a handler at any await when its caller disconnects or its deadline (`grpc-timeout`) passes.
+//! That could store an event without its record.
 
 use std::panic::resume_unwind;
 
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio_util::task::TaskTracker;
 
-/// Runs each call as a task of these, for the layer `MapFuture` of `tower`.
+/// Spawns each call on this tracker; for tower's `MapFuture` layer.
 pub fn detached<F>(calls: &TaskTracker) -> impl Fn(F) -> BoxFuture<'static, F::Output> + Clone + use<F>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -16,7 +16,7 @@ where
     let calls = calls.clone();
     move |call| {
         let call = calls.spawn(call);
-        // A task that nobody aborts ends by itself or by a panic.
+        // The task is never aborted, so the error is a panic.
         call.map(|ended| ended.unwrap_or_else(|error| resume_unwind(error.into_panic())))
             .boxed()
     }

@@ -1,4 +1,4 @@
-//! Graceful shutdown (drain): on SIGTERM or Ctrl-C takes no new work and finishes what is in flight.
+//! Graceful shutdown (drain): after SIGTERM or Ctrl-C, accepts no new work and finishes what is in flight.
 
 use std::{
     future::Future,
@@ -30,14 +30,14 @@ pub struct DrainSettings {
     pub grace: Duration,
 }
 
-/// How long a task may take to end that has nothing to finish.
+/// Timeout for a task that has nothing to finish.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A token that is cancelled when the process is asked to stop.
+/// A token that is cancelled by SIGTERM or Ctrl-C.
 ///
 /// # Errors
 ///
-/// If the system does not let us listen to signals.
+/// If the system refuses signal handlers.
 pub fn on_signal() -> std::io::Result<CancellationToken> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -54,7 +54,7 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// Drain of a process: when it was asked to stop, and how long what is in flight may take from then on.
+/// Drain of a process: its stop and its grace period.
 #[derive(Debug, Clone)]
 pub struct Drain {
     stop: CancellationToken,
@@ -63,7 +63,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// A drain that begins with `stop` and takes no longer than `grace`, the process's setting `GRACE_SECONDS`.
+    /// A drain that begins with `stop` and takes at most `grace` (setting `GRACE_SECONDS`).
     pub fn new(stop: CancellationToken, grace: Duration) -> Self {
         Self {
             stop,
@@ -72,25 +72,25 @@ impl Drain {
         }
     }
 
-    /// The drain of the process that a request came to, as its server put it there.
+    /// Drain from a request's extensions, where its server put it.
     pub fn of(extensions: &Extensions) -> Self {
         let drain = extensions.get().cloned();
         drain.unwrap_or_else(|| Self::new(CancellationToken::new(), Duration::ZERO))
     }
 
-    /// The token that begins it.
+    /// Token that begins the drain.
     pub fn stop(&self) -> &CancellationToken {
         &self.stop
     }
 
-    /// Waits until no more than `time` is left of the grace period: forever, unless the process is asked to stop.
+    /// Waits until `time` is left of the grace period; forever without a stop.
     pub async fn left(&self, time: Duration) {
         self.stop.cancelled().await;
         let stopped = *self.stopped.get_or_init(Instant::now);
         sleep_until(stopped + self.grace.saturating_sub(time)).await;
     }
 
-    /// Runs `work` to its end, but no longer than the grace period.
+    /// Runs `work` to its end, or until the grace period ends.
     pub async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = work => Some(done),
@@ -102,7 +102,7 @@ impl Drain {
     }
 }
 
-/// Waits for a task that was told to stop and has nothing to finish.
+/// Joins a task that was asked to stop and has nothing to finish.
 pub async fn join(name: &str, task: tokio::task::JoinHandle<()>) {
     if timeout(JOIN_TIMEOUT, task).await.is_err() {
         tracing::warn!(task = name, "a task did not end in time");

@@ -1,8 +1,9 @@
-//! An error with its causes in one line, for a person who typed a command or reads a log.
+//! One-line errors for terminals and logs.
 
 use std::error::Error;
 
-/// The error and its causes, each said once: many libraries repeat a cause in the words of the error that it caused.
+/// An error and its causes in one line. Many libraries repeat a cause in the error's text, which is shown
+/// once.
 pub fn error_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);

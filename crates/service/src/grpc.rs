@@ -1,4 +1,4 @@
-//! Serving gRPC: health, reflection, traces and drain are the same for every service.
+//! gRPC server with health, reflection, tracing and drain, the same for every service.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -27,18 +27,17 @@ use crate::{
     tls::{self, GrpcTlsSettings},
 };
 
-/// Per-stream flow control window: what one slow reader can make us hold.
+/// Flow control window of a stream: the buffer for one slow reader.
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// Per-connection window: wide, because all of the gateway's calls share a connection.
+/// Window of a connection: wide, as all of the gateway's calls share one.
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
-/// How many calls may be given up before this server looks at them, as all of a gateway's visitors may while it stands still.
-/// Beyond that it ends the connection, and every other call on it (`http2_max_pending_accept_reset_streams`, 20 by default,
-/// against clients who do so on purpose).
+/// Limit of calls cancelled before this server sees them, which a stalled server may have from all visitors.
+/// Above it, h2 ends the connection with all its calls (default 20, against abuse).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
-/// How long a connection lives, so that callers who connect by way of a load balancer come to each new pod. Calls under way are
-/// finished.
+/// Connections end after this time, so that callers behind a load balancer reach new pods. Calls in flight
+/// finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// How a service is spoken to that the gateway calls.
@@ -52,7 +51,7 @@ pub struct GrpcServerSettings {
     pub health_listen: Option<SocketAddr>,
 }
 
-/// A gRPC server that has its port but does not answer yet.
+/// gRPC server that is bound but does not answer yet.
 pub struct GrpcServer {
     listener: TcpListener,
     server: Server,
@@ -63,11 +62,11 @@ pub struct GrpcServer {
 }
 
 impl GrpcServer {
-    /// Takes the port. Port 0 takes any free one. `names` are those of the services that the routes lead to.
+    /// Binds the port; `names` are the services of `routes`.
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on.
+    /// If the address cannot be bound.
     pub async fn bind(
         address: SocketAddr,
         names: &'static [&'static str],
@@ -84,11 +83,11 @@ impl GrpcServer {
         })
     }
 
-    /// The same with the settings of a service that the gateway calls.
+    /// Adds the settings of a service that the gateway calls.
     ///
     /// # Errors
     ///
-    /// If a file cannot be used, or the address cannot be listened on.
+    /// If a file is invalid, or the address cannot be bound.
     pub async fn with(mut self, settings: &GrpcServerSettings) -> anyhow::Result<Self> {
         if let Some(tls) = settings.tls.server() {
             self.server = self.server.tls_config(tls).context(tls::MISMATCH)?;
@@ -99,27 +98,27 @@ impl GrpcServer {
         Ok(self)
     }
 
-    /// The port it listens on for health checks alone.
+    /// Port of the health checks in clear.
     pub fn health_port(&self) -> Option<u16> {
         self.probed.as_ref().and_then(port_of)
     }
 
-    /// The port it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         port_of(&self.listener).unwrap_or_default()
     }
 
-    /// What it answers, without its port: for callers in the same process.
+    /// Its routes, for callers in the same process.
     pub fn routes(&self) -> Routes {
         self.routes.clone()
     }
 
-    /// Answers until the drain begins, then finishes what is in flight. Each call finds the drain among its extensions
-    /// ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes calls in flight. Each call has the drain in its
+    /// extensions ([`Drain::of`]).
     ///
     /// # Errors
     ///
-    /// If the server ends unasked.
+    /// If the server fails.
     pub async fn run(self, drain: Drain) -> anyhow::Result<()> {
         let stop = drain.stop().clone();
         let (reporter, health) = tonic_health::server::health_reporter();
@@ -159,7 +158,6 @@ impl GrpcServer {
     }
 }
 
-/// Answers health checks in clear, where there is a port for them, until told to stop.
 async fn answer_probes(
     listener: Option<TcpListener>,
     health: HealthServer<impl Health>,
@@ -182,7 +180,7 @@ fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
 }
 
-/// Reflection, for tools such as grpcurl.
+/// For tools such as grpcurl.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)

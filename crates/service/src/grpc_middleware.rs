@@ -1,5 +1,4 @@
-//! gRPC middleware: a trace span on either side, and the duration at the server (OpenTelemetry's semantic conventions for
-//! RPC).
+//! gRPC middleware: a trace span on both sides, and the server's duration (OpenTelemetry's RPC conventions).
 
 use std::{
     task::{Context, Poll},
@@ -15,25 +14,23 @@ use tracing::{Instrument, Span, error_span, field::Empty};
 
 use crate::{RequestId, metrics, trace};
 
-/// Histogram buckets, in the unit of this convention.
 const BUCKETS_MILLISECONDS: [f64; 14] = [
     5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1000.0, 2500.0, 5000.0, 7500.0, 10_000.0,
 ];
 
-/// The service and the method in a call's path.
 fn called(path: &str) -> (&str, &str) {
     let path = path.trim_start_matches('/');
     path.split_once('/').unwrap_or((path, ""))
 }
 
-/// How a call with a single answer ended. A failure stands in the headers, where there is no body.
+/// Status of a unary call. An error without a body is in the headers.
 fn code(headers: &HeaderMap) -> Code {
     headers
         .get("grpc-status")
         .map_or(Code::Ok, |status| Code::from_bytes(status.as_bytes()))
 }
 
-/// gRPC middleware that makes each call a span: at a client the parent of the server's, at a server the child of the client's.
+/// gRPC middleware that traces each call: the server's span is a child of the client's.
 #[derive(Debug, Clone)]
 pub struct GrpcTracing<S> {
     inner: S,
@@ -47,13 +44,13 @@ enum Side {
 }
 
 impl<S> GrpcTracing<S> {
-    /// Middleware over a channel to the server at this address.
+    /// Middleware over a channel to this address.
     pub fn of_client(inner: S, server: Uri) -> Self {
         let side = Side::Client { server };
         Self { inner, side }
     }
 
-    /// Middleware over a server's services, which measures by what telemetry there is at this moment.
+    /// Middleware over a server's services, on the current meter provider.
     pub fn of_server(inner: S) -> Self {
         let duration = metrics::meter()
             .f64_histogram("rpc.server.duration")
@@ -122,7 +119,6 @@ fn labels(path: &str, code: Code) -> [KeyValue; 4] {
     ]
 }
 
-/// A client's is a child of the current span, a server's of the client's.
 fn span_of<B>(request: &Request<B>, side: &Side) -> Span {
     let (parent, server, id) = match side {
         Side::Client { server } => (Span::current().id(), Some(server), None),

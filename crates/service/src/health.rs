@@ -19,19 +19,19 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{drain::CancellationToken, nats};
 
-/// The service that a liveness probe asks for: SERVING as long as the process answers. It
-/// says nothing of dependencies, because a restart mends none of them.
+/// Service name of liveness probes: SERVING while the process answers. It ignores dependencies, as a restart
+/// fixes none.
 pub const LIVE: &str = "live";
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// After how many failed probes in a row another server of a cluster is tried.
+/// Failed probes in a row before it tries another server of a cluster.
 const PROBES_PER_SERVER: u32 = 2;
-/// Replicas report to their leader every second. One that has heard of none for so long still says that it leads, and stores
-/// nothing.
+/// Replicas report to their leader every second. A leader that hears none this long still claims to lead but
+/// stores nothing.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
 
-/// Something a service cannot work without.
+/// Dependency that a service cannot work without.
 pub struct Dependency {
     name: &'static str,
     probe: Box<dyn Fn() -> Probe + Send + Sync>,
@@ -40,7 +40,7 @@ pub struct Dependency {
 type Probe = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 impl Dependency {
-    /// A dependency by name, with a probe that says what is wrong with it.
+    /// A dependency with a probe that returns what is wrong.
     pub fn new<F, P>(name: &'static str, probe: P) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
@@ -52,13 +52,13 @@ impl Dependency {
         }
     }
 
-    /// A JetStream stream that must be reachable and have a leader with a majority. A server of a cluster that cannot say so is
-    /// left for another one.
+    /// A JetStream stream, which needs a leader with a majority. If a server of a cluster fails to confirm
+    /// that, the client moves to another.
     pub fn stream(client: Client, stream: &str) -> Self {
         Self::backed_by(client, stream.to_owned())
     }
 
-    /// A KV bucket that must be reachable, as [`Self::stream`].
+    /// A KV bucket, as [`Self::stream`].
     pub fn bucket(client: Client, bucket: &'static str) -> Self {
         Self::backed_by(client, format!("KV_{bucket}"))
     }
@@ -85,7 +85,6 @@ async fn within_time(probe: impl Future<Output = Result<(), String>>) -> Result<
     timeout(PROBE_TIMEOUT, probe).await.unwrap_or_else(no_answer)
 }
 
-/// Whether the broker stores what is sent to a stream.
 async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     if !nats::is_connected(client) {
         return Err("not connected".to_owned());
@@ -100,8 +99,8 @@ async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     }
 }
 
-/// Leaves a server of a cluster after several probes in a row that failed. One that is cut off from the others answers the client's pings
-/// all the same, so that the client would stay.
+/// Leaves a server of a cluster after several failed probes. A partitioned server still answers pings, so the
+/// client would stay.
 async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
     let server = client.server_info();
     let may_leave = !is_well && server.cluster.is_some() && nats::is_connected(client);
@@ -115,28 +114,27 @@ async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
         return;
     }
     tracing::warn!(server = server.server_name, "trying another server of NATS");
-    // The client takes them in turn.
+    // The client tries servers in turn.
     if let Err(error) = client.force_reconnect().await {
         tracing::warn!(%error, "no other server of NATS can be tried");
     }
 }
 
-/// Whether a leader that answers has lost the others, and stores nothing.
 fn is_leader_alone(cluster: &ClusterInfo) -> bool {
     let is_heard = |replica: &&PeerInfo| !replica.offline && replica.active < SILENT_AFTER;
     let heard = 1 + cluster.replicas.iter().filter(is_heard).count();
     2 * heard <= 1 + cluster.replicas.len()
 }
 
-/// What is said of the services of a server: of the overall one (the empty name, what probes and the gateway ask for) and of
-/// each by its own name the same.
+/// Health of a server's services: the overall one (empty name, for probes and the gateway) and each named one
+/// report the same.
 pub struct HealthStatus {
     reporter: HealthReporter,
     names: &'static [&'static str],
 }
 
 impl HealthStatus {
-    /// Alive, and not serving yet.
+    /// Alive but not serving yet.
     pub async fn new(reporter: HealthReporter, names: &'static [&'static str]) -> Self {
         reporter.set_service_status(LIVE, ServingStatus::Serving).await;
         let status = Self { reporter, names };
@@ -151,7 +149,7 @@ impl HealthStatus {
     }
 }
 
-/// Health-check loop: probes every dependency once a second and reports the sum, until told to stop.
+/// Health-check loop: probes every dependency once a second and reports the result, until `stop`.
 pub async fn watch(health: HealthStatus, dependencies: Vec<Dependency>, stop: CancellationToken) {
     let mut missing = Some(String::new());
     loop {

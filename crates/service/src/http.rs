@@ -1,5 +1,5 @@
-//! HTTP/1.1 and HTTP/2 server behind a proxy: silent connections end, and those that are busy are drained at a stop. Slow readers,
-//! floods and how many connections there are is the proxy's matter.
+//! HTTP/1.1 and HTTP/2 server behind a proxy. It ends silent connections and drains busy ones at a stop. The
+//! proxy handles slow readers, floods and the number of connections.
 
 use std::{
     convert::Infallible,
@@ -30,34 +30,34 @@ use tower::{BoxError, ServiceExt};
 
 use crate::{drain::Drain, listener::listen};
 
-/// How long a request's headers may take, and a connection be silent that waits for a request; over HTTP/2, up to twice as long.
+/// Timeout of a request's headers and of a silent connection; up to twice as long over HTTP/2.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long requests that are in flight may take when no other has come for a while.
+/// Timeout of requests in flight after no other has come for a while.
 const CLOSING: Duration = Duration::from_secs(15 * 60);
-/// How long a new connection has at a stop to send the request for which it was made.
+/// At a stop, how long a new connection may take to send its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// The most one connection may make us buffer of what it sends, and one answer of what it does not take.
+/// Limit of buffered input per connection, and of unread output per answer.
 const BUFFER_BYTES: u32 = 64 * 1024;
-/// Requests of one connection at the same time (RFC 9113, 6.5.2 asks for no fewer than 100).
+/// Concurrent requests per connection (RFC 9113, 6.5.2 recommends at least 100).
 const CONCURRENT_STREAMS: u32 = 100;
 
-/// A listener that has its port but does not answer yet.
+/// HTTP server that is bound but does not answer yet.
 pub struct HttpServer {
     listener: TcpListener,
     silence: Duration,
     at_once: AtOnce,
 }
 
-/// Finds what a request is answered at once, before any route is looked for.
+/// Immediate answer to a request, before routing.
 type AtOnce = Box<dyn Fn(&Request<Incoming>) -> Option<Response> + Send + Sync>;
 
 impl HttpServer {
-    /// Takes the port. Port 0 takes any free one. `setting` is the one that the address comes from.
+    /// Binds the address of this setting.
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on.
+    /// If the address cannot be bound.
     pub async fn bind(setting: &str, address: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self {
             listener: listen(setting, address).await?,
@@ -66,13 +66,13 @@ impl HttpServer {
         })
     }
 
-    /// Ends connections that are silent for so long.
+    /// Sets the timeout of silent connections.
     #[must_use]
     pub fn ending_after(self, silence: Duration) -> Self {
         Self { silence, ..self }
     }
 
-    /// Answers a request by this, where it has an answer, before any route is looked for.
+    /// Sets the immediate answers, which come before routing.
     #[must_use]
     pub fn answering_at_once(
         self,
@@ -82,13 +82,13 @@ impl HttpServer {
         Self { at_once, ..self }
     }
 
-    /// The port it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Answers until the drain begins, then finishes what is in flight. What one connection does wrong ends that connection
-    /// alone. Each request finds the drain among its extensions ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes requests in flight. A connection's error ends only that
+    /// connection. Each request has the drain in its extensions ([`Drain::of`]).
     pub async fn run(mut self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
         let connections = Arc::new(Connections {
@@ -101,12 +101,12 @@ impl HttpServer {
         loop {
             let accepting = Listener::accept(&mut self.listener);
             let accepted = drain.stop().run_until_cancelled(accepting).await;
-            // Whoever has connected by then would be reset, perhaps with a form on its way.
+            // Already connected clients would be reset, perhaps while sending a form.
             let accepted = accepted.or_else(|| Listener::accept(&mut self.listener).now_or_never());
             let Some((stream, client)) = accepted else { break };
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
-                // A connection that its client broke is the client's matter.
+                // The client may break its connection.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }
@@ -118,7 +118,6 @@ impl HttpServer {
     }
 }
 
-/// What all connections of a server have in common.
 struct Connections {
     protocol: auto::Builder<TokioExecutor>,
     at_once: AtOnce,
@@ -128,9 +127,8 @@ struct Connections {
 }
 
 impl Connections {
-    /// Serves one until it ends or is silent, or the drain has finished what is in flight on it.
     async fn serve(&self, stream: TcpStream, client: SocketAddr) -> Result<(), BoxError> {
-        // Answers are small and whole: waiting to fill a packet only delays them.
+        // Answers are small and whole: Nagle's algorithm only delays them.
         stream.set_nodelay(true)?;
         let asked = AtomicUsize::new(0);
         let service = service_fn(|mut request: Request<Incoming>| {
@@ -144,7 +142,7 @@ impl Connections {
         });
         let mut connection = pin!(self.protocol.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
-            // A request that has come is answered, at a stop as well.
+            // A request that has arrived is answered even at a stop.
             biased;
             ended = connection.as_mut() => ended,
             () = self.is_over(&asked) => {
@@ -171,7 +169,6 @@ impl Connections {
     }
 }
 
-/// Both protocols, which end a connection that is silent for so long.
 fn protocol(silence: Duration) -> auto::Builder<TokioExecutor> {
     let mut protocol = auto::Builder::new(TokioExecutor::new());
     protocol

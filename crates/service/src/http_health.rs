@@ -1,4 +1,5 @@
-//! Health over HTTP, on a port of its own: a flood on the visitors' port neither hides it nor has a healthy process restarted.
+//! Health over HTTP on its own port: a flood on the visitors' port neither hides it nor restarts a healthy
+//! process.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -17,31 +18,32 @@ use crate::{
     http::HttpServer,
 };
 
-/// For an answer that is under way at the end.
+/// For answers in flight at the end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A health server that has its port but does not answer yet.
+/// Health server that is bound but does not answer yet.
 pub struct HealthServer {
     server: HttpServer,
 }
 
 impl HealthServer {
-    /// Takes the port of the setting `HEALTH_LISTEN`. Port 0 takes any free one.
+    /// Binds the address of the setting `HEALTH_LISTEN`.
     ///
     /// # Errors
     ///
-    /// If the address cannot be listened on.
+    /// If the address cannot be bound.
     pub async fn bind(address: SocketAddr) -> anyhow::Result<Self> {
         let server = HttpServer::bind("HEALTH_LISTEN", address).await?;
         Ok(Self { server })
     }
 
-    /// The port it listens on.
+    /// Its port.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` goes on. From `stop` on the process is not ready.
+    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs. After `stop` the process is not
+    /// ready.
     pub async fn run_beside(
         self,
         serving: impl Future<Output = ()>,
@@ -62,7 +64,7 @@ impl HealthServer {
     }
 }
 
-/// The body of an answer that has nothing else to say.
+/// Body of an answer with a status word only.
 pub fn status(word: &str) -> Json<Value> {
     Json(json!({ "status": word }))
 }

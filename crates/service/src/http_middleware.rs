@@ -1,7 +1,8 @@
-//! HTTP middleware of every server: request id, trace span, log line, request duration; what no handler may be asked, or do.
+//! HTTP middleware of every server: request id, trace span, log line, duration; guards against panics and
+//! ambiguous hosts.
 //!
-//! Names are those of OpenTelemetry's semantic conventions for HTTP, but for `url.path`: strangers choose paths, and would write
-//! into logs and traces by it.
+//! Names follow OpenTelemetry's HTTP conventions, without `url.path`: clients choose paths, and would write
+//! into logs and traces.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
@@ -22,7 +23,7 @@ use crate::{
 };
 
 const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
-/// Those of RFC 9110, the most frequent first.
+/// Methods of RFC 9110, most frequent first.
 static KNOWN_METHODS: [Method; 8] = [
     Method::GET,
     Method::POST,
@@ -34,17 +35,17 @@ static KNOWN_METHODS: [Method; 8] = [
     Method::TRACE,
 ];
 
-/// What came of a request, in an answer's extensions: for its log line, where the status says too little.
+/// Outcome of a request, in the answer's extensions: for the log line, if the status says too little.
 #[derive(Clone, Copy)]
 pub struct Outcome(pub &'static str);
 
-/// Gives each request an id, begins its trace, measures it, and logs it once it is answered.
+/// Gives each request an id and a span, measures it, and logs its answer.
 pub struct RequestObserver {
     duration: Histogram<f64>,
 }
 
 impl RequestObserver {
-    /// Measures by what telemetry there is at this moment.
+    /// An observer on the current meter provider.
     pub fn new() -> Self {
         let description = "How long requests took, up to the answer's head";
         let name = "http.server.request.duration";
@@ -53,7 +54,7 @@ impl RequestObserver {
         }
     }
 
-    /// The answer, which says the id that everything carries that its request causes.
+    /// Observes a request; its id is added to the answer.
     pub async fn observe(
         &self,
         mut request: Request,
@@ -62,13 +63,13 @@ impl RequestObserver {
         let route = request.extensions().get::<MatchedPath>().cloned();
         let observed = self.begin(&request, route.as_ref().map(MatchedPath::as_str));
         request.extensions_mut().insert(observed.id.clone());
-        // Large, and would be moved with all that awaits it.
+        // The future is large and would be moved with each caller's.
         let answering = Box::pin(answer(request)).instrument(observed.span.clone());
         let answer = answering.await;
         observed.answered(answer)
     }
 
-    /// The same for an answer that is kept, with the route it was read for, if there is one and the request may be answered at all
+    /// Observes a cached answer and its route. `None` without one, or if the request must be rejected
     /// ([`names_one_host`]).
     pub fn observe_kept<B>(
         &self,
@@ -82,7 +83,7 @@ impl RequestObserver {
     fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
         let id = RequestId::of_headers(request.headers());
         let method = known_method(request.method());
-        // Anybody may send a `traceparent`, and under it would decide what is recorded, and under which ids: a link must do.
+        // A link, not a parent: a client's `traceparent` would decide sampling and trace ids.
         let span = error_span!(
             parent: None,
             "request",
@@ -113,7 +114,6 @@ impl Default for RequestObserver {
     }
 }
 
-/// A request that is to be answered.
 struct Observed<'a> {
     duration: &'a Histogram<f64>,
     started: Instant,
@@ -159,13 +159,13 @@ impl Observed<'_> {
     }
 }
 
-/// A method as telemetry names it: one that is unknown is the client's own word.
+/// An unknown method is the client's own text.
 fn known_method(method: &Method) -> &'static str {
     let known = KNOWN_METHODS.iter().find(|known| *known == method);
     known.map_or("_OTHER", Method::as_str)
 }
 
-/// The answer of a router: 500 where a handler panics.
+/// Answers 500 if a handler panics.
 pub async fn guarded(request: Request, next: Next) -> Response {
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     answered.unwrap_or_else(|_| {
@@ -174,8 +174,8 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
-/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Whatever it asks for, any other is answered 400: a proxy
-/// before us may understand another host than we.
+/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Others must get 400: a proxy before us
+/// may read another host from them.
 pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (host, None) = (hosts.next(), hosts.next()) else {
@@ -189,13 +189,13 @@ pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let is_told = match (request.version(), authority, host) {
         (Version::HTTP_2, Some(authority), Some(host)) => host.eq_ignore_ascii_case(authority),
         (Version::HTTP_2, None, None) | (Version::HTTP_11, _, None) => false,
-        // Before version 2 the target's counts, and the header not at all (RFC 9112, 3.2.2).
+        // Before HTTP/2 the target's host wins over the header (RFC 9112, 3.2.2).
         _ => true,
     };
     is_told && [authority, host].into_iter().flatten().all(is_host)
 }
 
-/// Host and port, without a login; empty where the target has no authority.
+/// Host and port without a login; empty if the target has no authority.
 fn is_host(host: &[u8]) -> bool {
     let has_others = host.iter().any(|byte| b"@,".contains(byte));
     host.is_empty() || (!has_others && Authority::try_from(host).is_ok())

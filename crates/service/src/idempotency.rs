@@ -1,13 +1,13 @@
-//! Idempotency keys, by which a repeated submission is recognised.
+//! Idempotency keys, which identify duplicate submissions.
 
 use std::{fmt, str::FromStr};
 
 use uuid::Uuid;
 
-/// The HTTP header that carries a client's.
+/// HTTP header of a client's key.
 pub const HEADER: &str = "idempotency-key";
 
-/// What a key that the gateway derived begins with. No UUID does, so no header holds such a key.
+/// Prefix of keys that the gateway derives. No UUID has it, so no header can hold such a key.
 const DERIVED: &str = "content:";
 
 /// The idempotency key is not a UUID.
@@ -15,26 +15,26 @@ const DERIVED: &str = "content:";
 #[error("The Idempotency-Key must be a UUID.")]
 pub struct InvalidIdempotencyKey;
 
-/// Reads the key of a header.
+/// Parses a header's key.
 ///
 /// # Errors
 ///
-/// If it is no UUID.
+/// If it is not a UUID.
 pub fn parse(raw: &str) -> Result<Uuid, InvalidIdempotencyKey> {
     Uuid::parse_str(raw).map_err(|_| InvalidIdempotencyKey)
 }
 
-/// Idempotency key as the gateway sends it to a service.
+/// Idempotency key that the gateway sends to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdempotencyKey {
-    /// The client's, from the header.
+    /// The client's key from the header.
     Given(Uuid),
-    /// The gateway's, derived from the content, which came without one.
+    /// The gateway's key, derived from the content of a submission without one.
     Derived(Uuid),
 }
 
 impl IdempotencyKey {
-    /// What this key stands for.
+    /// Binding of this key.
     pub fn binding(self) -> KeyBinding {
         match self {
             Self::Given(key) if key.get_version_num() != 8 => KeyBinding::Unknown,
@@ -52,7 +52,7 @@ impl fmt::Display for IdempotencyKey {
     }
 }
 
-/// Without a key, the submission gets one of its own.
+/// An empty text becomes a new key.
 impl FromStr for IdempotencyKey {
     type Err = InvalidIdempotencyKey;
 
@@ -65,12 +65,13 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// What a key stands for.
+/// What a key is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBinding {
-    /// One content: its sender makes another key for any other, and says so by version 8 (RFC 9562, section 5.8).
+    /// One content: the sender makes another key for any other, shown by UUID version 8 (RFC 9562, section
+    /// 5.8).
     Content,
-    /// What its sender sends under it.
+    /// Unknown: the sender may reuse it.
     Unknown,
 }
 

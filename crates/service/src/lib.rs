@@ -1,4 +1,4 @@
-//! How every binary starts, tells how it is, and stops: settings, telemetry, health, drain.
+//! Common parts of every binary: settings, telemetry, health, drain.
 
 pub mod address_limit;
 #[cfg(feature = "jemalloc")]
@@ -30,5 +30,5 @@ pub mod trace;
 pub use error_line::error_line;
 pub use request_id::RequestId;
 
-/// The HTTP header in which a check's form carries its mark.
+/// HTTP header that marks a synthetic submission.
 pub const SYNTHETIC_MARK: &str = "synthetic-mark";

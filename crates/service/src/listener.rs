@@ -1,4 +1,4 @@
-//! Ports that a process listens on.
+//! Listening ports.
 
 use std::net::SocketAddr;
 
@@ -6,19 +6,19 @@ use anyhow::Context;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
-/// Takes a port of the setting of this name. Port 0 takes any free one.
+/// Binds the address of this setting.
 ///
 /// # Errors
 ///
-/// If the address cannot be listened on.
+/// If the address cannot be bound.
 pub(crate) async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     allow_open_files();
     let listener = TcpListener::bind(address).await;
     listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
 }
 
-/// Raises the limit of open files as far as the system lets us: many begin with 1,024, and a process that has none left can neither
-/// answer for its health nor call a service.
+/// Raises the limit of open files to the hard one. The usual 1,024 can run out, and then health checks and
+/// calls fail too.
 fn allow_open_files() {
     let limit = getrlimit(Resource::RLIMIT_NOFILE);
     let raised = limit.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));

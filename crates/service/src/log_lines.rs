@@ -1,4 +1,4 @@
-//! Log lines: each event of `tracing` as one flat JSON object, with the fields that its spans are known by.
+//! Log lines: each `tracing` event as a flat JSON object with ids of its spans.
 
 use std::{fmt::Debug, io::Write};
 
@@ -15,16 +15,14 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use crate::trace;
 
-/// Fields of a span that stand on each line within it, if its event has none of that name.
+/// Span fields on each line, unless its event has its own.
 const SPAN_FIELDS: [&str; 4] = ["attempt", "channel", "event.id", "request_id"];
 
-/// Layer that writes a line for each event.
 pub struct LogLines {
     out: NonBlocking,
 }
 
 impl LogLines {
-    /// Lines that are written there.
     pub fn to(out: NonBlocking) -> Self {
         Self { out }
     }
@@ -42,7 +40,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
         let mut line = Fields::that(|_| true);
-        // A line without its time is still a line.
+        // A line without a time is still useful.
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         line.add("timestamp", time);
         line.add("level", metadata.level().as_str());
@@ -58,20 +56,18 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
         }
         if let Ok(mut json) = serde_json::to_vec(&line) {
             json.push(b'\n');
-            // A line that finds no room is counted by the writer.
+            // The writer counts dropped lines.
             let _written = self.out.clone().write_all(&json);
         }
     }
 }
 
-/// Fields of a line or of a span, in their order.
 struct Fields {
     is_wanted: fn(&str) -> bool,
     values: Vec<(&'static str, Value)>,
 }
 
 impl Fields {
-    /// No fields yet. Others than these are left out.
     fn that(is_wanted: fn(&str) -> bool) -> Self {
         let values = Vec::new();
         Self { is_wanted, values }

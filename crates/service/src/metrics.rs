@@ -1,24 +1,23 @@
-//! Metrics: the meter, histograms and guards of every service, with units and buckets as OpenTelemetry's conventions have
-//! them.
+//! Metrics of every service, with units and buckets of OpenTelemetry's conventions.
 
 use opentelemetry::{
     KeyValue, global,
     metrics::{Counter, Histogram, Meter, UpDownCounter},
 };
 
-/// Histogram buckets of what should take well under a second (semantic conventions for HTTP metrics).
+/// Histogram buckets of operations well under a second (HTTP metric conventions).
 pub const FAST_BUCKETS_SECONDS: [f64; 14] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
-/// Histogram buckets of what takes a person's or a slow line's time.
+/// Histogram buckets of slow operations.
 pub const SLOW_BUCKETS_SECONDS: [f64; 11] = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// The meter of all that is ours.
+/// Our meter.
 pub fn meter() -> Meter {
     global::meter("site")
 }
 
-/// A counter of things of this unit.
+/// A counter with this unit.
 pub fn counter(name: &'static str, unit: &'static str, description: &'static str) -> Counter<u64> {
     meter()
         .u64_counter(name)
@@ -45,7 +44,7 @@ pub struct CounterGuard<'a> {
 }
 
 impl<'a> CounterGuard<'a> {
-    /// Counts one more under these labels.
+    /// Counts one more until dropped.
     pub fn new(counter: &'a UpDownCounter<i64>, labels: &'a [KeyValue]) -> Self {
         counter.add(1, labels);
         Self { counter, labels }

@@ -1,4 +1,4 @@
-//! The connection to the broker.
+//! Connection to the broker, NATS.
 
 use std::{error::Error as _, future::ready, path::PathBuf, sync::Arc, time::Duration};
 
@@ -13,24 +13,23 @@ use clap::Args;
 
 use crate::{error_line, nats_login::Attempts, settings::Secret, tls::CaFile};
 
-/// Older servers silently drop settings that the streams and consumers rely on.
+/// Older servers silently drop settings that streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 
-/// How long a start waits for the broker before it gives up.
+/// How long a start waits for the broker.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a stored write or a request to the broker may take.
+/// Timeout of a stored write or a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a server may take to greet us: one that stands still takes connections all the same, and others may go on.
+/// Timeout of a server's greeting: a stalled one still accepts connections while others may work.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-/// A server that answers no third ping is taken for gone. One of several is left before that, by [`crate::health`]; one that is
-/// alone and stands still for some seconds keeps its clients, and what it hands to them.
+/// A server is dropped after three missed pings. [`crate::health`] leaves one of several sooner; a single
+/// server may stall for seconds and keep its clients and their events.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a request waits for a connection that is made anew: a server that is stopped sends its clients to another one, which
-/// takes some milliseconds, and a client that was refused once asks again after that.
+/// How long a request waits for a reconnection. A stopping server's clients reconnect elsewhere in
+/// milliseconds; a rejected login is retried within this time.
 const RECONNECTING: Duration = Duration::from_secs(1);
-/// How often it is looked whether the connection stands again.
 const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Where the broker is and who we are there.
@@ -53,42 +52,41 @@ pub struct NatsSettings {
     pub nats_ca_file: Option<CaFile>,
 }
 
-/// Why there is no usable broker.
+/// The broker cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// Nobody answered in time, or the login was refused.
+    /// No answer in time, or the login was rejected.
     #[error("NATS at {url} cannot be used: {reason}")]
     Unusable {
-        /// The address from the settings.
+        /// URL from the settings.
         url: String,
-        /// What was wrong last, and the setting to look at.
+        /// Last error, and the setting to check.
         reason: String,
     },
     /// The server is too old.
     #[error("NATS at {url} is version {found}; 2.11 or newer is needed")]
     TooOld {
-        /// The address from the settings.
+        /// URL from the settings.
         url: String,
-        /// What the server said it is.
+        /// Version that the server reports.
         found: String,
     },
 }
 
-/// Connects, waiting up to 30 s for a server that is still starting, and afterwards
-/// reconnects by itself for as long as the process lives.
+/// Connects, waiting up to 30 s for a starting server; reconnects for as long as the process lives.
 ///
 /// # Errors
 ///
-/// If a setting cannot be used, or no server answered in time.
+/// If a setting is invalid, or no server answers in time.
 pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, ConnectError> {
     connect_within(STARTUP_TIMEOUT, settings, service).await
 }
 
-/// Connects like [`connect`], with a timeout of the caller's.
+/// [`connect`] with another timeout.
 ///
 /// # Errors
 ///
-/// If a setting cannot be used, or no server answered in time.
+/// If a setting is invalid, or no server answers in time.
 pub async fn connect_within(
     timeout: Duration,
     settings: &NatsSettings,
@@ -122,12 +120,12 @@ pub async fn connect_within(
     Ok(client)
 }
 
-/// Whether the connection stands at this moment.
+/// Whether the client is connected now.
 pub fn is_connected(client: &Client) -> bool {
     client.connection_state() == State::Connected
 }
 
-/// Whether the connection stands, or does again in a moment.
+/// Whether the client is connected, or reconnects within a second.
 pub async fn is_connected_soon(client: &Client) -> bool {
     let begun = tokio::time::Instant::now();
     while !is_connected(client) {
@@ -139,9 +137,8 @@ pub async fn is_connected_soon(client: &Client) -> bool {
     true
 }
 
-/// What is wrong, and where to look.
 fn reason(error: &async_nats::ConnectError, has_ca_file: bool) -> String {
-    // By itself the library says the kind, and then the cause in much the same words.
+    // The library shows its kind and then the cause in similar words.
     let cause = error.source().map(error_line);
     let cause = cause.unwrap_or_else(|| error.to_string());
     match error.kind() {
@@ -149,7 +146,7 @@ fn reason(error: &async_nats::ConnectError, has_ca_file: bool) -> String {
             "it refuses the login; see NATS_USER and NATS_PASSWORD".to_owned()
         }
         ServerParse | Dns => format!("{cause}; see NATS_URL"),
-        // Whatever is wrong with a certificate is an error of the connection's.
+        // A certificate error counts as a connection error.
         _ if has_ca_file || cause.contains("certificate") => {
             format!("{cause}; see that it runs, NATS_URL and NATS_CA_FILE")
         }
@@ -176,7 +173,7 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         None => ConnectOptions::new(),
     };
     let options = match &settings.nats_ca_file {
-        // It is read again for each connection.
+        // The client reads the file again for each connection.
         Some(file) => options
             .require_tls(true)
             .add_root_certificates(file.path().to_owned()),
@@ -207,7 +204,7 @@ fn version(raw: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// JetStream over this connection, with our timeout for every request and every acknowledgement.
+/// JetStream context with our timeout for requests and acks.
 pub fn jetstream(client: Client) -> jetstream::Context {
     ContextBuilder::new()
         .timeout(REQUEST_TIMEOUT)

@@ -1,7 +1,7 @@
-//! Attempts to connect to the broker: which server comes next, and with which password.
+//! Attempts to connect to the broker: the next server, and the password.
 //!
-//! A password that stands in a file is read again for each attempt, so a process needs no restart where it changes. The broker's
-//! servers take the new one up one after the other; until all have, the former is tried as well.
+//! A password file is read again for each attempt, so a change needs no restart. The broker's servers reload
+//! one after the other; until all have, the former password is tried too.
 
 use std::{
     fs,
@@ -15,7 +15,6 @@ use uuid::Uuid;
 
 use crate::settings::{ExposeSecret, Secret};
 
-/// A process's attempts to connect.
 pub(crate) struct Attempts {
     user: Option<String>,
     file: Option<PathBuf>,
@@ -23,14 +22,14 @@ pub(crate) struct Attempts {
 }
 
 struct State {
-    /// How many were made, from any number on, so that not all processes begin with the same server.
+    /// Begins at random, so that processes begin with different servers.
     made: usize,
     password: Option<Secret>,
     former: Option<Secret>,
 }
 
 impl Attempts {
-    /// None made yet, by this user, if any, with a password and the file in which it stands, if it does.
+    /// `file` is the source of the password, if it has one.
     pub fn new(user: Option<String>, password: Option<Secret>, file: Option<PathBuf>) -> Self {
         let state = State {
             made: usize::from(Uuid::new_v4().as_bytes()[0]),
@@ -44,9 +43,8 @@ impl Attempts {
         }
     }
 
-    /// Which of these servers to try: one after the other, and each with both passwords while there are two. By itself the client
-    /// prefers those that it never failed to connect to, and would come back to one that it leaves because that is cut off from
-    /// the others.
+    /// Next server in turn; with two passwords each server is tried with both. The client's own choice
+    /// prefers servers that never failed, and would return to a partitioned one.
     pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
@@ -61,7 +59,7 @@ impl Attempts {
         known.into_iter().nth(chosen)
     }
 
-    /// What to log in with at that server.
+    /// Login for that server.
     pub fn auth(&self) -> Auth {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let former = state.former.as_ref().filter(|_| state.made.is_multiple_of(2));
@@ -72,8 +70,8 @@ impl Attempts {
         auth
     }
 
-    /// The pause before an attempt to connect, the first of which is number 1 and waits for nothing: at a start, too, the client
-    /// asks for it. A request waits a second for a connection, which is enough for five attempts.
+    /// Pause before an attempt, from number 1, which a start also asks for. A request waits a second for a
+    /// connection: time for five attempts.
     pub fn pause_before(attempt: usize) -> Duration {
         match attempt {
             0 | 1 => Duration::ZERO,
@@ -82,7 +80,7 @@ impl Attempts {
     }
 }
 
-/// The password in a file, unless that is just being replaced.
+/// `None` while the file is being replaced.
 fn read(file: &Path) -> Option<Secret> {
     let text = Secret::from(fs::read_to_string(file).ok()?);
     let password = text.expose_secret().trim_end();
@@ -110,7 +108,7 @@ mod tests {
             .to_vec()
     }
 
-    /// Where the next attempts go, and with which password.
+    /// Servers and passwords of the next attempts.
     fn next(attempts: &Attempts, count: usize) -> Vec<(String, Option<String>)> {
         let mut made = Vec::new();
         for _ in 0..count {
@@ -150,7 +148,7 @@ mod tests {
             ["a", "b", "c"].map(attempt).concat()
         };
         assert_eq!(next(&attempts, 3), of(&["first"]));
-        // It is just being replaced.
+        // The file is being replaced.
         fs::write(&file, "")?;
         assert_eq!(next(&attempts, 3), of(&["first"]));
         fs::write(&file, "second\n")?;

@@ -1,4 +1,4 @@
-//! The `main` of every service: settings, logs, signals, and the service until it is asked to stop.
+//! The `main` of every service: settings, logs, signals, and the service until it stops.
 
 use std::{future::pending, process::ExitCode};
 
@@ -14,15 +14,13 @@ use crate::{
     tls::restart,
 };
 
-/// Threads for work on files and for names that are looked up. More of them hold memory and store no résumé sooner; and each
-/// that was ever started stays, as the work goes round.
+/// Threads for files and DNS lookups. More use memory without faster uploads, and started threads stay alive.
 const BLOCKING_THREADS: usize = 8;
-/// Of how many sockets what arrived is taken at a time. Of all at once it would all be passed on at once, and whoever works on it next
-/// would have nothing to do until then.
+/// Socket events per tick. All at once would pass on a burst, and the next stage would idle until then.
 const SOCKETS_AT_A_TIME: usize = 16;
 
-/// Runs a service on one thread, which is all that a pod is given, and on which answers that are ready together leave together
-/// (docs/decisions/0031-services-run-on-one-thread.md). One that cannot start, or ends unasked, says why in a line on stderr.
+/// Runs a service on one thread, which is a pod's share and sends answers together
+/// (docs/decisions/0031-services-run-on-one-thread.md). On failure it prints one line to stderr.
 pub fn run<S: Parser, T>(
     name: &'static str,
     telemetry: impl FnOnce(&S) -> TelemetrySettings,
@@ -66,13 +64,13 @@ fn run_with<S: Parser, T>(
             }
         };
         let served = served.await;
-        // What is sent last is sent by this thread.
+        // The last export needs this thread.
         spawn_blocking(move || drop(telemetry)).await?;
         served
     })
 }
 
-/// Stops the process where its TLS files have changed, and does not end by itself.
+/// Stops the process when its TLS files have changed; never returns.
 async fn stop_for_changed_files<S: Parser>(stop: &CancellationToken) -> anyhow::Result<()> {
     restart::is_due(|| match settings::read::<S>() {
         Err(Exit::InvalidSetting(sentence)) => Err(sentence),

@@ -1,4 +1,4 @@
-//! The id that one request keeps in every answer, log line, event and mail it causes.
+//! Id of a request, carried by every answer, log line, event and mail that it causes.
 
 use std::{fmt, sync::Arc};
 
@@ -7,12 +7,11 @@ use opentelemetry::Value;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use uuid::Uuid;
 
-/// The header that carries it.
+/// HTTP header of the id.
 pub const HEADER: HeaderName = HeaderName::from_static(NAME);
-/// The same as gRPC metadata key.
 const NAME: &str = "x-request-id";
 
-/// A UUID. Whoever sends one along may choose no words for our logs by it.
+/// A UUID, so that clients cannot write text into our logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
@@ -24,23 +23,23 @@ impl RequestId {
         Self(id.into())
     }
 
-    /// The id that came with a request, or a new one where none or no usable one did.
+    /// The request's id, or a new one if it has no usable one.
     pub fn of_headers(headers: &HeaderMap) -> Self {
         Self::accept(headers.get(HEADER).and_then(|value| value.to_str().ok()))
     }
 
-    /// The same for gRPC metadata.
+    /// The same from gRPC metadata.
     pub fn of_metadata(metadata: &MetadataMap) -> Self {
         Self::accept(metadata.get(NAME).and_then(|value| value.to_str().ok()))
     }
 
-    /// Takes an id that another party chose, or makes a new one. Proxies write it with hyphens, or without any as nginx does.
+    /// Accepts a foreign id, or makes a new one. Proxies write UUIDs with hyphens, or without as nginx does.
     pub fn accept(raw: Option<&str>) -> Self {
         let is_uuid = |id: &&str| matches!(id.len(), 32 | 36) && Uuid::try_parse(id).is_ok();
         raw.filter(is_uuid).map_or_else(Self::fresh, |id| Self(id.into()))
     }
 
-    /// Sends the id along with a gRPC call.
+    /// Adds the id to a gRPC call.
     pub fn inject(&self, metadata: &mut MetadataMap) {
         if let Ok(value) = MetadataValue::try_from(self.as_str()) {
             metadata.insert(NAME, value);

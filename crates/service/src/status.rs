@@ -1,20 +1,19 @@
-//! gRPC statuses that say more than a code: field violations and when to come back.
+//! gRPC statuses with details: field violations and retry delays.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// When a caller may try again after the broker or the store was away.
+/// Delay before a caller retries when the broker or the store is unavailable.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// The fields of a form that were refused, with a sentence each.
+/// Rejected fields of a form, with a sentence each.
 #[derive(Debug, Default)]
 pub struct Violations(BTreeMap<&'static str, String>);
 
 impl Violations {
-    /// Keeps the value, or notes what is wrong with the field and goes on, so that a
-    /// visitor sees every mistake at once.
+    /// Returns the value, or records the violation, so that a visitor sees every mistake at once.
     pub fn check<T>(&mut self, field: &'static str, parsed: Result<T, impl ToString>) -> Option<T> {
         parsed
             .map_err(|sentence| self.0.insert(field, sentence.to_string()))
@@ -42,7 +41,7 @@ pub fn unavailable(what: &str) -> Status {
     Status::with_error_details(Code::Unavailable, what, details)
 }
 
-/// The field violations of an `INVALID_ARGUMENT` status.
+/// Field violations of an `INVALID_ARGUMENT` status.
 pub fn violations(status: &Status) -> BTreeMap<String, String> {
     status
         .get_details_bad_request()
@@ -53,7 +52,7 @@ pub fn violations(status: &Status) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// When to come back, as the callee said or else by default.
+/// Retry delay from the status, or the default.
 pub fn retry_after(status: &Status) -> Duration {
     status
         .get_details_retry_info()

@@ -1,4 +1,4 @@
-//! Logs as JSON lines on stdout; traces, metrics and logs by OTLP where an endpoint is set.
+//! Logs as JSON lines on stdout; traces, metrics and logs by OTLP if an endpoint is set.
 
 use std::{
     io::{self, BufWriter, Stdout, Write, stdout},
@@ -35,15 +35,13 @@ use crate::{
     tls::{self, CaFile},
 };
 
-/// Whose words go to stdout alone: these parts do the export, so what they say of one would cause the next.
+/// Crates of the export, logged to stdout only: exporting their logs would cause more of them.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
-/// How long a connection to the endpoint may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How many lines may wait for stdout.
 const QUEUED_LINES: usize = 4096;
-/// What is logged within such a time is written at once, instead of waking the thread for each line.
+/// Lines within this time are written at once: waking the thread for each costs more.
 const GATHERING_TIME: Duration = Duration::from_millis(10);
-/// How long after a service was built its metrics are first exported: its tasks have begun by then.
+/// Delay of the first metrics after a service is built: its tasks have begun by then.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
 /// What is logged and where telemetry goes.
@@ -63,15 +61,14 @@ pub struct TelemetrySettings {
     pub trace_share: f64,
 }
 
-/// Sends and writes what is still buffered when it is dropped.
+/// Telemetry of the process; flushes its buffers when dropped.
 #[must_use]
 pub struct Telemetry {
     export: Option<Export>,
-    /// The last lines are those of the export's end.
+    /// Dropped last, as the export logs at its end.
     _lines: WorkerGuard,
 }
 
-/// What goes to the collector.
 struct Export {
     traces: SdkTracerProvider,
     metrics: SdkMeterProvider,
@@ -80,12 +77,11 @@ struct Export {
     first_metrics: JoinSet<()>,
 }
 
-/// Starts logging and, where an endpoint is set, the export. Call once per process,
-/// inside the runtime.
+/// Starts logging and, if an endpoint is set, the export. Call it once per process, inside the runtime.
 ///
 /// # Errors
 ///
-/// If `LOG` or the export's settings are wrong.
+/// If `LOG` or the export's settings are invalid.
 pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Result<Telemetry> {
     let filter = EnvFilter::try_new(&settings.log)
         .with_context(|| format!("The setting LOG is wrong: \"{}\"", settings.log))?;
@@ -128,7 +124,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     })
 }
 
-/// stdout, to which what was logged meanwhile goes in few large writes.
+/// stdout, written in few large writes.
 struct Gathered(BufWriter<Stdout>);
 
 impl Write for Gathered {
@@ -136,7 +132,7 @@ impl Write for Gathered {
         self.0.write(line)
     }
 
-    /// Called once no more lines are waiting.
+    /// Called when the queue is empty.
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()?;
         thread::park_timeout(GATHERING_TIME);
@@ -153,7 +149,7 @@ fn register_dropped_lines(lines: ErrorCounter) {
         .build();
 }
 
-/// The collector; nothing is connected yet.
+/// Connects lazily.
 fn collector(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Endpoint> {
     let endpoint = tls::endpoint(uri, authorities.map(tls::trusting)).map_err(|reason| {
         anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{uri}\": {reason}")
@@ -171,7 +167,7 @@ impl Export {
             .with_tonic()
             .with_channel(channel.clone());
         let logs = LogExporter::builder().with_tonic().with_channel(channel);
-        // A parent is always one of ours: what comes from outside begins a trace.
+        // A parent span is always ours.
         let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(settings.trace_share)));
         Ok(Self {
             traces: SdkTracerProvider::builder()
@@ -194,8 +190,8 @@ impl Export {
 }
 
 impl Telemetry {
-    /// Exports the metrics once, a moment from now: alerts count from none, and the first regular export may be
-    /// a minute away. Call it when the service is built.
+    /// Exports the metrics once, soon after the start: alerts need the zeros, and the regular export may take
+    /// a minute. Call it when the service is built.
     pub fn schedule_first_export(&mut self) {
         let Some(export) = &mut self.export else {
             return;
@@ -203,7 +199,7 @@ impl Telemetry {
         let (metrics, collector) = (export.metrics.clone(), export.collector.clone());
         export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
-            // The exporters log no cause.
+            // The exporters do not log the cause.
             if let Err(error) = collector.connect().await {
                 let error = error_line(&error);
                 tracing::warn!(
@@ -212,7 +208,7 @@ impl Telemetry {
                 );
                 return;
             }
-            // It waits for the collector.
+            // It blocks on the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {
                 tracing::warn!(%error, "the first metrics could not be exported");

@@ -1,6 +1,6 @@
-//! Trace context across HTTP, gRPC and NATS (W3C Trace Context), and what spans have in common.
+//! Trace context across HTTP, gRPC and NATS (W3C Trace Context).
 //!
-//! Spans are `error_span!` or `#[instrument(level = "error")]`, so that `LOG` does not switch them off.
+//! Spans use level `error`, so that `LOG` does not switch them off.
 
 use std::collections::HashMap;
 
@@ -14,26 +14,26 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// The header that carries the trace.
+/// HTTP header of the trace context.
 pub const TRACEPARENT: &str = "traceparent";
 const HEADER: HeaderName = HeaderName::from_static(TRACEPARENT);
 
-/// Makes a new span the child of the one that a message's `traceparent` names.
+/// Makes a span the child of the one in `traceparent`.
 pub fn continue_from(span: &Span, traceparent: Option<&str>) {
     if let Some(traceparent) = traceparent {
-        // Without a layer for traces there is nothing to continue.
+        // It fails only without a layer for traces.
         let _continued = span.set_parent(context_of(traceparent));
     }
 }
 
-/// Links a span to the one that a `traceparent` names.
+/// Links a span to the one in `traceparent`.
 pub fn link_to(span: &Span, traceparent: Option<&str>) {
     if let Some(traceparent) = traceparent {
         span.add_link(span_context(&context_of(traceparent)));
     }
 }
 
-/// Says that a span's step failed. The span declares `otel.status_code`.
+/// Marks a span as failed; it must declare `otel.status_code`.
 pub fn fail(span: &Span) {
     span.record("otel.status_code", "error");
 }
@@ -45,19 +45,18 @@ pub fn traceparent() -> Option<String> {
     carrier.remove(TRACEPARENT)
 }
 
-/// Sends the current span's trace along in a request's headers.
+/// Adds the current `traceparent` to a request's headers.
 pub fn inject(headers: &mut HeaderMap) {
     if let Some(value) = traceparent().and_then(|value| HeaderValue::try_from(value).ok()) {
         headers.insert(HEADER, value);
     }
 }
 
-/// The `traceparent` among these headers.
+/// `traceparent` of these headers.
 pub fn traceparent_in(headers: &HeaderMap) -> Option<&str> {
     headers.get(HEADER).and_then(|value| value.to_str().ok())
 }
 
-/// The current trace's id.
 pub(crate) fn current_id() -> Option<String> {
     let id = Context::map_current(span_context).trace_id();
     (id != TraceId::INVALID).then(|| id.to_string())
@@ -67,7 +66,7 @@ fn span_context(context: &Context) -> SpanContext {
     context.span().span_context().clone()
 }
 
-/// An empty one, if it is no `traceparent`.
+/// An empty context for an invalid `traceparent`.
 fn context_of(traceparent: &str) -> Context {
     let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
     TraceContextPropagator::new().extract_with_context(&Context::new(), &carrier)

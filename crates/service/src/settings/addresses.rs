@@ -1,6 +1,7 @@
-//! Addresses among the settings, which are no secrets and must hold none.
+//! Check of addresses, which must not hold secrets.
 
-/// Whether one of these addresses, divided by commas, is written as `scheme://user:password@host`, or so without the scheme.
+/// Whether one of these comma-separated addresses has a login: `user:password@host`, with or without a
+/// scheme.
 pub fn has_login(value: &str) -> bool {
     value.split(',').any(|address| {
         let (scheme, rest) = address.split_once("://").unzip();

@@ -1,4 +1,4 @@
-//! What is said of a setting that is missing or wrong: one sentence, with the value only where that may be shown.
+//! Message for a missing or invalid setting: one sentence, with the value only if it is safe to show.
 
 use clap::{
     Command,
@@ -7,7 +7,7 @@ use clap::{
 
 use super::{addresses::has_login, exit::Exit, secrets};
 
-/// The one sentence for what is wrong with the settings, or the help that was asked for.
+/// The sentence for invalid settings, or the requested help.
 pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> String) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => name(taker, text),
@@ -47,7 +47,7 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
     Exit::InvalidSetting(sentence)
 }
 
-/// How people know a setting: a secret by its variable, as it has no flag.
+/// A secret is named by its variable, as it has no public flag.
 fn name(taker: &Command, setting: &str) -> String {
     let flag = setting.split([' ', '=']).next();
     secrets::of(taker)

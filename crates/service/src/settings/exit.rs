@@ -1,18 +1,18 @@
-//! How a program ends that does not start.
+//! Exit of a program that does not start.
 
 use std::process::ExitCode;
 
-/// Exit of the program instead of its start: its help, or an invalid setting.
+/// Why the program exits instead of starting: help, or an invalid setting.
 #[derive(Debug)]
 pub enum Exit {
-    /// `--help` or `--version` was asked for: the text to print.
+    /// Text for `--help` or `--version`.
     Help(String),
-    /// A setting is missing or wrong: the sentence that names it.
+    /// A sentence that names the missing or invalid setting.
     InvalidSetting(String),
 }
 
 impl Exit {
-    /// Prints what there is to say and gives the exit code: 0, or 2 for a wrong setting.
+    /// Prints the text and returns the exit code: 0, or 2 for an invalid setting.
     #[expect(clippy::print_stdout, reason = "--help and --version go to stdout")]
     pub fn report(self) -> ExitCode {
         match self {

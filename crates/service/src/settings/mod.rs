@@ -1,9 +1,8 @@
 //! Settings from flags and environment variables, secrets from variables and files.
 //!
-//! Each binary has one `clap` struct. An argument that hides its value
-//! (`hide_env_values = true`) is a secret: for it the variable `<NAME>_FILE` may name a
-//! file that holds the value, and an argument is refused. A missing or wrong setting ends the start with one
-//! sentence that names it.
+//! Each binary has one `clap` struct. An argument with `hide_env_values = true` is a secret: `<NAME>_FILE`
+//! may name its file, and an argument is rejected. A missing or invalid setting ends the start with one
+//! sentence.
 
 mod addresses;
 mod complaint;
@@ -23,17 +22,17 @@ pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
 
-/// Parses a whole number of seconds in this range, and no more than can be added to any point in time.
+/// Parser of whole seconds in this range, limited to what a point in time can add.
 pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Duration> {
     let seconds = u64::value_parser().range(..=u64::from(u32::MAX)).range(range);
     seconds.map(Duration::from_secs)
 }
 
-/// Reads the program's own flags and environment. From then on the process leaves no core dump, in which its secrets would lie.
+/// Reads the program's flags and environment, and forbids core dumps, which would hold its secrets.
 ///
 /// # Errors
 ///
-/// If a setting is missing or wrong, with the sentence to print; also for `--help` and `--version`.
+/// If a setting is missing or invalid, with the sentence to print; also for `--help` and `--version`.
 pub fn read<S: Parser>() -> Result<S, Exit> {
     let env = |name: &str| env::var(name).ok();
     let forbidden = core_dumps::forbid(&env);
@@ -41,7 +40,7 @@ pub fn read<S: Parser>() -> Result<S, Exit> {
     read_from(env::args_os().collect(), env)
 }
 
-/// The same of these arguments and variables; variables of settings that are no file's are the process's own.
+/// Reads these arguments and secret files. Other variables come from the process's environment.
 ///
 /// # Errors
 ///
@@ -55,13 +54,13 @@ pub fn read_from<S: Parser>(
     let taker = chosen(&command, &args);
     let asked = args.clone();
     let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
-    // What is wrong with the arguments themselves is said before a secret is among them, which the sentence might show.
+    // Errors in the arguments come first, before a sentence could show a secret.
     if let Err(error) = command.clone().try_get_matches_from(&args)
         && error.kind() != ErrorKind::MissingRequiredArgument
     {
         return Err(explain(&error));
     }
-    // Behind what ends the flags it would be a plain argument, which is shown where it is wrong.
+    // After `--` it would be a positional argument, which errors show.
     let end_of_flags = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     for secret in secrets::of(taker) {
         if let Some(flag) = secrets::from_file(secret, &env)? {
@@ -74,7 +73,7 @@ pub fn read_from<S: Parser>(
     S::from_arg_matches(&matches).map_err(|error| explain(&error))
 }
 
-/// The subcommand that the arguments name, where there are subcommands, however deep.
+/// The innermost subcommand of the arguments.
 fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     let mut chosen = command;
     let named = command.clone().ignore_errors(true).try_get_matches_from(args);
@@ -86,12 +85,11 @@ fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     chosen
 }
 
-/// The program's command as people are told of it: its secrets in a section of their own, without flags.
+/// The command for its help: secrets in their own section, without flags.
 pub fn described<S: Parser>() -> Command {
     secrets::without_flags(S::command())
 }
 
-/// What these arguments ask to be told.
 fn help<S: Parser>(asked: &[OsString]) -> String {
     let told = described::<S>().try_get_matches_from(asked);
     told.err()
@@ -99,7 +97,7 @@ fn help<S: Parser>(asked: &[OsString]) -> String {
         .unwrap_or_default()
 }
 
-/// Refuses a login in an address: addresses are no secrets, and stand in logs, spans and complaints.
+/// Rejects a login in an address: logs, spans and errors show addresses.
 fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
     let mut matches = matches;
     while let Some((_, below)) = matches.subcommand() {
@@ -150,7 +148,6 @@ mod tests {
         Ok(raw.into())
     }
 
-    /// A key in a file, as a setting takes it.
     fn file_of(key: &str) -> std::io::Result<(tempfile::NamedTempFile, String)> {
         let mut file = tempfile::NamedTempFile::new()?;
         writeln!(file, "{key}")?;

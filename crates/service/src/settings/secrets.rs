@@ -1,7 +1,7 @@
-//! Secrets among the settings: given as a variable or in a file, never as an argument, which every user of the machine
-//! can read (`ps`) and shells keep.
+//! Secrets come from variables or files, never from arguments: every user can read those (`ps`), and shells
+//! store them.
 //!
-//! `clap` knows each by a flag all the same: by it what stands in a file gets in, and tests say what they want.
+//! `clap` still has a flag for each: files are passed on by it, and tests use it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::exit::Exit;
 
-/// The secrets that a command takes itself.
+/// Secrets of a command.
 pub fn of(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|arg| is_secret(arg))
 }
@@ -24,23 +24,23 @@ pub fn is_secret(arg: &Arg) -> bool {
     arg.is_hide_env_values_set()
 }
 
-/// The variable that a secret is given by.
+/// Environment variable of a secret.
 pub fn variable_of(arg: &Arg) -> String {
     arg.get_env()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()
 }
 
-/// The flag that only `clap` knows a secret by.
+/// Internal flag of a secret.
 pub fn flag_of(arg: &Arg) -> String {
     format!("--{}", arg.get_long().unwrap_or_default())
 }
 
-/// Refuses arguments that hold a secret.
+/// Rejects secrets among the arguments.
 ///
 /// # Errors
 ///
-/// If there is one, with the sentence that says how to give it.
+/// A sentence on how to set the secret.
 pub fn refuse_arguments(command: &Command, args: &[OsString]) -> Result<(), Exit> {
     let given = of(command).find(|secret| {
         let flag = flag_of(secret);
@@ -63,11 +63,11 @@ fn is_flag(arg: &OsStr, flag: &str) -> bool {
     rest.is_some_and(|rest| matches!(rest, [] | [b'=', ..]))
 }
 
-/// The flag with what stands in the file that `<NAME>_FILE` names, where it names one.
+/// The flag with the content of the `<NAME>_FILE` file, if set.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or the variable is set as well.
+/// If the file cannot be read, or the variable is also set.
 pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = variable_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
@@ -86,7 +86,7 @@ pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<
     ))
 }
 
-/// The command as its help tells of it: its secrets in a section of their own, without flags.
+/// The command for its help: secrets in their own section, without flags.
 pub fn without_flags(command: Command) -> Command {
     let section = section(&command);
     let command = command.mut_subcommands(without_flags).mut_args(|arg| {

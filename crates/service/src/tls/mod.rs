@@ -1,5 +1,4 @@
-//! TLS with certificates and authorities of our own. Files are read at the start; where they change, [`restart`] has the process
-//! started again.
+//! TLS with our own certificates and authorities. Files are read at the start; [`restart`] handles changes.
 
 mod pem;
 pub mod restart;
@@ -14,9 +13,8 @@ use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity, ServerT
 pub use self::pem::{CaFile, public_client_config};
 use crate::settings::{ExposeSecret, Secret};
 
-/// How long the other side may take over its part of a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// What is wrong with files that hold what they should.
+/// Error for valid files that do not match.
 pub(crate) const MISMATCH: &str = "the key in GRPC_KEY_FILE must be that of GRPC_CERTIFICATE_FILE";
 
 /// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is in clear.
@@ -35,7 +33,7 @@ pub struct GrpcTlsSettings {
 }
 
 impl GrpcTlsSettings {
-    /// What a service needs to be spoken to; none where gRPC is in clear.
+    /// Configuration of a service; `None` without TLS.
     pub fn server(&self) -> Option<ServerTlsConfig> {
         let server = ServerTlsConfig::new()
             .identity(self.identity()?)
@@ -43,7 +41,7 @@ impl GrpcTlsSettings {
         Some(server.timeout(HANDSHAKE_TIMEOUT))
     }
 
-    /// What the gateway needs to speak to a service; none where gRPC is in clear.
+    /// Configuration of the gateway as a client; `None` without TLS.
     pub fn client(&self) -> Option<ClientTlsConfig> {
         Some(trusting(self.grpc_ca_file.as_ref()?).identity(self.identity()?))
     }
@@ -54,20 +52,20 @@ impl GrpcTlsSettings {
     }
 }
 
-/// What a client needs that trusts these authorities alone, and has no certificate itself.
+/// Configuration of a client that trusts only these authorities and has no certificate.
 pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
     ClientTlsConfig::new()
         .ca_certificate(Certificate::from_pem(authorities.pem()))
-        // A proxy before the server may negotiate no protocol (ALPN).
+        // A proxy may not negotiate a protocol (ALPN).
         .assume_http2(true)
         .timeout(HANDSHAKE_TIMEOUT)
 }
 
-/// The gRPC server at this address, by TLS where there are authorities to trust.
+/// Endpoint of a gRPC server, with TLS if configured.
 ///
 /// # Errors
 ///
-/// If the address and TLS do not go together, or certificate and key: why.
+/// If the scheme does not match the TLS setting, or the key its certificate.
 pub fn endpoint(uri: &Uri, tls: Option<ClientTlsConfig>) -> anyhow::Result<Endpoint> {
     let endpoint = Endpoint::from(uri.clone());
     match (uri.scheme_str(), tls) {

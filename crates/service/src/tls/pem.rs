@@ -1,4 +1,4 @@
-//! Files of certificates and keys, in PEM.
+//! Certificates and keys in PEM files.
 
 use std::{
     collections::BTreeMap,
@@ -16,10 +16,10 @@ use tonic::transport::Certificate;
 
 use crate::settings::Secret;
 
-/// The files that this process has read, and what they held.
+/// Files that this process has read, with their content.
 static READ: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
-/// A file of authorities, and what it held when it was read.
+/// A file of authorities, with its content.
 #[derive(Debug, Clone)]
 pub struct CaFile {
     path: PathBuf,
@@ -28,11 +28,11 @@ pub struct CaFile {
 }
 
 impl CaFile {
-    /// Reads it.
+    /// Reads the file.
     ///
     /// # Errors
     ///
-    /// If it cannot be used: why.
+    /// If it is invalid.
     pub fn parse(path: &str) -> Result<Self, String> {
         let pem = read(path)?;
         let mut roots = RootCertStore::empty();
@@ -44,25 +44,25 @@ impl CaFile {
         Ok(Self { path, pem, roots })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its authorities, as PEM.
+    /// Its content.
     pub fn pem(&self) -> &[u8] {
         &self.pem
     }
 }
 
-/// A client of whoever is known by the system's authorities, or by those of this file.
+/// TLS client that trusts the system's authorities and those of this file.
 ///
 /// # Errors
 ///
-/// If there are none at all.
+/// If there are no authorities.
 pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientConfig> {
     let mut roots = further.map_or_else(RootCertStore::empty, |file| file.roots.clone());
-    // What cannot be read of the system's is missed where it is needed.
+    // Unreadable system certificates are skipped.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     ensure!(
         !roots.is_empty(),
@@ -77,7 +77,7 @@ pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientCo
 ///
 /// # Errors
 ///
-/// If the file cannot be used: why.
+/// If the file is invalid.
 pub fn certificate(path: &str) -> Result<Certificate, String> {
     let pem = read(path)?;
     certificates(&pem)?;
@@ -88,17 +88,17 @@ pub fn certificate(path: &str) -> Result<Certificate, String> {
 ///
 /// # Errors
 ///
-/// If the file cannot be used: why.
+/// If the file is invalid.
 pub fn key(path: &str) -> Result<Secret, String> {
     let pem = read(path)?;
     PrivateKeyDer::from_pem_slice(&pem).map_err(|_| "it holds no private key as PEM")?;
     Ok(String::from_utf8_lossy(&pem).into_owned().into())
 }
 
-/// Whether a file holds something else than when it was read last.
+/// Whether a file has changed since it was read.
 pub fn have_changed() -> bool {
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    // A file that is just being replaced cannot be read.
+    // A file that is being replaced may be unreadable.
     read.iter()
         .any(|(path, former)| fs::read(path).is_ok_and(|pem| pem != *former))
 }

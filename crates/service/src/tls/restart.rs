@@ -1,5 +1,5 @@
-//! Restart for changed TLS files: a process reads them at its start, so it stops once they have changed, and its supervisor starts it
-//! again. The copies of a service, whose files change at the same time, do so one after the other, as each waits for a random time.
+//! Restart for changed TLS files: the process stops, and its supervisor starts it with the new ones. Replicas
+//! see changes together, so each waits for a random time.
 
 use std::{env, time::Duration};
 
@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 use super::pem;
 
-/// Seconds within which a process stops whose files have changed.
+/// Maximum of the random delay, in seconds.
 const WITHIN: &str = "TLS_RESTART_SECONDS";
 const DEFAULT_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Waits until TLS files that this process has read are others, and then for a random time. Where `read_again` says that a setting is
-/// wrong by then, the process goes on with what it has.
+/// Waits until TLS files have changed, and then for a random time. If `read_again` fails, the process keeps
+/// the old ones.
 pub async fn is_due(read_again: impl Fn() -> Result<(), String>) {
     let within = env::var(WITHIN).ok().and_then(|seconds| seconds.parse().ok());
     let within = within.map_or(DEFAULT_WITHIN, Duration::from_secs);
