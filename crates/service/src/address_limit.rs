@@ -1,8 +1,8 @@
-//! Visitors as limits by address count them.
+//! Visitors for limits by address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// One visitor's network: an IPv4 address, or the IPv6 /64 that a customer gets.
+/// A visitor's network: an IPv4 address, or a customer's /64 of IPv6.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

@@ -5,14 +5,9 @@ use nix::sys::{
     resource::{Resource, setrlimit},
 };
 
-/// `true` lets debuggers and profilers of the same user attach; core dumps stay off.
+/// `true` lets debuggers and profilers of the same user attach.
 const DEBUGGABLE: &str = "DEBUGGABLE";
 
-/// Forbids core dumps, and access by other processes of the user.
-///
-/// # Errors
-///
-/// If the system refuses.
 pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {
     setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
     if env(DEBUGGABLE).as_deref() == Some("true") {

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use futures_util::{FutureExt, future::BoxFuture};
 use tokio_util::task::TaskTracker;
 
-/// Spawns each call on this tracker; for tower's `MapFuture` layer.
+/// Spawns each call on this tracker, for tower's `MapFuture` layer.
 pub fn detached<F>(calls: &TaskTracker) -> impl Fn(F) -> BoxFuture<'static, F::Output> + Clone + use<F>
 where
     F: Future<Output: Send> + Send + 'static,
@@ -16,7 +16,7 @@ where
     let calls = calls.clone();
     move |call| {
         let call = calls.spawn(call);
-        // The task is never aborted, so the error is a panic.
+        // Never aborted, so the error is a panic.
         call.map(|ended| ended.unwrap_or_else(|error| resume_unwind(error.into_panic())))
             .boxed()
     }

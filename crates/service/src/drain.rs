@@ -30,7 +30,6 @@ pub struct DrainSettings {
     pub grace: Duration,
 }
 
-/// Timeout for a task that has nothing to finish.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A token that is cancelled by SIGTERM or Ctrl-C.
@@ -63,7 +62,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// A drain that begins with `stop` and takes at most `grace` (setting `GRACE_SECONDS`).
+    /// A drain that `stop` begins and `grace` limits.
     pub fn new(stop: CancellationToken, grace: Duration) -> Self {
         Self {
             stop,
@@ -72,7 +71,7 @@ impl Drain {
         }
     }
 
-    /// Drain from a request's extensions, where its server put it.
+    /// The drain that a server put into its request.
     pub fn of(extensions: &Extensions) -> Self {
         let drain = extensions.get().cloned();
         drain.unwrap_or_else(|| Self::new(CancellationToken::new(), Duration::ZERO))
@@ -90,7 +89,7 @@ impl Drain {
         sleep_until(stopped + self.grace.saturating_sub(time)).await;
     }
 
-    /// Runs `work` to its end, or until the grace period ends.
+    /// Runs `work`, at most until the grace period ends.
     pub async fn within_grace<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             done = work => Some(done),
@@ -102,7 +101,7 @@ impl Drain {
     }
 }
 
-/// Joins a task that was asked to stop and has nothing to finish.
+/// Joins a stopped task that has nothing to finish.
 pub async fn join(name: &str, task: tokio::task::JoinHandle<()>) {
     if timeout(JOIN_TIMEOUT, task).await.is_err() {
         tracing::warn!(task = name, "a task did not end in time");

@@ -2,8 +2,7 @@
 
 use std::error::Error;
 
-/// An error and its causes in one line. Many libraries repeat a cause in the error's text, which is shown
-/// once.
+/// An error and its causes, each once: many libraries repeat a cause in the error's text.
 pub fn error_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);

@@ -1,4 +1,4 @@
-//! gRPC server with health, reflection, tracing and drain, the same for every service.
+//! gRPC server with health, reflection, tracing and drain.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -29,15 +29,14 @@ use crate::{
 
 /// Flow control window of a stream: the buffer for one slow reader.
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// Window of a connection: wide, as all of the gateway's calls share one.
+/// Wide, as all of the gateway's calls share a connection.
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
-/// Limit of calls cancelled before this server sees them, which a stalled server may have from all visitors.
-/// Above it, h2 ends the connection with all its calls (default 20, against abuse).
+/// Calls that may be cancelled before a stalled server sees them. Above the limit, h2 ends the connection
+/// with all its calls (default 20, against abuse).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
-/// Connections end after this time, so that callers behind a load balancer reach new pods. Calls in flight
-/// finish.
+/// Lets callers behind a load balancer reach new pods. Calls in flight finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// How a service is spoken to that the gateway calls.
@@ -113,8 +112,8 @@ impl GrpcServer {
         self.routes.clone()
     }
 
-    /// Serves until the drain begins, then finishes calls in flight. Each call has the drain in its
-    /// extensions ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes calls in flight. Calls get the drain as an extension
+    /// ([`Drain::of`]).
     ///
     /// # Errors
     ///

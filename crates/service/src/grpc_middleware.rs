@@ -23,14 +23,14 @@ fn called(path: &str) -> (&str, &str) {
     path.split_once('/').unwrap_or((path, ""))
 }
 
-/// Status of a unary call. An error without a body is in the headers.
+/// An error without a body is in the headers.
 fn code(headers: &HeaderMap) -> Code {
     headers
         .get("grpc-status")
         .map_or(Code::Ok, |status| Code::from_bytes(status.as_bytes()))
 }
 
-/// gRPC middleware that traces each call: the server's span is a child of the client's.
+/// Middleware that traces calls: the server's span is a child of the client's.
 #[derive(Debug, Clone)]
 pub struct GrpcTracing<S> {
     inner: S,
@@ -50,7 +50,7 @@ impl<S> GrpcTracing<S> {
         Self { inner, side }
     }
 
-    /// Middleware over a server's services, on the current meter provider.
+    /// Middleware over a server's services.
     pub fn of_server(inner: S) -> Self {
         let duration = metrics::meter()
             .f64_histogram("rpc.server.duration")

@@ -19,16 +19,14 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{drain::CancellationToken, nats};
 
-/// Service name of liveness probes: SERVING while the process answers. It ignores dependencies, as a restart
-/// fixes none.
+/// Service name for liveness probes: SERVING while the process answers. A restart fixes no dependency.
 pub const LIVE: &str = "live";
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Failed probes in a row before it tries another server of a cluster.
+/// Failed probes in a row before another server of a cluster is tried.
 const PROBES_PER_SERVER: u32 = 2;
-/// Replicas report to their leader every second. A leader that hears none this long still claims to lead but
-/// stores nothing.
+/// Replicas report every second. A leader that hears none this long still claims to lead but stores nothing.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
 
 /// Dependency that a service cannot work without.
@@ -52,8 +50,8 @@ impl Dependency {
         }
     }
 
-    /// A JetStream stream, which needs a leader with a majority. If a server of a cluster fails to confirm
-    /// that, the client moves to another.
+    /// A JetStream stream, which needs a leader with a majority. If a server of a cluster denies it, the
+    /// client moves to another.
     pub fn stream(client: Client, stream: &str) -> Self {
         Self::backed_by(client, stream.to_owned())
     }
@@ -99,8 +97,7 @@ async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     }
 }
 
-/// Leaves a server of a cluster after several failed probes. A partitioned server still answers pings, so the
-/// client would stay.
+/// A partitioned server still answers pings, so the client would stay.
 async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
     let server = client.server_info();
     let may_leave = !is_well && server.cluster.is_some() && nats::is_connected(client);
@@ -126,8 +123,8 @@ fn is_leader_alone(cluster: &ClusterInfo) -> bool {
     2 * heard <= 1 + cluster.replicas.len()
 }
 
-/// Health of a server's services: the overall one (empty name, for probes and the gateway) and each named one
-/// report the same.
+/// Health of a server's services: the empty name (for probes and the gateway) and each named one report the
+/// same.
 pub struct HealthStatus {
     reporter: HealthReporter,
     names: &'static [&'static str],
@@ -149,7 +146,7 @@ impl HealthStatus {
     }
 }
 
-/// Health-check loop: probes every dependency once a second and reports the result, until `stop`.
+/// Probes every dependency once a second and reports the result, until `stop`.
 pub async fn watch(health: HealthStatus, dependencies: Vec<Dependency>, stop: CancellationToken) {
     let mut missing = Some(String::new());
     loop {

@@ -1,5 +1,5 @@
-//! HTTP/1.1 and HTTP/2 server behind a proxy. It ends silent connections and drains busy ones at a stop. The
-//! proxy handles slow readers, floods and the number of connections.
+//! HTTP/1.1 and HTTP/2 server. It ends silent connections and drains busy ones at a stop. The proxy before it
+//! handles slow readers, floods and the number of connections.
 
 use std::{
     convert::Infallible,
@@ -30,14 +30,14 @@ use tower::{BoxError, ServiceExt};
 
 use crate::{drain::Drain, listener::listen};
 
-/// Timeout of a request's headers and of a silent connection; up to twice as long over HTTP/2.
+/// Timeout of headers and of a silent connection; up to twice as long over HTTP/2.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Timeout of requests in flight after no other has come for a while.
+/// Timeout of requests in flight on a connection without new ones.
 const CLOSING: Duration = Duration::from_secs(15 * 60);
-/// At a stop, how long a new connection may take to send its first request.
+/// Timeout of a new connection's first request at a stop.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// Limit of buffered input per connection, and of unread output per answer.
+/// Buffer per connection for input, and per answer for unread output.
 const BUFFER_BYTES: u32 = 64 * 1024;
 /// Concurrent requests per connection (RFC 9113, 6.5.2 recommends at least 100).
 const CONCURRENT_STREAMS: u32 = 100;
@@ -49,7 +49,7 @@ pub struct HttpServer {
     at_once: AtOnce,
 }
 
-/// Immediate answer to a request, before routing.
+/// Immediate answer, before routing.
 type AtOnce = Box<dyn Fn(&Request<Incoming>) -> Option<Response> + Send + Sync>;
 
 impl HttpServer {
@@ -72,7 +72,7 @@ impl HttpServer {
         Self { silence, ..self }
     }
 
-    /// Sets the immediate answers, which come before routing.
+    /// Sets immediate answers, which come before routing.
     #[must_use]
     pub fn answering_at_once(
         self,
@@ -87,8 +87,8 @@ impl HttpServer {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Serves until the drain begins, then finishes requests in flight. A connection's error ends only that
-    /// connection. Each request has the drain in its extensions ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes requests in flight. An error ends only its connection.
+    /// Requests get the drain as an extension ([`Drain::of`]).
     pub async fn run(mut self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
         let connections = Arc::new(Connections {
@@ -101,12 +101,12 @@ impl HttpServer {
         loop {
             let accepting = Listener::accept(&mut self.listener);
             let accepted = drain.stop().run_until_cancelled(accepting).await;
-            // Already connected clients would be reset, perhaps while sending a form.
+            // Connected clients would be reset, perhaps while sending a form.
             let accepted = accepted.or_else(|| Listener::accept(&mut self.listener).now_or_never());
             let Some((stream, client)) = accepted else { break };
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
-                // The client may break its connection.
+                // Clients may break connections.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }

@@ -18,7 +18,6 @@ use crate::{
     http::HttpServer,
 };
 
-/// For answers in flight at the end.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Health server that is bound but does not answer yet.
@@ -42,8 +41,7 @@ impl HealthServer {
         self.server.port()
     }
 
-    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs. After `stop` the process is not
-    /// ready.
+    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs. A stop makes it unready.
     pub async fn run_beside(
         self,
         serving: impl Future<Output = ()>,
@@ -64,7 +62,7 @@ impl HealthServer {
     }
 }
 
-/// Body of an answer with a status word only.
+/// JSON body of a status.
 pub fn status(word: &str) -> Json<Value> {
     Json(json!({ "status": word }))
 }

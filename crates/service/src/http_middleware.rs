@@ -1,8 +1,8 @@
-//! HTTP middleware of every server: request id, trace span, log line, duration; guards against panics and
-//! ambiguous hosts.
+//! HTTP middleware of every server: request id, span, log line, duration; guards against panics and ambiguous
+//! hosts.
 //!
-//! Names follow OpenTelemetry's HTTP conventions, without `url.path`: clients choose paths, and would write
-//! into logs and traces.
+//! Names follow OpenTelemetry's HTTP conventions. `url.path` is missing: clients would write into logs and
+//! traces.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
@@ -35,17 +35,17 @@ static KNOWN_METHODS: [Method; 8] = [
     Method::TRACE,
 ];
 
-/// Outcome of a request, in the answer's extensions: for the log line, if the status says too little.
+/// Outcome for the log line, in an answer's extensions.
 #[derive(Clone, Copy)]
 pub struct Outcome(pub &'static str);
 
-/// Gives each request an id and a span, measures it, and logs its answer.
+/// Observer that gives requests an id and a span, and measures and logs them.
 pub struct RequestObserver {
     duration: Histogram<f64>,
 }
 
 impl RequestObserver {
-    /// An observer on the current meter provider.
+    /// An observer for the current telemetry.
     pub fn new() -> Self {
         let description = "How long requests took, up to the answer's head";
         let name = "http.server.request.duration";
@@ -54,7 +54,7 @@ impl RequestObserver {
         }
     }
 
-    /// Observes a request; its id is added to the answer.
+    /// Observes a request; adds its id to the answer.
     pub async fn observe(
         &self,
         mut request: Request,
@@ -69,8 +69,7 @@ impl RequestObserver {
         observed.answered(answer)
     }
 
-    /// Observes a cached answer and its route. `None` without one, or if the request must be rejected
-    /// ([`names_one_host`]).
+    /// Observes a cached answer and its route. `None` without one, or without one host ([`names_one_host`]).
     pub fn observe_kept<B>(
         &self,
         request: &http::Request<B>,
@@ -83,7 +82,7 @@ impl RequestObserver {
     fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
         let id = RequestId::of_headers(request.headers());
         let method = known_method(request.method());
-        // A link, not a parent: a client's `traceparent` would decide sampling and trace ids.
+        // Only a link: a client's `traceparent` would decide sampling and trace ids.
         let span = error_span!(
             parent: None,
             "request",
@@ -174,8 +173,8 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
-/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Others must get 400: a proxy before us
-/// may read another host from them.
+/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Others get 400: a proxy may read
+/// another host from them.
 pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (host, None) = (hosts.next(), hosts.next()) else {
@@ -195,7 +194,7 @@ pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     is_told && [authority, host].into_iter().flatten().all(is_host)
 }
 
-/// Host and port without a login; empty if the target has no authority.
+/// Host and port without a login, or empty.
 fn is_host(host: &[u8]) -> bool {
     let has_others = host.iter().any(|byte| b"@,".contains(byte));
     host.is_empty() || (!has_others && Authority::try_from(host).is_ok())

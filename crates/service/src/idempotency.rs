@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// HTTP header of a client's key.
 pub const HEADER: &str = "idempotency-key";
 
-/// Prefix of keys that the gateway derives. No UUID has it, so no header can hold such a key.
+/// Prefix of keys that the gateway derives. No UUID has it, so no header holds such a key.
 const DERIVED: &str = "content:";
 
 /// The idempotency key is not a UUID.
@@ -24,12 +24,12 @@ pub fn parse(raw: &str) -> Result<Uuid, InvalidIdempotencyKey> {
     Uuid::parse_str(raw).map_err(|_| InvalidIdempotencyKey)
 }
 
-/// Idempotency key that the gateway sends to a service.
+/// Idempotency key from the gateway to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdempotencyKey {
     /// The client's key from the header.
     Given(Uuid),
-    /// The gateway's key, derived from the content of a submission without one.
+    /// The gateway's key, derived from the content.
     Derived(Uuid),
 }
 
@@ -68,8 +68,7 @@ impl FromStr for IdempotencyKey {
 /// What a key is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBinding {
-    /// One content: the sender makes another key for any other, shown by UUID version 8 (RFC 9562, section
-    /// 5.8).
+    /// One content: the sender makes another key for any other, shown by version 8 (RFC 9562, 5.8).
     Content,
     /// Unknown: the sender may reuse it.
     Unknown,

@@ -6,19 +6,14 @@ use anyhow::Context;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
-/// Binds the address of this setting.
-///
-/// # Errors
-///
-/// If the address cannot be bound.
+/// Port 0 takes any free one.
 pub(crate) async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     allow_open_files();
     let listener = TcpListener::bind(address).await;
     listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
 }
 
-/// Raises the limit of open files to the hard one. The usual 1,024 can run out, and then health checks and
-/// calls fail too.
+/// The usual 1,024 files can run out; then health checks and calls fail too.
 fn allow_open_files() {
     let limit = getrlimit(Resource::RLIMIT_NOFILE);
     let raised = limit.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));

@@ -1,11 +1,11 @@
-//! Metrics of every service, with units and buckets of OpenTelemetry's conventions.
+//! Metrics with the units and buckets of OpenTelemetry's conventions.
 
 use opentelemetry::{
     KeyValue, global,
     metrics::{Counter, Histogram, Meter, UpDownCounter},
 };
 
-/// Histogram buckets of operations well under a second (HTTP metric conventions).
+/// Histogram buckets for operations well under a second (HTTP conventions).
 pub const FAST_BUCKETS_SECONDS: [f64; 14] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
@@ -36,7 +36,7 @@ pub fn seconds_histogram(name: &'static str, description: &'static str, buckets:
         .build()
 }
 
-/// Guard that holds an up-down counter one higher until dropped.
+/// Guard that keeps an up-down counter one higher.
 #[must_use]
 pub struct CounterGuard<'a> {
     counter: &'a UpDownCounter<i64>,

@@ -16,19 +16,17 @@ use crate::{error_line, nats_login::Attempts, settings::Secret, tls::CaFile};
 /// Older servers silently drop settings that streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 
-/// How long a start waits for the broker.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Timeout of a stored write or a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
-/// Timeout of a server's greeting: a stalled one still accepts connections while others may work.
+/// A stalled server still accepts connections, while others may work.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-/// A server is dropped after three missed pings. [`crate::health`] leaves one of several sooner; a single
-/// server may stall for seconds and keep its clients and their events.
+/// The client drops a server at the third ping without an answer. [`crate::health`] leaves one of several
+/// sooner; a single server may stall for seconds and keep its clients.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a request waits for a reconnection. A stopping server's clients reconnect elsewhere in
-/// milliseconds; a rejected login is retried within this time.
+/// How long a request waits for a reconnection. Clients of a stopping server reconnect elsewhere in
+/// milliseconds; a refused connection is retried within this time.
 const RECONNECTING: Duration = Duration::from_secs(1);
 const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -73,7 +71,7 @@ pub enum ConnectError {
     },
 }
 
-/// Connects, waiting up to 30 s for a starting server; reconnects for as long as the process lives.
+/// Connects, waiting up to 30 s for a starting server; reconnects for the life of the process.
 ///
 /// # Errors
 ///
@@ -86,7 +84,7 @@ pub async fn connect(settings: &NatsSettings, service: &str) -> Result<Client, C
 ///
 /// # Errors
 ///
-/// If a setting is invalid, or no server answers in time.
+/// As [`connect`].
 pub async fn connect_within(
     timeout: Duration,
     settings: &NatsSettings,
@@ -125,7 +123,7 @@ pub fn is_connected(client: &Client) -> bool {
     client.connection_state() == State::Connected
 }
 
-/// Whether the client is connected, or reconnects within a second.
+/// The same, or again within a second.
 pub async fn is_connected_soon(client: &Client) -> bool {
     let begun = tokio::time::Instant::now();
     while !is_connected(client) {
@@ -138,7 +136,7 @@ pub async fn is_connected_soon(client: &Client) -> bool {
 }
 
 fn reason(error: &async_nats::ConnectError, has_ca_file: bool) -> String {
-    // The library shows its kind and then the cause in similar words.
+    // The error's own text repeats its cause.
     let cause = error.source().map(error_line);
     let cause = cause.unwrap_or_else(|| error.to_string());
     match error.kind() {
@@ -173,7 +171,7 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         None => ConnectOptions::new(),
     };
     let options = match &settings.nats_ca_file {
-        // The client reads the file again for each connection.
+        // Read again for each connection.
         Some(file) => options
             .require_tls(true)
             .add_root_certificates(file.path().to_owned()),
@@ -204,7 +202,7 @@ fn version(raw: &str) -> Option<(u64, u64)> {
     }
 }
 
-/// JetStream context with our timeout for requests and acks.
+/// JetStream context with our timeouts.
 pub fn jetstream(client: Client) -> jetstream::Context {
     ContextBuilder::new()
         .timeout(REQUEST_TIMEOUT)

@@ -1,7 +1,7 @@
 //! Attempts to connect to the broker: the next server, and the password.
 //!
 //! A password file is read again for each attempt, so a change needs no restart. The broker's servers reload
-//! one after the other; until all have, the former password is tried too.
+//! in turn; until all have, the former password is tried too.
 
 use std::{
     fs,
@@ -22,14 +22,14 @@ pub(crate) struct Attempts {
 }
 
 struct State {
-    /// Begins at random, so that processes begin with different servers.
+    /// Random start: processes begin with different servers.
     made: usize,
     password: Option<Secret>,
     former: Option<Secret>,
 }
 
 impl Attempts {
-    /// `file` is the source of the password, if it has one.
+    /// `file` is the password's source, if any.
     pub fn new(user: Option<String>, password: Option<Secret>, file: Option<PathBuf>) -> Self {
         let state = State {
             made: usize::from(Uuid::new_v4().as_bytes()[0]),
@@ -43,8 +43,8 @@ impl Attempts {
         }
     }
 
-    /// Next server in turn; with two passwords each server is tried with both. The client's own choice
-    /// prefers servers that never failed, and would return to a partitioned one.
+    /// Next server in turn, once per password. The client would prefer servers that never failed, and return
+    /// to a partitioned one.
     pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
@@ -59,7 +59,6 @@ impl Attempts {
         known.into_iter().nth(chosen)
     }
 
-    /// Login for that server.
     pub fn auth(&self) -> Auth {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let former = state.former.as_ref().filter(|_| state.made.is_multiple_of(2));
@@ -70,7 +69,7 @@ impl Attempts {
         auth
     }
 
-    /// Pause before an attempt, from number 1, which a start also asks for. A request waits a second for a
+    /// Pause before an attempt, from number 1; starts ask for it too. A request waits a second for a
     /// connection: time for five attempts.
     pub fn pause_before(attempt: usize) -> Duration {
         match attempt {
@@ -108,7 +107,6 @@ mod tests {
             .to_vec()
     }
 
-    /// Servers and passwords of the next attempts.
     fn next(attempts: &Attempts, count: usize) -> Vec<(String, Option<String>)> {
         let mut made = Vec::new();
         for _ in 0..count {

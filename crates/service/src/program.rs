@@ -14,13 +14,13 @@ use crate::{
     tls::restart,
 };
 
-/// Threads for files and DNS lookups. More use memory without faster uploads, and started threads stay alive.
+/// Threads for files and DNS lookups. More use memory without faster uploads, and started threads stay.
 const BLOCKING_THREADS: usize = 8;
-/// Socket events per tick. All at once would pass on a burst, and the next stage would idle until then.
+/// Socket events per tick. Taking all at once would leave the next stage idle until then.
 const SOCKETS_AT_A_TIME: usize = 16;
 
-/// Runs a service on one thread, which is a pod's share and sends answers together
-/// (docs/decisions/0031-services-run-on-one-thread.md). On failure it prints one line to stderr.
+/// Runs a service on one thread, all that a pod gets, so that ready answers leave together
+/// (docs/decisions/0031-services-run-on-one-thread.md). A failure is one line on stderr.
 pub fn run<S: Parser, T>(
     name: &'static str,
     telemetry: impl FnOnce(&S) -> TelemetrySettings,

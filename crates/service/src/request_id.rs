@@ -1,4 +1,4 @@
-//! Id of a request, carried by every answer, log line, event and mail that it causes.
+//! Id of a request, in every answer, log line, event and mail that it causes.
 
 use std::{fmt, sync::Arc};
 
@@ -23,7 +23,7 @@ impl RequestId {
         Self(id.into())
     }
 
-    /// The request's id, or a new one if it has no usable one.
+    /// The request's id, or a new one.
     pub fn of_headers(headers: &HeaderMap) -> Self {
         Self::accept(headers.get(HEADER).and_then(|value| value.to_str().ok()))
     }
@@ -33,7 +33,7 @@ impl RequestId {
         Self::accept(metadata.get(NAME).and_then(|value| value.to_str().ok()))
     }
 
-    /// Accepts a foreign id, or makes a new one. Proxies write UUIDs with hyphens, or without as nginx does.
+    /// Accepts a foreign id, or makes a new one. Proxies may omit the hyphens, as nginx does.
     pub fn accept(raw: Option<&str>) -> Self {
         let is_uuid = |id: &&str| matches!(id.len(), 32 | 36) && Uuid::try_parse(id).is_ok();
         raw.filter(is_uuid).map_or_else(Self::fresh, |id| Self(id.into()))

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// Delay before a caller retries when the broker or the store is unavailable.
+/// Retry delay when the broker or the store is unavailable.
 pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Rejected fields of a form, with a sentence each.
@@ -13,7 +13,7 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 pub struct Violations(BTreeMap<&'static str, String>);
 
 impl Violations {
-    /// Returns the value, or records the violation, so that a visitor sees every mistake at once.
+    /// Returns the value or records the violation: a visitor sees every mistake at once.
     pub fn check<T>(&mut self, field: &'static str, parsed: Result<T, impl ToString>) -> Option<T> {
         parsed
             .map_err(|sentence| self.0.insert(field, sentence.to_string()))

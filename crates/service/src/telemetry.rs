@@ -35,13 +35,13 @@ use crate::{
     tls::{self, CaFile},
 };
 
-/// Crates of the export, logged to stdout only: exporting their logs would cause more of them.
+/// Crates of the export: exporting their logs would cause more of them.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const QUEUED_LINES: usize = 4096;
-/// Lines within this time are written at once: waking the thread for each costs more.
+/// Lines within this time are written at once, to wake the thread less often.
 const GATHERING_TIME: Duration = Duration::from_millis(10);
-/// Delay of the first metrics after a service is built: its tasks have begun by then.
+/// Delay of the first metrics: the tasks of a new service begin meanwhile.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
 /// What is logged and where telemetry goes.
@@ -77,7 +77,7 @@ struct Export {
     first_metrics: JoinSet<()>,
 }
 
-/// Starts logging and, if an endpoint is set, the export. Call it once per process, inside the runtime.
+/// Starts logging and, if an endpoint is set, the export. Call once per process, inside the runtime.
 ///
 /// # Errors
 ///
@@ -124,7 +124,6 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     })
 }
 
-/// stdout, written in few large writes.
 struct Gathered(BufWriter<Stdout>);
 
 impl Write for Gathered {
@@ -190,8 +189,8 @@ impl Export {
 }
 
 impl Telemetry {
-    /// Exports the metrics once, soon after the start: alerts need the zeros, and the regular export may take
-    /// a minute. Call it when the service is built.
+    /// Exports the metrics once, soon after a service is built: alerts count from zero, and the regular
+    /// export may take a minute.
     pub fn schedule_first_export(&mut self) {
         let Some(export) = &mut self.export else {
             return;

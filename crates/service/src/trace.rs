@@ -1,4 +1,4 @@
-//! Trace context across HTTP, gRPC and NATS (W3C Trace Context).
+//! W3C Trace Context across HTTP, gRPC and NATS.
 //!
 //! Spans use level `error`, so that `LOG` does not switch them off.
 
@@ -21,7 +21,7 @@ const HEADER: HeaderName = HeaderName::from_static(TRACEPARENT);
 /// Makes a span the child of the one in `traceparent`.
 pub fn continue_from(span: &Span, traceparent: Option<&str>) {
     if let Some(traceparent) = traceparent {
-        // It fails only without a layer for traces.
+        // Fails only without a trace layer.
         let _continued = span.set_parent(context_of(traceparent));
     }
 }
@@ -45,7 +45,7 @@ pub fn traceparent() -> Option<String> {
     carrier.remove(TRACEPARENT)
 }
 
-/// Adds the current `traceparent` to a request's headers.
+/// Adds the current `traceparent` to headers.
 pub fn inject(headers: &mut HeaderMap) {
     if let Some(value) = traceparent().and_then(|value| HeaderValue::try_from(value).ok()) {
         headers.insert(HEADER, value);

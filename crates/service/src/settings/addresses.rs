@@ -1,7 +1,6 @@
 //! Check of addresses, which must not hold secrets.
 
-/// Whether one of these comma-separated addresses has a login: `user:password@host`, with or without a
-/// scheme.
+/// Whether a comma-separated address has a login (`user:password@`), with or without a scheme.
 pub fn has_login(value: &str) -> bool {
     value.split(',').any(|address| {
         let (scheme, rest) = address.split_once("://").unzip();

@@ -1,4 +1,4 @@
-//! Message for a missing or invalid setting: one sentence, with the value only if it is safe to show.
+//! Message for an invalid setting: one sentence, with the value only if it is safe to show.
 
 use clap::{
     Command,
@@ -7,7 +7,6 @@ use clap::{
 
 use super::{addresses::has_login, exit::Exit, secrets};
 
-/// The sentence for invalid settings, or the requested help.
 pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> String) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => name(taker, text),
@@ -47,7 +46,7 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
     Exit::InvalidSetting(sentence)
 }
 
-/// A secret is named by its variable, as it has no public flag.
+/// A secret is named by its variable.
 fn name(taker: &Command, setting: &str) -> String {
     let flag = setting.split([' ', '=']).next();
     secrets::of(taker)

@@ -1,8 +1,7 @@
 //! Settings from flags and environment variables, secrets from variables and files.
 //!
-//! Each binary has one `clap` struct. An argument with `hide_env_values = true` is a secret: `<NAME>_FILE`
-//! may name its file, and an argument is rejected. A missing or invalid setting ends the start with one
-//! sentence.
+//! An argument with `hide_env_values = true` is a secret: `<NAME>_FILE` may name its file, and an argument is
+//! rejected. An invalid setting ends the start with one sentence.
 
 mod addresses;
 mod complaint;
@@ -22,17 +21,17 @@ pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
 
-/// Parser of whole seconds in this range, limited to what a point in time can add.
+/// Parser of whole seconds in this range, at most what a clock can add.
 pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Duration> {
     let seconds = u64::value_parser().range(..=u64::from(u32::MAX)).range(range);
     seconds.map(Duration::from_secs)
 }
 
-/// Reads the program's flags and environment, and forbids core dumps, which would hold its secrets.
+/// Reads the program's flags and environment. Forbids core dumps, which would hold its secrets.
 ///
 /// # Errors
 ///
-/// If a setting is missing or invalid, with the sentence to print; also for `--help` and `--version`.
+/// A sentence to print, if a setting is missing or invalid; also for `--help` and `--version`.
 pub fn read<S: Parser>() -> Result<S, Exit> {
     let env = |name: &str| env::var(name).ok();
     let forbidden = core_dumps::forbid(&env);
@@ -40,7 +39,7 @@ pub fn read<S: Parser>() -> Result<S, Exit> {
     read_from(env::args_os().collect(), env)
 }
 
-/// Reads these arguments and secret files. Other variables come from the process's environment.
+/// Reads these arguments, with `env` for secrets only; clap reads the process's variables.
 ///
 /// # Errors
 ///
@@ -54,7 +53,7 @@ pub fn read_from<S: Parser>(
     let taker = chosen(&command, &args);
     let asked = args.clone();
     let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
-    // Errors in the arguments come first, before a sentence could show a secret.
+    // Argument errors come first: later a sentence could show a secret.
     if let Err(error) = command.clone().try_get_matches_from(&args)
         && error.kind() != ErrorKind::MissingRequiredArgument
     {
@@ -73,7 +72,7 @@ pub fn read_from<S: Parser>(
     S::from_arg_matches(&matches).map_err(|error| explain(&error))
 }
 
-/// The innermost subcommand of the arguments.
+/// The innermost subcommand named.
 fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     let mut chosen = command;
     let named = command.clone().ignore_errors(true).try_get_matches_from(args);
@@ -85,7 +84,7 @@ fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     chosen
 }
 
-/// The command for its help: secrets in their own section, without flags.
+/// The command for its help: secrets without flags.
 pub fn described<S: Parser>() -> Command {
     secrets::without_flags(S::command())
 }
@@ -97,7 +96,7 @@ fn help<S: Parser>(asked: &[OsString]) -> String {
         .unwrap_or_default()
 }
 
-/// Rejects a login in an address: logs, spans and errors show addresses.
+/// Logs, spans and errors show addresses.
 fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
     let mut matches = matches;
     while let Some((_, below)) = matches.subcommand() {

@@ -1,7 +1,7 @@
 //! Secrets come from variables or files, never from arguments: every user can read those (`ps`), and shells
 //! store them.
 //!
-//! `clap` still has a flag for each: files are passed on by it, and tests use it.
+//! `clap` still has a flag for each, for files and tests.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,33 +14,24 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::exit::Exit;
 
-/// Secrets of a command.
 pub fn of(command: &Command) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(|arg| is_secret(arg))
 }
 
-/// Whether a setting is a secret.
 pub fn is_secret(arg: &Arg) -> bool {
     arg.is_hide_env_values_set()
 }
 
-/// Environment variable of a secret.
 pub fn variable_of(arg: &Arg) -> String {
     arg.get_env()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default()
 }
 
-/// Internal flag of a secret.
 pub fn flag_of(arg: &Arg) -> String {
     format!("--{}", arg.get_long().unwrap_or_default())
 }
 
-/// Rejects secrets among the arguments.
-///
-/// # Errors
-///
-/// A sentence on how to set the secret.
 pub fn refuse_arguments(command: &Command, args: &[OsString]) -> Result<(), Exit> {
     let given = of(command).find(|secret| {
         let flag = flag_of(secret);
@@ -64,10 +55,6 @@ fn is_flag(arg: &OsStr, flag: &str) -> bool {
 }
 
 /// The flag with the content of the `<NAME>_FILE` file, if set.
-///
-/// # Errors
-///
-/// If the file cannot be read, or the variable is also set.
 pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = variable_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {

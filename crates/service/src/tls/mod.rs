@@ -14,7 +14,6 @@ pub use self::pem::{CaFile, public_client_config};
 use crate::settings::{ExposeSecret, Secret};
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Error for valid files that do not match.
 pub(crate) const MISMATCH: &str = "the key in GRPC_KEY_FILE must be that of GRPC_CERTIFICATE_FILE";
 
 /// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is in clear.
@@ -33,7 +32,7 @@ pub struct GrpcTlsSettings {
 }
 
 impl GrpcTlsSettings {
-    /// Configuration of a service; `None` without TLS.
+    /// Server configuration; `None` without TLS.
     pub fn server(&self) -> Option<ServerTlsConfig> {
         let server = ServerTlsConfig::new()
             .identity(self.identity()?)
@@ -41,7 +40,7 @@ impl GrpcTlsSettings {
         Some(server.timeout(HANDSHAKE_TIMEOUT))
     }
 
-    /// Configuration of the gateway as a client; `None` without TLS.
+    /// Client configuration of the gateway; `None` without TLS.
     pub fn client(&self) -> Option<ClientTlsConfig> {
         Some(trusting(self.grpc_ca_file.as_ref()?).identity(self.identity()?))
     }
@@ -61,11 +60,11 @@ pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
         .timeout(HANDSHAKE_TIMEOUT)
 }
 
-/// Endpoint of a gRPC server, with TLS if configured.
+/// gRPC endpoint, with TLS if configured.
 ///
 /// # Errors
 ///
-/// If the scheme does not match the TLS setting, or the key its certificate.
+/// If the scheme does not match, or the key its certificate.
 pub fn endpoint(uri: &Uri, tls: Option<ClientTlsConfig>) -> anyhow::Result<Endpoint> {
     let endpoint = Endpoint::from(uri.clone());
     match (uri.scheme_str(), tls) {

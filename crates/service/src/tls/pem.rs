@@ -16,10 +16,10 @@ use tonic::transport::Certificate;
 
 use crate::settings::Secret;
 
-/// Files that this process has read, with their content.
+/// Files read so far, with their content.
 static READ: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
-/// A file of authorities, with its content.
+/// A file of authorities.
 #[derive(Debug, Clone)]
 pub struct CaFile {
     path: PathBuf,
@@ -59,7 +59,7 @@ impl CaFile {
 ///
 /// # Errors
 ///
-/// If there are no authorities.
+/// If there are none.
 pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientConfig> {
     let mut roots = further.map_or_else(RootCertStore::empty, |file| file.roots.clone());
     // Unreadable system certificates are skipped.
@@ -73,32 +73,21 @@ pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientCo
         .with_no_client_auth())
 }
 
-/// Reads a certificate and its chain.
-///
-/// # Errors
-///
-/// If the file is invalid.
 pub fn certificate(path: &str) -> Result<Certificate, String> {
     let pem = read(path)?;
     certificates(&pem)?;
     Ok(Certificate::from_pem(pem))
 }
 
-/// Reads a private key.
-///
-/// # Errors
-///
-/// If the file is invalid.
 pub fn key(path: &str) -> Result<Secret, String> {
     let pem = read(path)?;
     PrivateKeyDer::from_pem_slice(&pem).map_err(|_| "it holds no private key as PEM")?;
     Ok(String::from_utf8_lossy(&pem).into_owned().into())
 }
 
-/// Whether a file has changed since it was read.
 pub fn have_changed() -> bool {
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    // A file that is being replaced may be unreadable.
+    // Unreadable means that it is being replaced.
     read.iter()
         .any(|(path, former)| fs::read(path).is_ok_and(|pem| pem != *former))
 }

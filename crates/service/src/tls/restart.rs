@@ -1,5 +1,5 @@
-//! Restart for changed TLS files: the process stops, and its supervisor starts it with the new ones. Replicas
-//! see changes together, so each waits for a random time.
+//! Restart for changed TLS files: the process stops, and its supervisor starts it again. Replicas see a
+//! change together, so each waits for a random time.
 
 use std::{env, time::Duration};
 
@@ -12,8 +12,8 @@ use super::pem;
 const WITHIN: &str = "TLS_RESTART_SECONDS";
 const DEFAULT_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Waits until TLS files have changed, and then for a random time. If `read_again` fails, the process keeps
-/// the old ones.
+/// Waits for changed TLS files, and then for a random time. If `read_again` fails, the process keeps the old
+/// ones.
 pub async fn is_due(read_again: impl Fn() -> Result<(), String>) {
     let within = env::var(WITHIN).ok().and_then(|seconds| seconds.parse().ok());
     let within = within.map_or(DEFAULT_WITHIN, Duration::from_secs);
