@@ -1,7 +1,7 @@
 //! KV buckets, read from the leader of their stream.
 //!
-//! By default async-nats reads a bucket by direct get, from any replica. One that lags would make an accepted
-//! sign-up unknown, and a sent mail would be sent again. Its deletes use a header that our buckets reject.
+//! By default async-nats reads a bucket by direct get, from any replica. A lagging replica would hide an
+//! accepted sign-up, or let a mail be sent twice. The client's deletes use a header that our buckets reject.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{Record, elections};
 const NO_KEY: &str = "none";
 /// Operation of a bucket entry (NATS ADR-8).
 const KV_OPERATION: &str = "KV-Operation";
-/// The shortest possible TTL: a deletion marker names the key.
+/// As short as possible: a deletion marker names the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// A bucket cannot be used.
@@ -49,14 +49,14 @@ pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Stor
     Ok(store)
 }
 
-/// Last entry of a key; its value is `None` if there is none or it was deleted.
+/// Last entry of a key; without a value if deleted or missing.
 pub type BucketEntry = Record<Bytes>;
 
 /// Reads the last entry of a key.
 ///
 /// # Errors
 ///
-/// If no leader of the bucket answers.
+/// If no leader answers.
 pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMessageError> {
     let subject = format!("{}{key}", bucket.prefix);
     match elections::read(|| bucket.stream.get_last_raw_message_by_subject(&subject)).await {
@@ -73,7 +73,7 @@ pub async fn read_entry(bucket: &Store, key: &str) -> Result<BucketEntry, RawMes
 ///
 /// # Errors
 ///
-/// If no leader of the bucket answers.
+/// As [`read_entry`].
 pub async fn read_value(bucket: &Store, key: &str) -> Result<Option<Bytes>, RawMessageError> {
     Ok(read_entry(bucket, key).await?.value)
 }
@@ -110,7 +110,7 @@ pub async fn write_entry(
 ///
 /// # Errors
 ///
-/// If the entry has changed, or the removal is not confirmed.
+/// As [`write_entry`].
 pub async fn remove_entry(
     context: &Context,
     bucket: &Store,

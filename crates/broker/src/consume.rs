@@ -35,7 +35,7 @@ const PROGRESS_SHARE: u32 = 4;
 /// Options of a durable consumer.
 #[derive(Debug, Clone, Copy)]
 pub struct ConsumerOptions {
-    /// Limit of concurrent deliveries (backpressure).
+    /// Limit of concurrent deliveries.
     pub max_in_flight: usize,
     /// When failed events are retried.
     pub retries: RetryPolicy,
@@ -192,7 +192,7 @@ where
             trace::fail(&span);
         }
         let outcome = match outcome {
-            // The check reports the failure itself.
+            // A synthetic event's check reports the failure itself.
             Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
                 tracing::warn!(reason = failure.reason, "the form of a check was given up");
                 Outcome::Delivered
@@ -207,8 +207,8 @@ where
             .await;
     }
 
-    /// Defers an event during a pause if it was pulled before it, or failed before while others are untried:
-    /// it would always be the probe.
+    /// Defers an event that was pulled before the pause. Also one that failed before while others are
+    /// pending: it would always be the probe.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;
@@ -223,7 +223,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// A process that stops leaves the event for another at once: that says nothing about the receiver.
+    /// Adjusts the outcome. A process that stops leaves the event for another at once: that says nothing
+    /// about the receiver.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
@@ -290,7 +291,7 @@ where
         }
     }
 
-    /// If the broker misses the outcome, it redelivers the event after the ack wait.
+    /// If the broker misses the outcome, it redelivers after the ack wait.
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
         let told = match outcome {
             Outcome::Delivered => message.double_ack().await,

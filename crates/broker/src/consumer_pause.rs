@@ -1,5 +1,5 @@
-//! Pause of a consumer whose receiver is unavailable. After it, one event is pulled as a probe. If the probe
-//! fails, the next pause is longer.
+//! Pause of a consumer while its receiver is unavailable. After it, one event is pulled as a probe; a failed
+//! probe makes the next pause longer.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -78,7 +78,8 @@ impl ConsumerPause {
         Some(pause.until.saturating_duration_since(Instant::now()))
     }
 
-    /// Updates the pause by an outcome. A failed probe's event is deferred until the pause ends.
+    /// Updates the pause from an outcome. If the receiver is unavailable, the event is deferred until the
+    /// pause ends.
     pub fn learn(&self, outcome: Outcome, attempt: u32) -> Outcome {
         match outcome {
             Outcome::Failed(Failure {

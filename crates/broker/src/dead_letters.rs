@@ -1,4 +1,4 @@
-//! Dead letters: events that could not be delivered, stored unchanged with the reason.
+//! Dead letters: undeliverable events, stored unchanged with the reason.
 
 use async_nats::{
     HeaderMap,
@@ -20,7 +20,7 @@ const UNKNOWN: &str = "unknown";
 ///
 /// # Errors
 ///
-/// If the broker did not store it; the event must then be redelivered.
+/// If the broker did not store it; the event must be redelivered.
 pub async fn publish(
     context: &Context,
     consumer: &str,
@@ -70,7 +70,7 @@ fn one_line(reason: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterSummary {
-    /// When it was dead-lettered (RFC 3339), if known.
+    /// When it was dead-lettered (RFC 3339).
     pub given_up: Option<String>,
     /// The consumer that failed.
     pub channel: String,
@@ -105,7 +105,7 @@ impl DeadLetterSummary {
     }
 }
 
-/// Reasons come from foreign servers: no control characters for a terminal.
+/// A receiver's text must not control a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
 }

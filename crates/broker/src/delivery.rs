@@ -46,7 +46,7 @@ pub struct Delivery {
     pub sequence: u64,
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// Whether a failure dead-letters the event, by its age.
+    /// Whether a failure dead-letters the event.
     pub is_last: bool,
     /// When this process received it.
     pub received_at: Instant,
@@ -55,7 +55,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Waits until the service stops, so that work not begun is left for another.
+    /// Waits for a stop: work not begun is left for another process.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }
@@ -74,7 +74,7 @@ impl Delivery {
     ///
     /// # Errors
     ///
-    /// If the payload does not match the event's type.
+    /// If the payload does not match its type.
     pub fn event<D: EventData>(&self) -> Result<Event<D>, serde_json::Error> {
         serde_json::from_slice(&self.payload)
     }

@@ -1,7 +1,6 @@
 //! Retries while a stream elects a leader, as when its server stops.
 //!
-//! For some tens of milliseconds publishes find no responder and reads are rejected. Neither has an effect,
-//! so a retry is safe.
+//! For some tens of milliseconds publishes and reads are rejected without effect, so a retry is safe.
 
 use std::{pin::pin, time::Duration};
 
@@ -23,7 +22,7 @@ const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(100);
 
-/// Exceeded only by a broker that is overloaded or lost its leader.
+/// Exceeded only if a broker is overloaded or lost its leader.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
 
 pub(crate) async fn store(

@@ -31,7 +31,7 @@ pub struct Endpoint {
     /// Format of its requests.
     #[serde(default)]
     pub format: Format,
-    /// Recipe file of the format `template`: requests, and the meaning of answers.
+    /// Recipe file of the format `template`.
     #[serde(default)]
     pub recipe: Option<PathBuf>,
     /// The recipe's values for this installation.
@@ -62,7 +62,7 @@ impl Endpoints {
     ///
     /// # Errors
     ///
-    /// A sentence for the log if it is none, or an endpoint is invalid.
+    /// A sentence for the log, if it or an endpoint is invalid.
     pub fn parse(raw: &str) -> Result<Self, String> {
         let endpoints = serde_json::from_str(raw);
         let endpoints: Vec<Endpoint> =
@@ -91,7 +91,7 @@ impl Endpoint {
     /// Prefix of all endpoints' consumers.
     pub const CONSUMER_PREFIX: &str = "webhook-";
 
-    /// Name of its consumer, in dead-letter subjects and delivery records too.
+    /// Name of its consumer, also in dead-letter subjects and delivery records.
     pub fn consumer(&self) -> String {
         format!("{}{}", Self::CONSUMER_PREFIX, self.name)
     }

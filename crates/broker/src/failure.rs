@@ -1,14 +1,14 @@
-//! Failure of an attempt to deliver, and what happens to its event.
+//! Failed attempts, and what happens to their events.
 
 use std::{fmt::Display, time::Duration};
 
 use crate::delivery::Outcome;
 
-/// A failed attempt. The reason, for log and dead letter, holds no address, name or message.
+/// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
-    /// The reason, as a sentence without a full stop.
+    /// A sentence for log and dead letter, without a full stop, address, name or message.
     pub reason: String,
     /// What happens to the event.
     pub remedy: Remedy,

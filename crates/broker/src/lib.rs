@@ -32,19 +32,19 @@ pub use stream_reader::{Messages, ReadError, StreamReader};
 pub const DIGEST_CONSUMER: &str = "operator-digest";
 /// KV bucket of newsletter subscribers, by person.
 pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
-/// KV bucket of the states and attempts of webhook endpoints, by endpoint name.
+/// KV bucket of webhook endpoints' states and attempts, by endpoint name.
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// KV bucket of delivery records, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
-/// Prefix of a withheld mail's record: the visitor reached the daily limit of its kind.
+/// Prefix of a withheld mail's record: the visitor reached a daily limit.
 pub const WITHHELD: &str = "withheld";
-/// Prefix of the record of a newsletter mail that the mail server rejected.
+/// Prefix of a rejected newsletter mail's record.
 pub const REFUSED: &str = "refused";
-/// Suffix of the key that marks a webhook as given up: the person's later webhooks stop waiting for it.
+/// Suffix of the key of a webhook given up: the person's later ones stop waiting for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
-/// KV bucket of the mails that each visitor got within a day, by inbox.
+/// KV bucket of each visitor's mails within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
-/// KV bucket of newsletter issues: `issue.<id>` is the progress of one, `limits` the sending limits of all.
+/// KV bucket of newsletter issues: `issue.<id>` holds progress, `limits` the table of limits.
 pub const ISSUES_BUCKET: &str = "newsletter-issues";
 /// KV bucket of résumés whose event is not stored yet, by `<person>.<application>`.
 pub const UPLOADS_BUCKET: &str = "uploads";

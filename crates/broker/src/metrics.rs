@@ -1,4 +1,4 @@
-//! Consumer metrics: delivery attempts, outcomes, dead letters and event age, by channel.
+//! Consumer metrics by channel.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
 use crate::{Remedy, delivery::Outcome};
 
-/// Histogram buckets of event age at delivery; a receiver may be unavailable for a day.
+/// Buckets of event age at delivery; a receiver may be unavailable for a day.
 const AGE_BUCKETS_SECONDS: [f64; 14] = [
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
 ];
@@ -26,7 +26,7 @@ pub struct ConsumerMetrics {
 }
 
 impl ConsumerMetrics {
-    /// Creates the metrics; counters that alerts watch start at zero.
+    /// Counters that alerts watch start at zero.
     pub fn of(channel: &Arc<str>) -> Self {
         let meter = metrics::meter();
         let metrics = Self {
@@ -63,7 +63,7 @@ impl ConsumerMetrics {
         metrics
     }
 
-    /// Records an attempt and its duration; `age` is the event's age before it.
+    /// `age` is the event's age before the attempt.
     pub fn record_attempt(&self, outcome: &Outcome, took: Duration, age: Duration) {
         let outcome = match outcome {
             Outcome::Delivered => "delivered",

@@ -1,8 +1,8 @@
-//! Check of the key of person ids against the fingerprint in the metadata of the stream `SITE`, where
-//! `sitectl setup` stored it.
+//! Check of the key of person ids against its fingerprint, which `sitectl setup` stores in the metadata of
+//! the stream `SITE`.
 //!
 //! A wrong key finds nobody: an export would be empty, and an erasure would erase nothing. Services may read
-//! the metadata anyway, and a backup of the stream includes it.
+//! the metadata anyway, and a backup includes it.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub enum PersonKeyError {
     /// No fingerprint is stored yet.
     #[error("the fingerprint of PERSON_KEY is not noted yet; run `sitectl setup`")]
     NotSetUp,
-    /// The broker does not answer, or the stream does not exist.
+    /// The stream could not be read.
     #[error(
         "stream {SITE_STREAM}, which has the fingerprint of PERSON_KEY, cannot be looked at: {0}; run `sitectl setup`"
     )]
@@ -36,14 +36,14 @@ pub enum PersonKeyError {
 ///
 /// # Errors
 ///
-/// If it was set up with another, or that cannot be checked.
+/// If it was not, or that cannot be checked.
 pub async fn ensure_person_key(context: &Context, key: &PersonKey) -> Result<(), PersonKeyError> {
     let site = context.get_stream(SITE_STREAM).await;
     let site = site.map_err(|error| PersonKeyError::Unavailable(error.to_string()))?;
     compare(&site.cached_info().config, key)
 }
 
-/// Dependency on the key: the service is not ready until the key is confirmed.
+/// Dependency on the key: the service is not ready until it is confirmed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Streams, consumers and buckets that must exist; `sitectl setup` creates them, repeatably.
+//! Streams, consumers and buckets that must exist; `sitectl setup` creates them and can be repeated.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{
 
 /// How long the broker recognises a duplicate submission.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
-/// The broker redelivers an event after this time without an ack.
+/// The broker redelivers after this time without an ack.
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
 const MAX_ACK_PENDING: i64 = 100_000;
 /// TTL of delivery records (idempotency): longer than any retry.
@@ -60,9 +60,9 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
 /// sites the replacement would be missing, so new channels would replay every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
-/// Percent of the storage for each. A flood of forms must leave room for dead letters and delivery records:
-/// even with the shortest form, two mails and a webhook, the event stream fills first. The rest is the
-/// broker's overhead. Newsletter mails that do not fit wait.
+/// Percent of the storage. A flood of forms must leave room for dead letters and delivery records: even with
+/// the shortest form, two mails and a webhook, the event stream fills first. The rest is the broker's
+/// overhead. Newsletter mails that do not fit wait.
 const STORAGE_SHARES: [(&str, i64); 9] = [
     (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 15),
@@ -91,7 +91,7 @@ pub fn stream_names() -> impl Iterator<Item = String> {
     })
 }
 
-/// A stream, bucket or consumer that could not be set up.
+/// Provisioning failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{what} cannot be set up: {reason}")]
 pub struct ProvisionError {
@@ -99,15 +99,15 @@ pub struct ProvisionError {
     reason: String,
 }
 
-/// Streams, buckets and consumers that must exist, with their configuration.
+/// Configuration of all that must exist.
 pub struct Desired {
     /// Events, dead letters, and newsletter mails to send.
     pub streams: [Config; 3],
     /// Buckets, as streams.
     pub buckets: [Config; 6],
-    /// Durable consumers of `SITE`; provisioning decides where each begins.
+    /// Consumers of `SITE`; provisioning decides where each begins.
     pub consumers: Vec<consumer::pull::Config>,
-    /// Durable consumers of `DEAD_LETTERS` and `SENDINGS`.
+    /// Consumers of `DEAD_LETTERS` and `SENDINGS`.
     pub others: [(&'static str, consumer::pull::Config); 2],
 }
 
@@ -139,17 +139,16 @@ pub struct Provisioned {
     /// Names of all that must exist.
     pub ready: Vec<String>,
     /// Consumers of endpoints that the setting no longer names. They stay, as events may wait for them. Empty
-    /// if the setting is missing: it may have been forgotten.
+    /// if the setting is missing.
     pub orphaned_consumers: Vec<String>,
 }
 
-/// Creates what is missing, updates what differs, removes nothing, and stores the fingerprint of the person
-/// key.
+/// Creates what is missing, updates what differs, removes nothing, and stores the person key's fingerprint.
 ///
 /// # Errors
 ///
-/// If the installation has another key, or a stream exceeds its share: nothing is changed. If the broker
-/// rejects one: those before it stay.
+/// If the key differs or a stream exceeds its share, nothing is changed. If the broker rejects one, those
+/// before it stay.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
@@ -245,8 +244,7 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
 }
 
 /// An existing consumer keeps its start and pause. A new one on a running site begins with new events: nobody
-/// gets mails about old ones. If a setup failed before the last consumer, the channels still need every
-/// event.
+/// gets mails about old ones. If a setup failed before the last consumer, channels still need every event.
 fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
     let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
     let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {

@@ -1,4 +1,4 @@
-//! Publisher of events, which waits until the broker has stored them.
+//! Publishing with a durable acknowledgement.
 
 use std::{
     error::Error,
@@ -38,7 +38,7 @@ use visitor::PersonId;
 
 use crate::elections;
 
-/// Three seconds: a replica may lag so far behind its leader after a stall.
+/// Three seconds, the lag of a replica after a stall.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
     .with_max_times(30);
@@ -67,7 +67,7 @@ pub enum PublishError {
     /// Not stored: the event of this id is another submission.
     #[error("the idempotency key was used for another submission")]
     KeyReused,
-    /// The stored event of this id could not be read for comparison.
+    /// The stored event of this id could not be read.
     #[error("the event that is stored under this id cannot be read: {0}")]
     NotCompared(String),
     /// Sent but not acknowledged: it may be stored. A retry under the same id is safe.
@@ -105,8 +105,9 @@ impl From<context::PublishError> for PublishError {
     }
 }
 
-/// After any other error the event may be stored. A failed write may be on disk, replicas may have what their
-/// leader could not write, and another request may be publishing the same event.
+/// Whether the broker rejected the event before any write. After other errors it may be stored. A failed
+/// write may be on disk, replicas may have what their leader could not write, and another request may be
+/// publishing the same event.
 fn is_refusal(error: &context::PublishError) -> bool {
     match error.kind() {
         PublishErrorKind::StreamNotFound
@@ -170,7 +171,7 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// If the event is not known to be stored. A retry under the same id is safe.
+    /// If it is not known to be stored. A retry under the same id is safe.
     pub async fn publish<D: EventData>(
         &self,
         request_id: &RequestId,
@@ -222,9 +223,9 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes a visitor's submission under an id from its idempotency key, which stands for one
+    /// Publishes a visitor's submission; its id comes from an idempotency key, which stands for one
     /// submission. A duplicate can be compared only if it is this person's latest event; otherwise the key's
-    /// binding decides, while the event is kept.
+    /// binding decides.
     ///
     /// # Errors
     ///
@@ -262,7 +263,7 @@ impl Publisher {
         let subject = D::TYPE.subject(person);
         let read = || async {
             let last = self.last_of(&subject).await?;
-            // If it stays so: another person's event, or one erased meanwhile.
+            // After the last retry: another person's event, or one erased meanwhile.
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };

@@ -1,4 +1,4 @@
-//! Endless pull of a durable consumer's messages, each with a permit for its delivery (backpressure).
+//! Pull of a durable consumer's messages, each with a permit (backpressure).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -23,8 +23,7 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// In a cluster the broker may deliver this long to a killed process; those events return after the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
 /// Interval of checks for a new connection: a restarted broker has forgotten the request. A timeout would not
-/// do: a stalled broker would still deliver to the old request, and those events return only after the ack
-/// wait.
+/// do: a stalled broker still delivers to the old request, and those events return only after the ack wait.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pulls until `stop`. A failed pull is retried beside the deliveries.
@@ -40,7 +39,7 @@ pub fn messages<'a>(
         consumer,
         permits: Arc::new(Semaphore::new(max_in_flight)),
         all: u32::try_from(max_in_flight).unwrap_or(u32::MAX),
-        // Single requests would cost more than the messages.
+        // One request per message would cost more than the message.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         opened: None,
         batch: None,
@@ -55,9 +54,9 @@ pub fn messages<'a>(
 
 pub struct Pulled {
     pub message: Message,
-    /// Time without an ack or progress until the broker redelivers.
+    /// The broker redelivers after this time without an ack or progress.
     pub ack_wait: Duration,
-    /// Part of `max_in_flight`, held until the delivery ends.
+    /// Part of `max_in_flight`, until the delivery ends.
     pub permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -92,9 +91,8 @@ impl Pull<'_> {
         pulled
     }
 
-    /// Naks pulled messages and those that still arrive: they would return only after the ack wait. In a
-    /// cluster the leader does not notice that the requester is gone, as the request came through another
-    /// account and server.
+    /// Naks pulled and arriving messages: they would return only after the ack wait. In a cluster the leader
+    /// does not notice that a requester behind another account and server is gone.
     async fn give_back(&mut self) {
         while let Some(requested) = &mut self.batch
             && let Some(Ok(message)) = requested.batch.next().await

@@ -89,7 +89,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If it does not parse as this type, or the broker does not answer.
+    /// If it does not parse, or the broker does not answer.
     pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Record<T>, RecordError> {
         let entry = read_entry(&self.bucket, key).await;
         let Record { value, revision } = entry.map_err(RecordError::unavailable)?;
@@ -101,7 +101,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if the record has changed; [`RecordError::Unavailable`] if the write is not
+    /// [`RecordError::Conflict`] if it has changed; [`RecordError::Unavailable`] if the write is not
     /// confirmed.
     pub async fn write<T: Serialize>(
         &self,
@@ -125,11 +125,11 @@ impl Records {
         Ok(remove_entry(&self.context, &self.bucket, key, revision).await?)
     }
 
-    /// Parses a stream entry into key and record; `None` for a deletion marker.
+    /// Key and record of a stream entry; `None` for a deletion marker.
     ///
     /// # Errors
     ///
-    /// If it does not parse as this type.
+    /// If it does not parse.
     pub fn record_of<'a, T: DeserializeOwned>(
         &self,
         entry: &'a StreamMessage,

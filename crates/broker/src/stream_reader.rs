@@ -1,4 +1,4 @@
-//! Reader of a stream in batches (direct gets of many messages, NATS ADR-31), of which one is in memory.
+//! Reader of a stream in batches (direct gets of many messages, NATS ADR-31), with one in memory.
 //!
 //! Any replica answers a batch, and may lag. So the leader decides the end: it says how many messages a
 //! subject has, or whether more follow.
@@ -50,7 +50,7 @@ pub struct ReadError {
 /// Messages of a stream, oldest first.
 pub type Messages<'a> = BoxStream<'a, Result<StreamMessage, ReadError>>;
 
-/// Reader of a stream, or of the stream behind a bucket.
+/// Reader of a stream or bucket.
 #[derive(Clone)]
 pub struct StreamReader {
     client: Client,
@@ -71,10 +71,11 @@ impl StreamReader {
         &self.stream
     }
 
-    /// All messages, including those stored meanwhile. One batch is in memory, so that callers may change or
-    /// remove messages.
+    /// All messages, including those stored meanwhile. A message may be changed or removed meanwhile, as one
+    /// batch is read ahead.
     ///
-    /// Callers filter them: with a filter of many subjects the broker counts the rest anew for each batch.
+    /// Callers filter these: given a filter that many subjects match, the broker counts the rest anew for
+    /// each batch.
     pub fn all(&self) -> Messages<'_> {
         self.since(1)
     }
@@ -97,8 +98,8 @@ impl StreamReader {
 
     /// Messages of a filter that few subjects match, such as one person's.
     ///
-    /// Lists the subjects first: the broker finds a single subject by its index but scans blocks for
-    /// wildcards.
+    /// The broker finds a single subject by its index but scans blocks for wildcards. So this lists the
+    /// subjects first.
     pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
@@ -201,7 +202,7 @@ fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
 }
 
 fn number(answer: &Message, header: &str) -> Option<u64> {
-    // The broker's own value is the last.
+    // The broker's value is the last.
     let value = answer.headers.as_ref()?.get_last(header)?;
     value.as_str().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Visitors for limits by address.
+//! How limits by address count visitors.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -50,8 +50,8 @@ impl Dependency {
         }
     }
 
-    /// A JetStream stream, which needs a leader with a majority. If a server of a cluster denies it, the
-    /// client moves to another.
+    /// A JetStream stream, which needs a leader with a majority. If a cluster's server cannot confirm that,
+    /// the client moves to another.
     pub fn stream(client: Client, stream: &str) -> Self {
         Self::backed_by(client, stream.to_owned())
     }

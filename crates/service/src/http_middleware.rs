@@ -1,8 +1,8 @@
 //! HTTP middleware of every server: request id, span, log line, duration; guards against panics and ambiguous
 //! hosts.
 //!
-//! Names follow OpenTelemetry's HTTP conventions. `url.path` is missing: clients would write into logs and
-//! traces.
+//! Names follow OpenTelemetry's HTTP conventions. `url.path` is left out: clients could write into logs and
+//! traces by it.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 

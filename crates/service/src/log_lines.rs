@@ -1,4 +1,4 @@
-//! Log lines: each `tracing` event as a flat JSON object with ids of its spans.
+//! Log lines: each `tracing` event as a flat JSON object with its spans' ids.
 
 use std::{fmt::Debug, io::Write};
 

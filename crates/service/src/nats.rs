@@ -123,7 +123,7 @@ pub fn is_connected(client: &Client) -> bool {
     client.connection_state() == State::Connected
 }
 
-/// The same, or again within a second.
+/// Whether the client is connected, or will be within a second.
 pub async fn is_connected_soon(client: &Client) -> bool {
     let begun = tokio::time::Instant::now();
     while !is_connected(client) {
