@@ -27,7 +27,7 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// Delay before a failed probe may be the probe again, if others are pending.
+/// Delay before the event of a failed probe may probe again, if others are pending.
 const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Progress reports (`+WPI`) per ack wait.
 const PROGRESS_SHARE: u32 = 4;

@@ -56,8 +56,8 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Created last: its presence shows that a setup once created all consumers. Never replace it: on running
-/// sites the replacement would be missing, so new channels would replay every kept event.
+/// Created last: its presence shows that a setup once created all consumers. Never replace it: running sites
+/// would lack the replacement, so new channels would replay every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
 /// Percent of the storage. A flood of forms must leave room for dead letters and delivery records: even with

@@ -105,8 +105,8 @@ impl From<context::PublishError> for PublishError {
     }
 }
 
-/// Whether the broker rejected the event before any write. After other errors it may be stored. A failed
-/// write may be on disk, replicas may have what their leader could not write, and another request may be
+/// Whether the broker rejected the event before any write. After other errors it may be stored: a failed
+/// write may be on disk, or replicas have what their leader could not write. Another request may also be
 /// publishing the same event.
 fn is_refusal(error: &context::PublishError) -> bool {
     match error.kind() {
