@@ -12,7 +12,7 @@ use crate::{
     text::{LineMode, visible},
 };
 
-/// The longest address that SMTP can carry (RFC 5321, 4.5.3.1.3, less the brackets).
+/// Limit of SMTP (RFC 5321, 4.5.3.1.3: a path less its brackets).
 pub const MAX_CHARACTERS: usize = 254;
 
 const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
@@ -20,23 +20,25 @@ const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
 const NO_ENDING: &str = "Enter the whole e-mail address, with its ending: name@company.com.";
 const OTHER_SCRIPT: &str = "Enter an e-mail address with plain letters (a to z) before the @. We cannot write to one with other letters there.";
 
-/// The longest label of a domain (RFC 1034, 3.5).
+/// Limit of a domain label (RFC 1034, 3.5).
 const LABEL_CHARACTERS: usize = 63;
 
-/// An address to which a mail can go: it passes a browser's rule, and the mail's own.
+/// Address that both browsers and SMTP accept.
 ///
-/// `Debug` does not show the address, so that it cannot reach a log line by accident.
+/// `Debug` hides it, to keep it out of logs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Reads an address that somebody enters or pastes: out of a mail program (`Asha Rao <asha@example.com>`), or a link. White space
-    /// around it and what nobody sees is not part of it.
+    /// Reads a typed or pasted address: bare, with a name (`Asha Rao <asha@example.com>`) or as a `mailto:`
+    /// link.
+    ///
+    /// It ignores surrounding white space and invisible characters.
     ///
     /// # Errors
     ///
-    /// If it is no address, or none that a mail can go to, with the sentence for the visitor.
+    /// The sentence for the visitor if the address is invalid.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
         let entered: String = visible(raw, LineMode::One).chars().map(half_width).collect();
         let address = pasted_address(entered.trim());
@@ -44,7 +46,7 @@ impl EmailAddress {
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
         }
-        // In another script no address that short has more bytes, and a longer one is work to convert.
+        // Bounds the cost of the conversion: a character has at most four bytes.
         if address.len() > 4 * MAX_CHARACTERS {
             return Err(too_long());
         }
@@ -74,13 +76,12 @@ impl EmailAddress {
         &self.0
     }
 
-    /// The form under which two spellings of one address are the same person.
+    /// Lower-case form, the same for all spellings of one address.
     pub fn normalised(&self) -> String {
         self.0.to_ascii_lowercase()
     }
 
-    /// The form under which all addresses of one inbox are the same: without what stands behind a `+` before the `@`, which many
-    /// mail servers leave out of account (RFC 5233, 4), so that each inbox has any number of addresses.
+    /// Normalised address without its `+` tag (RFC 5233, 4). Tags give one inbox any number of addresses.
     pub fn inbox(&self) -> String {
         let address = self.normalised();
         let tagged = address
@@ -103,19 +104,19 @@ fn without_shapers(text: &str) -> String {
     text.chars().filter(|c| !shapes_others(*c)).collect()
 }
 
-/// The domain as mails have it: one in another script as most browsers send it and Firefox does not (UTS 46; RFC 5891).
+/// ASCII form of a domain (UTS 46; RFC 5891). Most browsers convert it, but Firefox does not.
 fn ascii_domain(domain: &str) -> Option<String> {
     let seen = without_shapers(domain);
     if seen.is_ascii() {
         return Some(seen);
     }
-    // With them: Persian and the scripts of India spell words by joiners (RFC 5892, A.1).
+    // Joiners stay here: Persian and the scripts of India need them (RFC 5892, A.1).
     let (deny, hyphens) = (AsciiDenyList::STD3, Hyphens::CheckFirstLast);
     let ascii = Uts46::new().to_ascii(domain.as_bytes(), deny, hyphens, DnsLength::Verify);
     ascii.ok().map(Cow::into_owned)
 }
 
-/// ASCII for the letters and signs that East Asian keyboards write at full width.
+/// ASCII form of a full-width character (East Asian keyboards).
 fn half_width(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -123,7 +124,7 @@ fn half_width(c: char) -> char {
     }
 }
 
-/// What sentences and lists put around an address.
+/// Quotes and brackets that may enclose an address.
 const AROUND: [(char, char); 7] = [
     ('"', '"'),
     ('\'', '\''),
@@ -134,7 +135,7 @@ const AROUND: [(char, char); 7] = [
     ('«', '»'),
 ];
 
-/// The one address in what was copied from a list of recipients (RFC 5322, 3.4), from a sentence, or from a link to it (RFC 6068, 2).
+/// Extracts the address from a copied recipient (RFC 5322, 3.4), a sentence or a link (RFC 6068, 2).
 fn pasted_address(entered: &str) -> Cow<'_, str> {
     const LINK: &str = "mailto:";
     let entered = entered.trim_end_matches([',', ';', '.', ' ']);
@@ -142,7 +143,7 @@ fn pasted_address(entered: &str) -> Cow<'_, str> {
         .iter()
         .find_map(|(begin, end)| entered.strip_prefix(*begin)?.strip_suffix(*end));
     let entered = around.unwrap_or(entered);
-    // Outlook writes square ones.
+    // Outlook writes square brackets.
     let in_brackets = [('<', '>'), ('[', ']')]
         .iter()
         .find_map(|(begin, end)| entered.strip_suffix(*end)?.split_once(*begin));
@@ -178,8 +179,8 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// The grammar of the crate that writes our mails (lettre's `Address`, which asks this same crate): RFC 5321, 4.1.2 and
-/// 4.5.3.1.1. Beyond the browser's rule it wants a dot-atom of at most 64 characters before the `@`.
+/// SMTP's rule (RFC 5321, 4.1.2 and 4.5.3.1.1), checked as lettre does. It also demands a dot-atom of at most
+/// 64 characters before the `@`.
 fn can_be_mailed(address: &str) -> bool {
     address.rsplit_once('@').is_some_and(|(local_part, domain)| {
         email_address::EmailAddress::is_valid_local_part(local_part)
@@ -214,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// As the HTML Standard writes it down, with its ends.
+    /// The HTML Standard's own expression.
     const HTML_RULE: &str = concat!(
         r"^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
         r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"

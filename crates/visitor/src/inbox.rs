@@ -1,4 +1,4 @@
-//! The keyed hash that stands for an inbox, whichever of its addresses a visitor typed.
+//! Keyed hash of an inbox, the same for all its tagged addresses.
 
 use crate::{
     EmailAddress,
@@ -6,15 +6,16 @@ use crate::{
     token::TokenKey,
 };
 
-/// HMAC-SHA256 of an address without its tag ([`EmailAddress::inbox`]), 128 bits as 32 lower-case hex digits. It is for counting
-/// alone: what belongs to a person lies under their [`PersonId`](crate::PersonId).
+/// HMAC-SHA256 of [`EmailAddress::inbox`], 128 bits as 32 lower-case hex digits.
+///
+/// Only for counting: a person's data is stored under their [`PersonId`](crate::PersonId).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InboxId(String);
 
 impl InboxId {
-    /// The id of the inbox that an address leads to.
+    /// Id of the inbox behind an address.
     pub fn of(email: &EmailAddress, key: &TokenKey) -> Self {
-        // No claims of a token begin with a zero, so no signature of one is an id.
+        // Token claims never begin with a zero byte, so no token signature equals an id.
         let bytes = [&[0], email.inbox().as_bytes()].concat();
         Self(hex(tag(&key.0, &bytes)))
     }

@@ -1,11 +1,12 @@
-//! Characters that nobody sees: they make a name read as another, or turn round the words that stand beside them.
+//! Invisible characters, which can disguise a name or reverse the text beside it.
 
 use std::borrow::Cow;
 
-/// Whether a character shows nothing and only changes how others are shown: those that set the direction of text
-/// (UAX #9), and whatever else a reader ignores (Unicode's `Default_Ignorable_Code_Point`, separators of lines and
-/// paragraphs, annotations). Not among them: what words are written with, such as the joiners of Persian and Malayalam
-/// and the variants of ideographs and pictures ([`shapes_others`]).
+/// Whether a character shows nothing and only changes how others are shown.
+///
+/// These are bidirectional controls (UAX #9), Unicode's `Default_Ignorable_Code_Point`, line and paragraph
+/// separators, and annotations. Joiners and variation selectors belong to words and are excluded
+/// ([`shapes_others`]).
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
@@ -16,7 +17,7 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// Whether a character has no look of its own and gives others theirs: alone it shows nothing.
+/// Whether a character only shapes others, such as a joiner or a variation selector.
 pub fn shapes_others(c: char) -> bool {
     matches!(c,
         '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}'

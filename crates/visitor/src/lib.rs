@@ -1,7 +1,6 @@
-//! What a visitor enters, as validated domain types; person ids, signed tokens and links.
+//! Domain types for visitors' input, person ids, signed tokens and links. No I/O.
 //!
-//! Parsing happens once, at the edge of a service; past that line nothing is
-//! checked again. No I/O.
+//! A service parses input once, at its edge, and does not check it again.
 
 pub mod email;
 #[cfg(test)]
@@ -20,7 +19,7 @@ pub use person::{PersonId, PersonKey, PersonKeySettings};
 pub use synthetic::SyntheticKey;
 pub use text::{PersonName, TextRule};
 
-/// What is wrong with an input, as a sentence for the visitor who typed it.
+/// Error of an input: a sentence for the visitor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidInput(pub String);

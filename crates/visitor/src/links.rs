@@ -1,5 +1,4 @@
-//! The links about a subscription that people get in mails: signed for one person, so that
-//! they need no account.
+//! Signed links in newsletter mails. The signature replaces an account.
 
 use time::{Duration, OffsetDateTime};
 
@@ -8,7 +7,7 @@ use crate::{
     token::{Purpose, TokenKey},
 };
 
-/// How long an unsubscribe link is valid: longer than anyone keeps a mail to unsubscribe from.
+/// Lifetime of an unsubscribe link, long enough for old mails.
 pub const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
 
 /// Builder of signed links.
@@ -17,17 +16,17 @@ pub struct LinkBuilder {
     token_key: TokenKey,
 }
 
-/// The two links that unsubscribe from the newsletter.
+/// Links that unsubscribe one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsubscribeLinks {
-    /// The page that asks whether to unsubscribe.
+    /// Page that asks before it unsubscribes.
     pub page: String,
-    /// The address that a mail program unsubscribes by in one click (RFC 8058).
+    /// One-click address for mail programs (RFC 8058).
     pub one_click: String,
 }
 
 impl LinkBuilder {
-    /// Takes the site's address as [`site_url`] gives it.
+    /// Expects a site address from [`site_url`].
     pub fn new(site_url: &str, token_key: &TokenKey) -> Self {
         Self {
             site_url: site_url.to_owned(),
@@ -35,13 +34,13 @@ impl LinkBuilder {
         }
     }
 
-    /// The page that asks whether to confirm a subscription.
+    /// Link to the page that confirms a subscription.
     pub fn confirm_page(&self, person: &PersonId, expires: OffsetDateTime) -> String {
         let token = self.token_key.sign(Purpose::Confirm, person, expires);
         format!("{}/?newsletter=confirm&token={token}", self.site_url)
     }
 
-    /// The unsubscribe links, in a mail of this time.
+    /// Unsubscribe links for a mail sent at `since`.
     pub fn unsubscribe_links(&self, person: &PersonId, since: OffsetDateTime) -> UnsubscribeLinks {
         let expires = since + UNSUBSCRIBE_LIFETIME;
         let token = self.token_key.sign(Purpose::Unsubscribe, person, expires);
@@ -52,11 +51,11 @@ impl LinkBuilder {
     }
 }
 
-/// The site's address as it stands in the settings, without a slash at its end.
+/// Reads the site's address from the settings, without its trailing slash.
 ///
 /// # Errors
 ///
-/// If it is no address of a site.
+/// If it has no `http` or `https` scheme, or no host.
 pub fn site_url(raw: &str) -> Result<String, &'static str> {
     let host = ["https://", "http://"]
         .into_iter()

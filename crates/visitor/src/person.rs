@@ -1,4 +1,4 @@
-//! The keyed hash that stands for a person in every subject, key and log line.
+//! Keyed hash that identifies a person in subjects, keys and logs.
 
 use std::fmt;
 
@@ -9,38 +9,40 @@ use sha2::Sha256;
 
 use crate::{EmailAddress, InvalidInput};
 
-/// The fewest bytes a key may have.
+/// Minimum length of a key.
 pub const MIN_KEY_BYTES: usize = 32;
 
-/// The secret that turns an address into a [`PersonId`]. The same in every service;
-/// losing it means that stored people can no longer be found by address.
+/// Secret that derives a [`PersonId`] from an address, the same in every service.
+///
+/// If it is lost, stored people cannot be found by address.
 #[derive(Clone)]
 pub struct PersonKey(Hmac<Sha256>);
 
 impl PersonKey {
-    /// Takes the secret as it stands in the settings.
+    /// Reads the secret from the settings.
     ///
     /// # Errors
     ///
-    /// If it is too short.
+    /// If it is shorter than [`MIN_KEY_BYTES`].
     pub fn new(secret: &str) -> Result<Self, InvalidInput> {
         keyed(secret).map(Self)
     }
 
-    /// The id of the person behind an address.
+    /// Id of the person behind an address.
     pub fn person(&self, email: &EmailAddress) -> PersonId {
         PersonId(hex(tag(&self.0, email.normalised().as_bytes())))
     }
 
-    /// Fingerprint of the key: tells one key from another, and nothing of either.
+    /// Fingerprint that distinguishes keys without revealing them.
     pub fn fingerprint(&self) -> String {
-        // No address begins with this byte, so no person's id is a fingerprint.
+        // Addresses never begin with this byte, so no person id equals a fingerprint.
         hex(tag(&self.0, &[1]))
     }
 
-    /// Keyed hash of a submission's name, 128 bits: without the key nobody works one out, or finds two names that share one.
+    /// Keyed hash of a submission's name, 128 bits. Without the key nobody can compute one or find a
+    /// collision.
     pub fn submission(&self, name: &str) -> [u8; 16] {
-        // No address begins with a zero, so no tag of one is that of the other.
+        // Addresses never begin with a zero byte, so no person id equals this hash.
         tag(&self.0, &[&[0], name.as_bytes()].concat())
     }
 }
@@ -93,7 +95,7 @@ impl From<PersonId> for String {
     }
 }
 
-/// The key itself is not kept. What is made of it is two states of the hash, which are overwritten when they are dropped.
+/// Keeps no copy of the secret, only two hash states that are overwritten on drop.
 pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
     if secret.len() < MIN_KEY_BYTES {
         return Err(InvalidInput::new(format!(
@@ -103,7 +105,6 @@ pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
     Hmac::new_from_slice(secret.as_bytes()).map_err(|e| InvalidInput::new(e.to_string()))
 }
 
-/// The first 128 bits of a keyed hash.
 pub(crate) fn tag(keyed: &Hmac<Sha256>, bytes: &[u8]) -> [u8; 16] {
     let whole = keyed.clone().chain_update(bytes).finalize().into_bytes();
     let mut tag = [0; 16];
@@ -111,7 +112,6 @@ pub(crate) fn tag(keyed: &Hmac<Sha256>, bytes: &[u8]) -> [u8; 16] {
     tag
 }
 
-/// 32 lower-case hex digits.
 pub(crate) fn hex(tag: [u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(tag))
 }

@@ -1,5 +1,5 @@
-//! Synthetic forms: a check sends them from outside and follows them to its inbox. The mark that tells one is signed and expires, so
-//! that nobody hides a flood from the figures by it.
+//! Marks of synthetic submissions, which a check sends from outside. A mark is signed and expires, so nobody
+//! can use it to hide a flood from the metrics.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{
     token::{Purpose, TokenKey},
 };
 
-/// The secret that signs marks. The check and the contact service share it, and it signs nothing else.
+/// Secret that signs marks, shared by the check and the contact service. It signs nothing else.
 #[derive(Clone)]
 pub struct SyntheticKey {
     tokens: TokenKey,
@@ -24,7 +24,7 @@ impl fmt::Debug for SyntheticKey {
 }
 
 impl SyntheticKey {
-    /// Takes the secret as it stands in the settings.
+    /// Reads the secret from the settings.
     ///
     /// # Errors
     ///
@@ -36,13 +36,13 @@ impl SyntheticKey {
         })
     }
 
-    /// The mark of a form from this address, until `expires`. Whoever reads it can have nothing sent elsewhere by it.
+    /// Mark of submissions from this address until `expires`. A leaked mark is useless for other addresses.
     pub fn mark(&self, email: &EmailAddress, expires: OffsetDateTime) -> String {
         let inbox = self.inboxes.person(email);
         self.tokens.sign(Purpose::Synthetic, &inbox, expires)
     }
 
-    /// Whether it is the mark of a form from this address, and still good.
+    /// Whether a mark belongs to this address and has not expired.
     pub fn is_mark(&self, mark: &str, email: &EmailAddress, now: OffsetDateTime) -> bool {
         let inbox = self.inboxes.person(email);
         self.tokens.verify(mark, Purpose::Synthetic, now) == Ok(inbox)
@@ -50,13 +50,13 @@ impl SyntheticKey {
 }
 
 impl PersonId {
-    /// In place of a person, where an event is of a synthetic form: all zeros, which no key makes of an address but by a chance of
-    /// one in 2^128.
+    /// Placeholder for the person of a synthetic submission: all zeros. A real id equals it with probability
+    /// 2^-128.
     pub fn synthetic() -> Self {
         Self("0".repeat(32))
     }
 
-    /// Whether there is no person: the form was synthetic.
+    /// Whether the submission was synthetic.
     pub fn is_synthetic(&self) -> bool {
         self.as_str().bytes().all(|digit| digit == b'0')
     }

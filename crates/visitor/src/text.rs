@@ -5,17 +5,17 @@ use crate::{
     invisible::{is_invisible, shapes_others},
 };
 
-/// Whether a text may run over several lines.
+/// Whether a text may have several lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineMode {
-    /// A single line: a space stands in the place of line breaks and tabs.
+    /// A single line: line breaks and tabs become spaces.
     One,
-    /// Paragraphs: line breaks and tabs are part of the text.
+    /// Paragraphs: line breaks and tabs stay.
     Many,
 }
 
-/// The text that people see of what they entered or pasted: each line break and tab as its field has them (Unicode 5.8, newline
-/// guidelines), and no other control character, which word processors and terminals leave in what is copied from them.
+/// Visible text of an input: line breaks and tabs as the field allows (Unicode 5.8, newline guidelines).
+/// Other control characters, common in pasted text, are removed.
 pub(crate) fn visible(raw: &str, lines: LineMode) -> String {
     let (line_break, tab) = match lines {
         LineMode::One => (' ', ' '),
@@ -30,34 +30,33 @@ pub(crate) fn visible(raw: &str, lines: LineMode) -> String {
     visible.collect()
 }
 
-/// The limit of one text field, counted in characters (Unicode scalar values) of what is visible, after
-/// surrounding white space is cut.
+/// Limit of one text field. It counts visible characters (Unicode scalar values) after trimming.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
     /// What the visitor calls the field, as in "Enter your {what}."
     pub what: &'static str,
-    /// The most characters it may have.
+    /// Maximum length in characters.
     pub max_characters: usize,
     /// One line or several.
     pub lines: LineMode,
 }
 
 impl TextRule {
-    /// Reads a field that must hold something.
+    /// Reads a field that must not be empty.
     ///
     /// # Errors
     ///
-    /// If it is empty or too long, with the sentence for the visitor.
+    /// The sentence for the visitor if the field is empty or too long.
     pub fn required(&self, raw: &str) -> Result<String, InvalidInput> {
         self.optional(raw)?
             .ok_or_else(|| InvalidInput::new(format!("Enter your {}.", self.what)))
     }
 
-    /// Reads a field that may be left empty.
+    /// Reads a field that may be empty.
     ///
     /// # Errors
     ///
-    /// If it is too long, with the sentence for the visitor.
+    /// The sentence for the visitor if the field is too long.
     pub fn optional(&self, raw: &str) -> Result<Option<String>, InvalidInput> {
         let visible = visible(raw, self.lines);
         let text = visible.trim();
@@ -91,7 +90,7 @@ impl PersonName {
     ///
     /// # Errors
     ///
-    /// If it is empty or too long, with the sentence for the visitor.
+    /// The sentence for the visitor if the name is empty or too long.
     pub fn parse(raw: &str) -> Result<Self, InvalidInput> {
         Self::RULE.required(raw).map(Self)
     }

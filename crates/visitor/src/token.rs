@@ -1,7 +1,7 @@
-//! The signed tokens in mailed links: bound to one purpose and one person, expiring.
+//! Signed tokens in mailed links, bound to one purpose and one person until they expire.
 //!
-//! Form: `base64url(claims) "." base64url(HMAC-SHA256(claims))`. The claims hold the
-//! person's keyed hash, so a link never carries an address.
+//! Form: `base64url(claims) "." base64url(HMAC-SHA256(claims))`. The claims hold the person's keyed hash,
+//! never an address.
 
 use std::fmt;
 
@@ -21,22 +21,22 @@ pub enum Purpose {
     Confirm,
     /// End a newsletter subscription.
     Unsubscribe,
-    /// Mark a form as one that a check sends.
+    /// Mark a submission as synthetic.
     Synthetic,
 }
 
-/// Why a token was refused.
+/// Why a token was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// Not one of ours, altered, or made for another purpose.
+    /// Not signed by us, altered, or made for another purpose.
     #[error("the token was not made by us for this purpose")]
     Forged,
-    /// Ours, but too old.
+    /// Signed by us, but too old.
     #[error("the token has expired")]
     Expired,
 }
 
-/// The secret that signs tokens, and makes an [`InboxId`](crate::InboxId) of an address. The newsletter service and the notifier
+/// Secret that signs tokens and derives [`InboxId`](crate::InboxId)s. The newsletter service and the notifier
 /// share it.
 #[derive(Clone)]
 pub struct TokenKey(pub(crate) Hmac<Sha256>);
@@ -56,7 +56,7 @@ struct Claims {
 }
 
 impl TokenKey {
-    /// Takes the secret as it stands in the settings.
+    /// Reads the secret from the settings.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl TokenKey {
         keyed(secret).map(Self)
     }
 
-    /// Makes a token that is good until `expires`.
+    /// Signs a token that is valid until `expires`.
     pub fn sign(&self, purpose: Purpose, person: &PersonId, expires: OffsetDateTime) -> String {
         let claims = Claims {
             purpose,
@@ -81,8 +81,7 @@ impl TokenKey {
         )
     }
 
-    /// Reads a token back. The signature is compared in constant time, before
-    /// anything in the token is believed.
+    /// Verifies a token. The signature check comes first, in constant time.
     ///
     /// # Errors
     ///
@@ -107,8 +106,7 @@ impl TokenKey {
     }
 }
 
-/// Verification keys during key rotation: current and former. While the key changes, tokens by the former one are still
-/// in people's mails.
+/// Current and former key. During a rotation, mails still hold tokens of the former one.
 #[derive(Clone)]
 pub struct TokenKeys {
     key: TokenKey,
@@ -116,16 +114,16 @@ pub struct TokenKeys {
 }
 
 impl TokenKeys {
-    /// The key that signs, and the one that did before it.
+    /// Expects the signing key, and the former one during a rotation.
     pub fn new(key: TokenKey, former: Option<TokenKey>) -> Self {
         Self { key, former }
     }
 
-    /// The same as [`TokenKey::verify`], with either key.
+    /// [`TokenKey::verify`] with either key.
     ///
     /// # Errors
     ///
-    /// If the token is forged, expired or for another purpose.
+    /// As [`TokenKey::verify`].
     pub fn verify(&self, token: &str, purpose: Purpose, now: OffsetDateTime) -> Result<PersonId, TokenError> {
         match (self.key.verify(token, purpose, now), &self.former) {
             (Err(TokenError::Forged), Some(former)) => former.verify(token, purpose, now),

@@ -1,4 +1,4 @@
-//! What a visitor enters: addresses, names and longer texts.
+//! Fuzz targets for form input.
 
 use bolero::check;
 

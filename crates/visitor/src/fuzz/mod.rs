@@ -1,4 +1,4 @@
-//! Fuzz targets: what a visitor enters, and what stands in the links of mails. How they are run: docs/testing.md.
+//! Fuzz targets for form input and tokens. docs/testing.md says how to run them.
 
 mod entered;
 mod tokens;

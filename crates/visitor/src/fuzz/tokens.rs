@@ -1,4 +1,4 @@
-//! What stands as a token in a link.
+//! Fuzz targets for tokens in links.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bolero::check;
@@ -21,13 +21,11 @@ fn key() -> TokenKey {
     TokenKey::new(SECRET).expect("a long key")
 }
 
-/// The one of a token's claims that nobody is told.
 #[derive(Deserialize)]
 struct Claim {
     expires: i64,
 }
 
-/// The second until which a token says that it is good.
 fn expires(token: &str) -> Option<OffsetDateTime> {
     let claims = URL_SAFE_NO_PAD.decode(token.split_once('.')?.0).ok()?;
     let claim: Claim = serde_json::from_slice(&claims).ok()?;
@@ -52,7 +50,7 @@ fn whatever_stands_in_a_link_is_a_token_only_where_we_would_sign_it_so_letter_by
         });
 }
 
-/// Claims with our signature that another release, or a mistake of ours, may have made.
+/// Signed claims that another release or a bug could produce.
 #[test]
 fn whatever_we_signed_is_read_or_refused_and_good_for_one_purpose_until_it_expires() {
     check!(name = "claims")
