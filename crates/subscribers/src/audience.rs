@@ -1,31 +1,31 @@
-//! Whom an issue of the newsletter reaches.
+//! Recipients of an issue of the newsletter.
 
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
 use crate::{State, Subscriber};
 
-/// Why an issue does not go to somebody.
+/// Why an issue skips a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotReached {
-    /// They have not confirmed.
+    /// Not confirmed.
     Pending,
-    /// They left.
+    /// The subscription ended.
     Unsubscribed,
-    /// Their address does not exist, or takes no mails.
+    /// The address does not exist or accepts no mails.
     Suppressed,
-    /// They confirmed after the issue was asked for, and get the next one.
+    /// Confirmed after the issue was requested; gets the next one.
     Later,
-    /// Their record cannot be read.
+    /// The record cannot be read.
     Unreadable,
 }
 
 impl Subscriber {
-    /// Where an issue goes that was asked for then.
+    /// Address for an issue that was requested at this time.
     ///
     /// # Errors
     ///
-    /// If it does not go there, with the reason.
+    /// The reason if the issue skips this subscriber.
     pub fn reached_at(&self, requested: OffsetDateTime) -> Result<&EmailAddress, NotReached> {
         match (&self.state, &self.email) {
             (State::Confirmed { since }, _) if *since > requested => Err(NotReached::Later),

@@ -1,9 +1,9 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`], [`state`] and [`audience`] hold the rules, without I/O; [`store`] the bucket, `proofs` what a record proves.
+//! [`subscriber`], [`state`] and [`audience`] hold the rules without I/O; [`store`] is the bucket.
 //!
-//! A crate of its own because two work with it: the newsletter service, and the
-//! operator's tool, which must not depend on a service.
+//! The newsletter service and the operator's tool share this crate, because the tool must not depend on a
+//! service.
 
 pub mod audience;
 #[cfg(test)]

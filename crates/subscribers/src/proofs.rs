@@ -1,26 +1,26 @@
-//! What a record proves: what its person agreed to, and that mails to them came back.
+//! Evidence in a record: the consent and the soft bounces.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// Proof of a consent, beside its time and the page that it was given on: the words that were agreed to.
+/// Proof of a consent. The record itself holds its time and page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
-    /// The words beside the form.
+    /// Text that the person agreed to.
     pub text: String,
-    /// How the address was entered and shown to be the person's: `double-opt-in` is a form, and a link that was mailed there.
+    /// How the address was verified: `double-opt-in` means a form and a mailed link.
     pub form: String,
 }
 
-/// Mails that came back though the address exists.
+/// Soft bounces: returned mails to an address that exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CameBack {
-    /// How many.
+    /// Number of bounces.
     pub times: u32,
-    /// The last of them.
+    /// Event id of the latest bounce.
     pub last: Uuid,
-    /// When that was.
+    /// Time of the latest bounce.
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
 }

@@ -1,4 +1,4 @@
-//! The subscribers' bucket: one record per person, changed by compare-and-set.
+//! Bucket of the subscribers' records.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use visitor::PersonId;
 
 use crate::{Retention, Subscriber};
 
-/// Entry of the bucket: a record and the revision it was read at; revision 0 where there is none.
+/// Record with the revision it was read at; 0 if there is none.
 pub struct SubscriberEntry {
-    /// The record, where there is one.
+    /// The record, if any.
     pub subscriber: Option<Subscriber>,
-    /// What a change must name.
+    /// Revision that a write must name.
     pub revision: u64,
 }
 
-/// The bucket.
+/// Bucket of subscribers.
 pub struct Subscribers {
     records: Records,
     reader: StreamReader,
 }
 
 impl Subscribers {
-    /// Opens the bucket, which must be there.
+    /// Opens the bucket.
     ///
     /// # Errors
     ///
-    /// If it is unavailable or not there.
+    /// If the bucket is missing or the broker unavailable.
     pub async fn open(client: Client) -> Result<Self, RecordError> {
         let context = nats::jetstream(client);
         let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await;
@@ -41,26 +41,26 @@ impl Subscribers {
         })
     }
 
-    /// The bucket's entries from this sequence on, as they were stored; what is changed meanwhile comes again.
+    /// Entries from this sequence on, in stored order. An entry that changes meanwhile comes again.
     pub fn since(&self, sequence: u64) -> Messages<'_> {
         self.reader.since(sequence)
     }
 
-    /// The record of an entry, and under whose id it lies; `None` of what is none: the marker of a removed one.
+    /// Person and record of an entry; `None` for the marker of a removed record.
     ///
     /// # Errors
     ///
-    /// As [`Self::read`].
+    /// If the record is unreadable.
     pub fn record_of(&self, entry: &StreamMessage) -> Result<Option<(PersonId, Subscriber)>, RecordError> {
         let record = self.records.record_of(entry)?;
         Ok(record.and_then(|(key, subscriber)| Some((PersonId::try_from(key.to_owned()).ok()?, subscriber))))
     }
 
-    /// What lies under this id.
+    /// Reads a person's record.
     ///
     /// # Errors
     ///
-    /// If the record is none of ours, or the broker does not answer.
+    /// If the record is unreadable or the broker unavailable.
     pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, RecordError> {
         let Record { value, revision } = self.records.read(person.as_str()).await?;
         Ok(SubscriberEntry {
@@ -69,7 +69,7 @@ impl Subscribers {
         })
     }
 
-    /// Writes the record if it still is what was read at `revision`; gives the new revision.
+    /// Writes the record if `revision` is still current; returns the new revision.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Subscribers {
         revision: u64,
         retention: Retention,
     ) -> Result<u64, RecordError> {
-        // Without one the new record never expires, whatever the former did.
+        // Without a lifetime the new record never expires, even if the former one did.
         let lifetime = match retention {
             Retention::Expires(lifetime) => Some(whole_seconds(lifetime)),
             Retention::Forever => None,
@@ -92,7 +92,7 @@ impl Subscribers {
         written.await
     }
 
-    /// Removes the record if it still is what was read at `revision`.
+    /// Removes the record if `revision` is still current.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The life of a subscription: pending, confirmed, unsubscribed; suppressed where the address does not exist.
+//! Lifecycle of a subscription: pending, confirmed, unsubscribed or suppressed.
 
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
@@ -10,58 +10,56 @@ use crate::{
     state::State,
 };
 
-/// How soon another confirmation mail may follow the last. As long a sign-up whose mail is not known to be asked for has every
-/// other one ask for that mail, and for none of its own.
+/// Minimum time between two confirmation mails. Within it, another sign-up repeats an unfinished mail
+/// request.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
-/// TTL of the suppression of an address that never confirmed and whose mail bounced. The privacy policy names it.
+/// TTL of the suppression of an address that never confirmed. The privacy policy names it.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
-/// The longest that a sign-up may await its confirmation: nobody's address is kept for longer on a guess. The privacy
-/// policy names it.
+/// Longest time that an unconfirmed address is kept. The privacy policy names it.
 pub const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
-/// So many mails that came back are those of a mailbox that nobody empties.
+/// Soft bounces after which a mailbox counts as abandoned.
 const MAX_CAME_BACK: u32 = 3;
-/// A mail that came back so long ago says nothing of now.
+/// Age at which the latest soft bounce stops counting.
 const CAME_BACK_COUNTS: Duration = Duration::days(180);
-/// For how long a step that failed half-way is completed by repeating it: as long as the broker knows a repetition.
+/// Time within which repeating an unfinished step completes it: the broker's duplicate window.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
 /// One person's subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscriber {
-    /// The address as last signed up; `None` once nothing needs it any more ([`Self::forgotten`]).
+    /// Address of the latest sign-up; removed once nothing needs it ([`Self::forgotten`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailAddress>,
-    /// Names this subscription in the events it causes, so that repeating a step
-    /// repeats no event.
+    /// Source of event ids, so that a repeated step publishes no second event.
     pub subscription: Uuid,
-    /// When the sign-up was made.
+    /// Time of the sign-up.
     #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
-    /// Where the sign-up was made, such as `/blog`.
+    /// Page of the sign-up, such as `/blog`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// When consent was given for what is confirmed no more: see [`Self::consented_at`].
+    /// Consent time of a subscription that is no longer confirmed ([`Self::consented_at`]).
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "time::serde::rfc3339::option"
     )]
     pub(crate) confirmed: Option<OffsetDateTime>,
-    /// When a former subscription ended: see [`Self::unsubscribed_at`].
+    /// End of a former subscription ([`Self::unsubscribed_at`]).
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "time::serde::rfc3339::option"
     )]
     pub(crate) ended: Option<OffsetDateTime>,
-    /// What the person agreed to, where it is known; kept after the end as the time is, see [`Self::consented_at`].
+    /// What the person agreed to, if known; kept like [`Self::consented_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
-    /// The mails that came back though the address exists, each within half a year of the one before.
+    /// Soft bounces, each within 180 days of the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub came_back: Option<CameBack>,
-    /// Where it stands.
+    /// Current state.
     #[serde(flatten)]
     pub state: State,
 }
@@ -71,14 +69,16 @@ pub struct Subscriber {
 pub enum Retention {
     /// Until it is erased.
     Forever,
-    /// It expires by itself, address and all.
+    /// Until this time has passed.
     Expires(std::time::Duration),
 }
 
 impl Subscriber {
-    /// What a sign-up that asks for its mail under this id makes of what is known: the pending subscription to store and
-    /// mail, or nothing to do. One that a sign-up is asking a mail for stays as it is, and is to be mailed all the
-    /// same ([`Self::asking`]): that one may have been cut off.
+    /// Applies a sign-up whose mail request has the id `asking`. Returns the pending subscription to store
+    /// and mail, or `None` if nothing is to do.
+    ///
+    /// An unfinished mail request may have been cut off. Its record stays unchanged, and the caller repeats
+    /// the request ([`Self::asking`]).
     pub fn signed_up(
         known: Option<&Self>,
         email: EmailAddress,
@@ -117,7 +117,7 @@ impl Subscriber {
         })
     }
 
-    /// The id under which its confirmation mail is being asked for.
+    /// Id of the unfinished request for its confirmation mail.
     pub fn asking(&self) -> Option<Uuid> {
         match self.state {
             State::Pending { asking, .. } => asking,
@@ -125,7 +125,7 @@ impl Subscriber {
         }
     }
 
-    /// The same subscription after its confirmation mail was asked for; one that asks for none stays what it is.
+    /// The record after its confirmation mail was requested. Only a pending one changes.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
         let state = match self.state {
             State::Pending { .. } => State::Pending {
@@ -137,8 +137,7 @@ impl Subscriber {
         Self { state, ..self }
     }
 
-    /// The subscription that a confirmation makes; `None` where there is nothing to
-    /// confirm any more.
+    /// The record after a confirmation; `None` if there is nothing to confirm.
     pub fn confirmed(self, now: OffsetDateTime) -> Option<Self> {
         self.email.as_ref()?;
         match self.state {
@@ -153,7 +152,7 @@ impl Subscriber {
         }
     }
 
-    /// The subscription after it ended. One that is suppressed stays so, as one that ended.
+    /// The record after an unsubscribe. A suppressed one stays suppressed and notes the time.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Unsubscribed { .. } => self,
@@ -170,7 +169,7 @@ impl Subscriber {
         }
     }
 
-    /// The subscription after a mail came back because the address does not exist.
+    /// The record after a hard bounce or too many soft bounces.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Suppressed { .. } => self,
@@ -183,8 +182,8 @@ impl Subscriber {
         }
     }
 
-    /// The subscription after a mail came back though the address exists: the third time it is suppressed. A mail that is told of
-    /// again counts once.
+    /// The record after a soft bounce: the third suppresses a confirmed subscription. A duplicate of the
+    /// latest bounce does not count.
     pub fn came_back(self, mail: Uuid, now: OffsetDateTime) -> Self {
         let known = self
             .came_back
@@ -210,7 +209,7 @@ impl Subscriber {
         Self { came_back, ..self }
     }
 
-    /// The same with what was agreed to by the confirmation at this moment.
+    /// Adds the consent to a confirmation made at `now`. An earlier confirmation keeps its own.
     pub fn with_consent(self, consent: Consent, now: OffsetDateTime) -> Self {
         match self.state {
             State::Confirmed { since } if since == now => Self {
@@ -221,8 +220,8 @@ impl Subscriber {
         }
     }
 
-    /// The same without its address where nothing needs that any more: the record is found by its key, the keyed hash
-    /// of an address, and says all the same that this person left, and when they had consented.
+    /// Removes the address once nothing needs it. The key still identifies the person, so the record still
+    /// proves when they consented and left.
     pub fn forgotten(self) -> Self {
         Self {
             email: match self.state {
@@ -234,8 +233,8 @@ impl Subscriber {
         }
     }
 
-    /// What it is after a time in which nobody touched it: whoever left before and never confirmed a further sign-up is
-    /// who left, and nobody's address stays for its own sake.
+    /// The record after a sweep, which removes addresses that nothing needs. A person who left and did not
+    /// confirm a new sign-up counts as unsubscribed again.
     pub fn swept(self, now: OffsetDateTime) -> Self {
         match (&self.state, self.ended) {
             (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
@@ -249,14 +248,13 @@ impl Subscriber {
         }
     }
 
-    /// Whether whoever should hear that this person left has heard, or will hear no more.
+    /// Whether the unsubscribe is too old to publish its event.
     pub fn is_told(&self, now: OffsetDateTime) -> bool {
         self.unsubscribed_at()
             .is_some_and(|since| now - since > COMPLETED_WITHIN)
     }
 
-    /// What a suppressed subscription is once that was lifted: what it was before the mail came back. `None` for a
-    /// sign-up that was never confirmed: nothing of it is worth keeping, and it can be made anew.
+    /// Lifts a suppression and restores the former state. `None` if it was never confirmed.
     pub fn lifted(self) -> Option<Self> {
         let state = match (&self.state, self.confirmed, self.ended) {
             (State::Suppressed { .. }, _, Some(since)) => State::Unsubscribed { since },
@@ -274,8 +272,7 @@ impl Subscriber {
         })
     }
 
-    /// When this person last said that they want the newsletter, where it is known. It is kept after the end, to
-    /// show on what ground mails were sent.
+    /// Time of the latest consent, if known. It outlives the subscription, to prove why mails were sent.
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Confirmed { since } => Some(since),
@@ -283,7 +280,7 @@ impl Subscriber {
         }
     }
 
-    /// When this person last left, unless they confirmed anew since.
+    /// Time of the latest unsubscribe, unless a confirmation followed.
     pub fn unsubscribed_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Unsubscribed { since } => Some(since),
@@ -291,9 +288,10 @@ impl Subscriber {
         }
     }
 
-    /// How long the record stays where a sign-up must be confirmed within this time. Only a first sign-up expires:
-    /// whoever left before stays known as such, or anybody could undo that by typing their address. So does, later, what
-    /// came back of somebody who never confirmed.
+    /// Retention of the record, given the time for a confirmation.
+    ///
+    /// A first sign-up expires, and so does, later, the suppression of an address that never confirmed. The
+    /// record of an unsubscribe stays, or anyone could undo it by typing the address.
     pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
         match self.state {
             State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
@@ -304,17 +302,17 @@ impl Subscriber {
         }
     }
 
-    /// Whether it awaits its confirmation.
+    /// Whether it awaits confirmation.
     pub fn is_pending(&self) -> bool {
         matches!(self.state, State::Pending { .. })
     }
 
-    /// Whether its address is taken not to exist.
+    /// Whether nothing may be sent to its address.
     pub fn is_suppressed(&self) -> bool {
         matches!(self.state, State::Suppressed { .. })
     }
 
-    /// The word for its state, as the record has it.
+    /// Name of its state, as stored.
     pub fn state_name(&self) -> &'static str {
         match self.state {
             State::Pending { .. } => "pending",
@@ -562,7 +560,6 @@ mod tests {
         }
     }
 
-    /// All that can happen to a subscription.
     #[derive(Debug, Clone, Copy)]
     enum Happening {
         Forget,

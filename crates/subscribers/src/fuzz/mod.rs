@@ -1,4 +1,4 @@
-//! Fuzz targets: what lies in the subscribers' bucket. How they are run: docs/testing.md.
+//! Fuzz target for stored records. docs/testing.md says how to run it.
 
 use bolero::check;
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ fn fields(subscriber: &Subscriber) -> Map<String, Value> {
     }
 }
 
-/// What a record becomes by one step each.
+/// The record after each possible step.
 fn steps(subscriber: &Subscriber) -> Vec<Subscriber> {
     let email = EmailAddress::parse("asha@example.com").expect("an address");
     let (key, new) = (Uuid::from_u128(1), Uuid::from_u128(2));
