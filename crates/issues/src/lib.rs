@@ -1,22 +1,23 @@
-//! Issues of the newsletter: their progress, and the limits of what may go out.
+//! Issues of the newsletter: progress, sending limits and outcomes.
 //!
-//! 1. `sitectl newsletter send` notes the issue as an [`IssueProgress`] and publishes the event that asks for it.
-//! 2. The newsletter service runs one loop (`services/newsletter/src/fan_out.rs`). The broker gives it one event at a time, whatever the
-//!    number of its processes, so that one process decides what goes out. Each step reads the issue's state, goes through the next
-//!    subscribers, takes a place in the [`LimitTable`] for each whom the issue reaches, puts one message for each into the work queue
-//!    `SENDINGS`, and writes the new position.
-//! 3. The notifiers send each message like any other mail (`services/notifier/src/sending.rs`), unless the issue is paused or canceled, or
-//!    the subscriber left.
+//! 1. `sitectl newsletter send` stores an [`IssueProgress`] and publishes the event that requests the issue.
+//! 2. The newsletter service queues the mails (`services/newsletter/src/fan_out.rs`). The broker delivers one
+//!    event at a time, so a single process decides what goes out. Each step reads the issue's state, visits the
+//!    next subscribers and reserves a place in the [`LimitTable`] for each recipient. Then it publishes their
+//!    mails to the work queue `SENDINGS` and stores its position.
+//! 3. The notifiers send the mails (`services/notifier/src/sending.rs`), unless the issue is paused or canceled
+//!    or the subscriber left.
 //!
-//! **Each person once.** The id of a message is made of the issue and the subscription. A loop that is killed goes on behind the position
-//! that it wrote, and repeats one step at most. The broker drops the repeated messages by their ids, or the notifiers do by their delivery
-//! records. A notifier that is killed between sending and recording sends that mail again, with the same `Message-ID`.
+//! **Duplicates.** A message id derives from the issue and the subscription. A killed loop resumes at its stored
+//! position and repeats one step at most. The broker drops the repeats by message id, or the notifiers by
+//! delivery record. A notifier killed between sending and recording sends that mail again, with the same
+//! `Message-ID`.
 //!
-//! **Limits.** The table has a window for the second, the hour and the day. What the queue took since a window began is spent, so a kill
-//! spends nothing twice and loses nothing. Messages that no notifier has taken when a window begins count in that one, too. The loop
-//! keeps the queue short, so that notifiers that were unavailable find no backlog that goes beyond the limits.
+//! **Limits.** The table has a window for the second, the hour and the day. It counts what the queue accepted
+//! since the window began, so a kill neither loses nor doubles a count. Mails that are pending when a window
+//! begins count in it, too. The loop keeps the queue short, so that a backlog never exceeds the limits.
 //!
-//! **Figures.** Delivery records say what came of each mail; [`Outcomes`] counts them.
+//! **Figures.** [`Outcomes`] counts the delivery records.
 
 pub mod limits;
 pub mod outcomes;

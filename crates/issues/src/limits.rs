@@ -1,4 +1,4 @@
-//! The table of limits: how many mails of the newsletter may go out in a window of time, and how many did.
+//! Sending limits of the newsletter, and how much of them is spent.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,17 +6,16 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// The namespace of domains.
 const DOMAINS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_646f_6d61_696e);
-/// How many mails wait for a notifier at most.
+/// Maximum backlog of the notifiers.
 pub const MAX_PENDING: u64 = 250;
-/// How soon a full queue is looked at again.
+/// Retry interval while the queue is full.
 const FULL_QUEUE_PAUSE: Duration = Duration::from_millis(250);
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// How many mails of the newsletter may go out; `None` is no limit.
+/// Maximum number of newsletter mails; `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SendingLimits {
     /// Within a second.
@@ -29,12 +28,12 @@ pub struct SendingLimits {
     pub per_domain_and_minute: Option<u32>,
 }
 
-/// The work queue of mails at one moment.
+/// State of the work queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Queue {
-    /// How many mails it ever took: the sequence of its last message.
+    /// Mails it ever accepted: the sequence of its last message.
     pub taken: u64,
-    /// How many of those no notifier has taken yet.
+    /// Mails among these that no notifier has received.
     pub pending: u64,
 }
 
@@ -42,7 +41,7 @@ pub struct Queue {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     number: i64,
-    /// How many mails the queue had taken when the window began, less those that were pending: they go out in this window.
+    /// Accepted mails when the window began, less the pending ones, which go out in this window.
     begin: u64,
 }
 
@@ -59,24 +58,24 @@ impl Window {
     }
 }
 
-/// The table, as it is stored.
+/// Spent limits, as stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LimitTable {
     second: Window,
     hour: Window,
     day: Window,
-    /// The number of the minute, and how many mails went to each domain in it.
+    /// Number of the minute that `domains` counts.
     minute: i64,
     domains: BTreeMap<String, u32>,
 }
 
 impl LimitTable {
-    /// Takes a place in the queue for a mail to this domain.
+    /// Reserves a place in the queue for a mail to this domain.
     ///
     /// # Errors
     ///
-    /// If there is none now: how long until there may be.
+    /// The time to wait if a limit is reached or the queue is full.
     pub fn take(
         &mut self,
         domain: &str,
@@ -110,7 +109,7 @@ impl LimitTable {
         Ok(())
     }
 
-    /// How many mails count today (UTC).
+    /// Mails that count today (UTC).
     pub fn mails_of_the_day(&self, queue: Queue, now: OffsetDateTime) -> u64 {
         let is_today = now.unix_timestamp().div_euclid(DAY) == self.day.number;
         if is_today { self.day.spent(queue) } else { 0 }
@@ -128,7 +127,7 @@ impl LimitTable {
     }
 }
 
-/// Stands for a domain in the table: some domains belong to one person.
+/// Hash that replaces a domain in the table: some domains identify a person.
 fn domain_key(domain: &str) -> String {
     let hash = Uuid::new_v5(&DOMAINS, domain.to_lowercase().as_bytes());
     hash.as_simple().to_string().split_off(20)
@@ -147,7 +146,7 @@ mod tests {
 
     const NOON: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
-    /// A newsletter service, whose notifiers take what is in the queue when they are asked to.
+    /// Simulated newsletter service whose notifiers work on request.
     struct Service {
         table: LimitTable,
         queue: Queue,
@@ -169,7 +168,7 @@ mod tests {
             }
         }
 
-        /// Hands out as many mails as it may, and says how many, and for how long it waits then.
+        /// Reserves as many mails as possible; returns their number and the wait.
         fn hand_out(&mut self, domain: &str) -> (u64, Duration) {
             let before = self.queue.taken;
             loop {

@@ -1,4 +1,5 @@
-//! Outcomes: what came of each mail of an issue, by the delivery records, which are kept for 30 days; and the mails that notifiers have.
+//! Outcomes of an issue's mails, from the mails in progress and from delivery records, which are kept for 30
+//! days.
 
 use std::collections::HashMap;
 
@@ -15,41 +16,41 @@ use visitor::PersonId;
 
 use crate::IssueProgress;
 
-/// The age at which figures are no longer known: the first delivery records expire.
+/// Age at which figures are lost: the first delivery records expire.
 const KNOWN_FOR: Duration = Duration::days(30);
-/// The age at which a mail that a notifier took was deferred: one attempt takes less.
+/// Age at which a mail in progress counts as deferred. One attempt takes less.
 const DEFERRED_AFTER: Duration = Duration::minutes(1);
 
-/// What came of the mails of one issue.
+/// Outcome counts of one issue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Figures {
-    /// The mail server has them.
+    /// Accepted by the mail server.
     pub sent: u64,
-    /// Their subscribers left before they were sent.
+    /// Not sent: the subscriber left first.
     pub left: u64,
-    /// Their addresses do not exist.
+    /// The address does not exist.
     pub bounced: u64,
-    /// The mail server will never take them, for another reason.
+    /// Permanently rejected for another reason.
     pub refused: u64,
-    /// They were deferred until they were given up.
+    /// Given up after repeated deferrals.
     pub given_up: u64,
-    /// They were deferred, and are retried.
+    /// Deferred, awaiting a retry.
     pub deferred: u64,
-    /// Notifiers have taken them, those that were deferred included.
+    /// In progress with notifiers, including deferred mails.
     pub in_hand: u64,
 }
 
-/// The outcomes of all issues.
+/// Outcomes of all issues.
 pub struct Outcomes {
     subscribers: HashMap<PersonId, Subscriber>,
-    /// By the ids of mails: their delivery records.
+    /// Delivery records by mail id.
     records: HashMap<Uuid, Bytes>,
-    /// Mails that notifiers have taken and are not done with.
+    /// Mails in progress.
     in_hand: Vec<InHand>,
 }
 
-/// A mail that a notifier has taken.
+/// Mail in progress with a notifier.
 struct InHand {
     issue: IssueId,
     is_deferred: bool,
@@ -60,7 +61,7 @@ impl Outcomes {
     ///
     /// # Errors
     ///
-    /// If the broker does not answer.
+    /// If the broker is unavailable.
     pub async fn read(context: &Context) -> Result<Self, RecordError> {
         let subscribers = Subscribers::open(context.client()).await?;
         let mut outcomes = Self {
@@ -70,7 +71,7 @@ impl Outcomes {
         };
         let mut entries = subscribers.since(1);
         while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
-            // Nothing is sent to somebody whose record cannot be read.
+            // Subscribers with an unreadable record receive no mail.
             outcomes
                 .subscribers
                 .extend(subscribers.record_of(&entry).ok().flatten());
@@ -87,7 +88,7 @@ impl Outcomes {
         Ok(outcomes)
     }
 
-    /// The figures of an issue; none once they are not known any more.
+    /// Figures of an issue; `None` once its delivery records expire.
     pub fn figures(&self, progress: &IssueProgress) -> Option<Figures> {
         if OffsetDateTime::now_utc() - progress.requested > KNOWN_FOR {
             return None;
@@ -107,7 +108,7 @@ impl Outcomes {
         Some(figures)
     }
 
-    /// The mails of an issue that the mail server refused, of those who are subscribers still: to be sent once more.
+    /// Rejected mails to current subscribers, to send again.
     pub fn refused(&self, progress: &IssueProgress) -> Vec<Sending> {
         let issue = IssueId::named(&progress.name);
         let reached = self
@@ -131,7 +132,7 @@ impl Outcomes {
 }
 
 impl Figures {
-    /// Where a mail with this delivery record counts: a record of one that was not sent begins with the reason.
+    /// Counter for a delivery record. The record of an unsent mail begins with the reason.
     fn of_record(&mut self, record: &[u8]) -> &mut u64 {
         match record.split(|byte| *byte == b' ').next() {
             Some(b"left") => &mut self.left,

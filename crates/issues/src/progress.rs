@@ -1,23 +1,23 @@
-//! How far an issue is handed out, and whether it may go on.
+//! Progress and state of an issue.
 
 use serde::{Deserialize, Serialize};
 use subscribers::audience::NotReached;
 use time::OffsetDateTime;
 
-/// Whether an issue may go on.
+/// State of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IssueState {
-    /// Its mails are handed out and sent.
+    /// Mails are queued and sent.
     Running,
-    /// Nothing is begun any more.
+    /// No further mail goes out.
     Canceled,
-    /// Nothing is begun until it is resumed.
+    /// No further mail goes out until it is resumed.
     Paused,
 }
 
 impl IssueState {
-    /// The word for it, as the record has it.
+    /// Name of the state, as stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -27,24 +27,24 @@ impl IssueState {
     }
 }
 
-/// To how many records of the subscribers' bucket an issue does not go, and why.
+/// Numbers of skipped subscribers, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PassedOver {
-    /// They have not confirmed.
+    /// Not confirmed.
     pub pending: u64,
-    /// They left.
+    /// The subscription ended.
     pub unsubscribed: u64,
-    /// Their address does not exist, or takes no mails.
+    /// The address does not exist or accepts no mails.
     pub suppressed: u64,
-    /// They confirmed after the issue was asked for.
+    /// Confirmed after the issue was requested.
     pub later: u64,
-    /// Their record cannot be read.
+    /// The record cannot be read.
     pub unreadable: u64,
 }
 
 impl PassedOver {
-    /// Counts one more.
+    /// Counts one skipped subscriber.
     pub fn count(&mut self, why: NotReached) {
         *match why {
             NotReached::Pending => &mut self.pending,
@@ -56,29 +56,29 @@ impl PassedOver {
     }
 }
 
-/// The record of an issue.
+/// Stored progress of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueProgress {
-    /// What it is called.
+    /// Name of the issue.
     pub name: String,
-    /// Its subject line.
+    /// Subject line.
     pub subject: String,
-    /// When it was asked for: who confirmed later gets the next one.
+    /// Time of the request. Later subscribers get the next issue.
     #[serde(with = "time::serde::rfc3339")]
     pub requested: OffsetDateTime,
-    /// Whether it may go on.
+    /// Current state.
     pub state: IssueState,
-    /// The last sequence of the subscribers' bucket that was looked at; handing out goes on behind it.
+    /// Last visited sequence of the subscribers' bucket; the next step resumes after it.
     pub position: u64,
-    /// How many mails were put into the stream `SENDINGS`, each counted once.
+    /// Mails published to the stream `SENDINGS`, without duplicates.
     pub queued: u64,
-    /// The last sequence of that stream under which one of those is.
+    /// Highest sequence of these mails in `SENDINGS`.
     #[serde(default)]
     pub last_sending: u64,
-    /// To whom it does not go.
+    /// Skipped subscribers.
     pub passed_over: PassedOver,
-    /// When the last of them was put there.
+    /// When all mails were queued.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -88,7 +88,7 @@ pub struct IssueProgress {
 }
 
 impl IssueProgress {
-    /// An issue of which nothing is handed out yet.
+    /// New issue without queued mails.
     pub fn new(name: String, subject: String, requested: OffsetDateTime) -> Self {
         Self {
             name,
@@ -103,7 +103,7 @@ impl IssueProgress {
         }
     }
 
-    /// Whether nothing is left to do, where so many of its mails wait.
+    /// Whether the issue is complete, given the number of its waiting mails.
     pub fn is_done(&self, waiting: u64) -> bool {
         self.handed_out.is_some() && waiting == 0 && self.state != IssueState::Canceled
     }

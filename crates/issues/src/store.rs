@@ -1,4 +1,4 @@
-//! The bucket of issues, with the progress of each and the table of limits; and the state of the work queue.
+//! Bucket of issues: their progress and the spent limits. It also reads the work queue.
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use site_broker::{ISSUES_BUCKET, Record, RecordError, Records, buckets::open_bucket};
@@ -6,21 +6,20 @@ use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM};
 
 use crate::{IssueProgress, LimitTable, Queue};
 
-/// The key of the table of limits.
 const LIMITS_KEY: &str = "limits";
 /// Prefix of the key of an issue's progress.
 pub const ISSUE_KEY_PREFIX: &str = "issue.";
 
-/// A record and the revision it was read at; revision 0 where there is none.
+/// Record with the revision it was read at; 0 if it is not stored.
 #[derive(Debug, Clone)]
 pub struct Entry<T> {
     /// The record.
     pub record: T,
-    /// What a change must name.
+    /// Revision that a write must name.
     pub revision: u64,
 }
 
-/// The bucket.
+/// Bucket of issues.
 #[derive(Clone)]
 pub struct Issues {
     context: Context,
@@ -32,7 +31,7 @@ impl Issues {
     ///
     /// # Errors
     ///
-    /// If it does not exist, or the broker does not answer.
+    /// If the bucket is missing or the broker unavailable.
     pub async fn open(context: &Context) -> Result<Self, RecordError> {
         let bucket = open_bucket(context, ISSUES_BUCKET).await;
         Ok(Self {
@@ -41,17 +40,17 @@ impl Issues {
         })
     }
 
-    /// The progress of an issue, if it is noted.
+    /// Progress of an issue, if stored.
     ///
     /// # Errors
     ///
-    /// If the record is not one, or the broker does not answer.
+    /// If the record is unreadable or the broker unavailable.
     pub async fn progress(&self, issue: IssueId) -> Result<Option<Entry<IssueProgress>>, RecordError> {
         let Record { value, revision } = self.records.read(&issue_key(issue)).await?;
         Ok(value.map(|record| Entry { record, revision }))
     }
 
-    /// Writes the progress of an issue, if it still is what was read at `revision`.
+    /// Writes an issue's progress if `revision` is still current.
     ///
     /// # Errors
     ///
@@ -67,7 +66,7 @@ impl Issues {
         written.map(drop)
     }
 
-    /// The table of limits.
+    /// Reads the spent limits.
     ///
     /// # Errors
     ///
@@ -80,7 +79,7 @@ impl Issues {
         })
     }
 
-    /// Writes the table of limits, if it still is what was read at `revision`.
+    /// Writes the spent limits if `revision` is still current.
     ///
     /// # Errors
     ///
@@ -90,11 +89,11 @@ impl Issues {
         written.map(drop)
     }
 
-    /// The work queue of mails.
+    /// State of the work queue.
     ///
     /// # Errors
     ///
-    /// If the broker does not answer.
+    /// If the broker is unavailable.
     pub async fn queue(&self) -> Result<Queue, RecordError> {
         let stream = self.context.get_stream(SENDINGS_STREAM).await;
         let stream = stream.map_err(RecordError::unavailable)?;
