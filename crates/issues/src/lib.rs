@@ -2,9 +2,9 @@
 //!
 //! 1. `sitectl newsletter send` stores an [`IssueProgress`] and publishes the event that requests the issue.
 //! 2. The newsletter service queues the mails (`services/newsletter/src/fan_out.rs`). The broker delivers one
-//!    event at a time, so a single process decides what goes out. Each step reads the issue's state, visits the
-//!    next subscribers and reserves a place in the [`LimitTable`] for each recipient. Then it publishes their
-//!    mails to the work queue `SENDINGS` and stores its position.
+//!    event at a time, so a single process decides what goes out. Each step reads the issue's state and reserves
+//!    a place in the [`LimitTable`] for each of the next recipients. Then it publishes their mails to the work
+//!    queue `SENDINGS` and stores its position.
 //! 3. The notifiers send the mails (`services/notifier/src/sending.rs`), unless the issue is paused or canceled
 //!    or the subscriber left.
 //!
@@ -14,8 +14,8 @@
 //! `Message-ID`.
 //!
 //! **Limits.** The table has a window for the second, the hour and the day. It counts what the queue accepted
-//! since the window began, so a kill neither loses nor doubles a count. Mails that are pending when a window
-//! begins count in it, too. The loop keeps the queue short, so that a backlog never exceeds the limits.
+//! since the window began, so a kill neither loses nor doubles a count. Pending mails count in each new window,
+//! too. The loop keeps the queue short, to bound the backlog after an outage of the notifiers.
 //!
 //! **Figures.** [`Outcomes`] counts the delivery records.
 

@@ -1,5 +1,4 @@
-//! Outcomes of an issue's mails, from the mails in progress and from delivery records, which are kept for 30
-//! days.
+//! Outcomes of an issue's mails, from delivery records (kept for 30 days) and mails in progress.
 
 use std::collections::HashMap;
 
@@ -50,7 +49,6 @@ pub struct Outcomes {
     in_hand: Vec<InHand>,
 }
 
-/// Mail in progress with a notifier.
 struct InHand {
     issue: IssueId,
     is_deferred: bool,

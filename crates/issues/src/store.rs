@@ -106,7 +106,6 @@ impl Issues {
     }
 }
 
-/// The key of an issue's progress.
 fn issue_key(issue: IssueId) -> String {
     format!("{ISSUE_KEY_PREFIX}{issue}")
 }
