@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use visitor::invisible::is_invisible;
 
-/// The most characters that are kept of a value.
+/// Maximum length of a value; the rest is cut.
 const MAX_VALUE_CHARACTERS: usize = 300;
 
 /// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
@@ -38,8 +38,8 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Takes what a form came with. No lead is lost over where it came from: what is too long is cut, what is
-    /// unprintable is left out, and nothing is refused.
+    /// Attribution of a form. A bad value never costs a lead: long values are cut, unprintable characters
+    /// removed.
     pub fn of(told: Option<impl Into<Self>>) -> Option<Self> {
         let told: Self = told?.into();
         let attribution = Self {
@@ -54,7 +54,7 @@ impl Attribution {
         (attribution != Self::default()).then_some(attribution)
     }
 
-    /// The campaign in a line, as in `newspaper / print / spring`.
+    /// The campaign in one line, such as `newspaper / print / spring`.
     pub fn campaign(&self) -> Option<String> {
         let parts = [
             &self.utm_source,

@@ -1,9 +1,8 @@
-//! Where each event goes: one durable consumer per (event, channel), so that a channel
-//! that fails holds up no other and repeats no other.
+//! Mail channels. Each has its own durable consumer, so a failing channel neither blocks nor repeats another.
 
 use crate::{EventType, FAN_OUT_CONSUMER, SUPPRESSION_CONSUMER};
 
-/// One way out for one event type.
+/// Kind of mail that an event type causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// Contact message → lead mail to sales.
@@ -23,7 +22,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Every channel there is.
+    /// All channels.
     pub const ALL: [Self; 7] = [
         Self::SalesLead,
         Self::ContactAcknowledgement,
@@ -34,7 +33,7 @@ impl Channel {
         Self::ApplicationAcknowledgement,
     ];
 
-    /// The event it takes.
+    /// Event type that it consumes.
     pub fn event_type(self) -> EventType {
         match self {
             Self::SalesLead | Self::ContactAcknowledgement => EventType::ContactReceived,
@@ -45,7 +44,7 @@ impl Channel {
         }
     }
 
-    /// Whether it writes to an address that anyone may have typed, rather than to our own people.
+    /// Whether it mails an address that anyone may have typed, and not our staff.
     pub fn is_to_visitor(self) -> bool {
         match self {
             Self::SalesLead | Self::RecruiterApplication => false,
@@ -57,8 +56,8 @@ impl Channel {
         }
     }
 
-    /// Its name: the durable consumer, the token in the subjects of dead letters and
-    /// replays, and the suffix of delivery records.
+    /// Name of its durable consumer. Subjects of dead letters and replays and keys of delivery records
+    /// contain it.
     pub fn name(self) -> &'static str {
         match self {
             Self::SalesLead => "contact-received-sales",
@@ -72,8 +71,8 @@ impl Channel {
     }
 }
 
-/// Every durable consumer of the stream `SITE` that is there whatever the settings: one for each mail channel, and the newsletter
-/// service's two.
+/// Durable consumers of `SITE` that exist with any settings: one per mail channel, and two of the newsletter
+/// service.
 pub fn consumers() -> impl Iterator<Item = &'static str> {
     let mails = Channel::ALL.into_iter().map(Channel::name);
     mails.chain([SUPPRESSION_CONSUMER, FAN_OUT_CONSUMER])

@@ -11,35 +11,35 @@ use visitor::{EmailAddress, PersonId, PersonKey};
 
 use crate::Attribution;
 
-/// The media type of a structured CloudEvent (CloudEvents JSON format, 3).
+/// Media type of a structured CloudEvent (CloudEvents JSON format, 3).
 pub const CONTENT_TYPE: &str = "application/cloudevents+json";
 
-/// The namespace under which other ids become event ids.
+/// UUID namespace of event ids.
 const EVENT_IDS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_7369_7465_6576);
 
-/// What can happen on the site.
+/// Type of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventType {
     /// A visitor sent a contact message.
     ContactReceived,
-    /// A visitor asked for the newsletter and has yet to confirm it.
+    /// A visitor signed up for the newsletter but has not confirmed.
     NewsletterRequested,
     /// A subscriber confirmed.
     NewsletterConfirmed,
     /// A subscriber left.
     NewsletterUnsubscribed,
-    /// A newsletter mail came back: its address does not exist.
+    /// A newsletter mail bounced.
     NewsletterBounced,
-    /// The operator asked that an issue of the newsletter goes out.
+    /// The operator requested an issue of the newsletter.
     NewsletterIssueRequested,
     /// A visitor applied for an internship.
     CareersApplied,
-    /// All that was held of a person was erased.
+    /// All data of a person was erased.
     PersonErased,
 }
 
 impl EventType {
-    /// Every type there is.
+    /// All types.
     pub const ALL: [Self; 8] = [
         Self::ContactReceived,
         Self::NewsletterRequested,
@@ -65,40 +65,40 @@ impl EventType {
         }
     }
 
-    /// The first three tokens of its subjects.
+    /// First three tokens of its subjects.
     pub fn subject_prefix(self) -> &'static str {
         self.name().trim_end_matches(".v1")
     }
 
-    /// How settings name it: `contact.received`.
+    /// Name in settings, such as `contact.received`.
     pub fn short_name(self) -> &'static str {
         self.subject_prefix().trim_start_matches("site.")
     }
 
-    /// The subject of one person's events of this type.
+    /// Subject of a person's events of this type.
     pub fn subject(self, person: &PersonId) -> String {
         format!("{}.{person}", self.subject_prefix())
     }
 
-    /// The type of this CloudEvents `type`, if it is one of ours.
+    /// Type with this CloudEvents `type`.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
-    /// The type that settings name so.
+    /// Type with this name in settings.
     pub fn short_named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.short_name() == name)
     }
 
-    /// The id of the event that follows from something with an id of its own, which no stranger chooses: the same each time, so
-    /// the broker stores a repeated event once.
+    /// Id of the event that `cause` leads to. It is stable, so the broker drops a repeat. Strangers must not
+    /// be able to choose `cause`.
     pub fn id_for(self, cause: Uuid) -> Uuid {
         let name = format!("{}/{cause}", self.name());
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
     }
 
-    /// The id of the event that this person's submission under an idempotency key makes: the same each time, so the broker stores
-    /// a repeated submission once, and another one for everybody else, whatever key they send.
+    /// Id of the event for a person's submission under an idempotency key. It is stable, so the broker drops
+    /// a repeat. Other people get other ids, even under the same key.
     pub fn submission_id(self, person_key: &PersonKey, key: impl Display, person: &PersonId) -> Uuid {
         let name = format!("{}/{key}/{person}", self.name());
         Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
@@ -118,16 +118,15 @@ impl EventType {
     }
 }
 
-/// The content of one event type.
+/// Content of one event type.
 pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
-    /// Which type it is the content of.
+    /// Type that it is the content of.
     const TYPE: EventType;
 }
 
-/// What a visitor submitted under an idempotency key.
+/// Content that a visitor submitted under an idempotency key.
 pub trait Submission: EventData + Clone {
-    /// Whether `stored` is this submission, sent before: what the visitor entered is the same. Where they came from may
-    /// be told otherwise by then.
+    /// Whether `stored` has the same visitor input. The attribution may differ.
     fn repeats(&self, stored: &Self) -> bool;
 }
 
@@ -164,7 +163,7 @@ pub struct Event<D> {
 }
 
 impl<D: EventData> Event<D> {
-    /// Wraps what happened; `request_id` is that of the request that caused it.
+    /// Wraps content; `request_id` names the request that caused it.
     pub fn new(request_id: &str, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
         Self {
             specversion: "1.0".into(),

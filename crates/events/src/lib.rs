@@ -1,6 +1,4 @@
-//! Event types, channels, subjects and schemas: what the outside may know of the events, without I/O.
-//!
-//! Publishing and consuming is in `site-broker`.
+//! Event types, channels, subjects and schemas, without I/O. `site-broker` publishes and consumes.
 
 pub mod attribution;
 pub mod channel;
@@ -18,20 +16,20 @@ pub use channel::Channel;
 pub use event::{Event, EventData, EventType};
 pub use sending::{IssueId, Sending};
 
-/// The stream that holds every event.
+/// Stream of all events.
 pub const SITE_STREAM: &str = "SITE";
-/// The stream that holds what could not be delivered.
+/// Stream of dead letters.
 pub const DEAD_LETTERS_STREAM: &str = "DEAD_LETTERS";
-/// The stream of the newsletter's mails that are still to be sent (a work queue).
+/// Work queue of newsletter mails.
 pub const SENDINGS_STREAM: &str = "SENDINGS";
-/// The durable consumer of that stream.
+/// Durable consumer of `SENDINGS`.
 pub const SENDINGS_CONSUMER: &str = "newsletter-sendings";
-/// The durable consumer that hands an issue of the newsletter out to its subscribers.
+/// Durable consumer that queues the mails of an issue.
 pub const FAN_OUT_CONSUMER: &str = "newsletter-issue-fan-out";
-/// The durable consumer that stops the newsletter for addresses that do not exist.
+/// Durable consumer that suppresses bounced addresses.
 pub const SUPPRESSION_CONSUMER: &str = "newsletter-bounced-suppression";
 
-/// The stream that a durable consumer reads.
+/// Stream that a durable consumer reads.
 pub fn stream_of(consumer: &str) -> &'static str {
     if consumer == SENDINGS_CONSUMER {
         SENDINGS_STREAM

@@ -1,6 +1,6 @@
-//! A sending: one mail of an issue of the newsletter to one subscriber, on its way through the stream `SENDINGS`.
+//! One mail of an issue to one subscriber, as queued in `SENDINGS`.
 //!
-//! It names the issue and the person, and holds no address: whoever sends it reads that of the subscriber, if they still are one.
+//! It holds no subscriber's address: the notifier reads it from the record, if they are still subscribed.
 
 use std::fmt;
 
@@ -10,37 +10,37 @@ use visitor::{EmailAddress, PersonId};
 
 use crate::{EventData, event::NewsletterIssueRequested};
 
-/// The namespace under which the names of issues become their ids.
+/// UUID namespace of issue ids.
 const ISSUES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6973_7375_6573);
-/// What mails of the newsletter are called in delivery records and in their `Message-ID`, as those of a channel are by its name.
+/// Name of these mails in delivery records and `Message-ID`s, like a channel's name.
 pub const SENDING_NAME: &str = "newsletter-issue";
 
-/// The id of an issue: 32 hex digits in a subject, where events of people have the person's.
+/// Id of an issue: 32 hex digits that replace the person in subjects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IssueId(#[serde(with = "uuid::serde::simple")] Uuid);
 
 impl IssueId {
-    /// The id of the issue of this name: so that none of the same name goes out twice.
+    /// Id derived from a name, so that no name goes out twice.
     pub fn named(name: &str) -> Self {
         Self(Uuid::new_v5(&ISSUES, name.as_bytes()))
     }
 
-    /// A new id, for an issue that only its author sees.
+    /// Random id of a test issue.
     pub fn of_test() -> Self {
         Self(Uuid::new_v4())
     }
 
-    /// It in the place of the person that other events are about.
+    /// The id in the form of a person id.
     pub fn as_subject(self) -> PersonId {
         PersonId::try_from(self.to_string()).expect("a person's id is as many hex digits")
     }
 
-    /// The id of the event that asks for the issue.
+    /// Id of the event that requests the issue.
     pub fn event_id(self) -> Uuid {
         NewsletterIssueRequested::TYPE.id_for(self.0)
     }
 
-    /// The id of its mail to this subscription: the same however often it is asked for, and under whichever id the person is known.
+    /// Id of its mail to a subscription, stable across repeats and changes of the person id.
     pub fn sending_id(self, subscription: Uuid) -> Uuid {
         Uuid::new_v5(&self.0, subscription.as_bytes())
     }
@@ -52,17 +52,17 @@ impl fmt::Display for IssueId {
     }
 }
 
-/// What stands in the place of the person ([`IssueId::as_subject`]).
+/// Reverses [`IssueId::as_subject`].
 impl From<&PersonId> for IssueId {
     fn from(subject: &PersonId) -> Self {
         Self(Uuid::try_parse(subject.as_str()).expect("it is as many hex digits"))
     }
 }
 
-/// One mail that is to be sent. Its first fields are those of every event, by which the consumer loop knows it.
+/// One queued mail. The consumer loop reads its first fields, which every event has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {
-    /// Its id, see [`IssueId::sending_id`].
+    /// Mail id ([`IssueId::sending_id`]).
     pub id: Uuid,
     /// The subscriber.
     pub subject: PersonId,
@@ -70,10 +70,10 @@ pub struct Sending {
     pub requestid: String,
     /// The issue.
     pub issue: IssueId,
-    /// The address of somebody who wants to look at the issue, and need not be a subscriber.
+    /// Address for a test mail, which need not be a subscriber's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<EmailAddress>,
-    /// Whether it is sent once more if the mail server refused it.
+    /// Whether to send again a mail that the mail server rejected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeats_refused: bool,
 }

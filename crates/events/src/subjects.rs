@@ -1,65 +1,64 @@
-//! The subjects of every stream. The last token is always the person, so that all that
-//! is held of one person is found by subject.
+//! Subjects of all streams. The last token is the person, so all data of a person is found by subject.
 
 use crate::EventType;
 
-/// What happened, in the stream `SITE`: `site.<area>.<event>.<person>`.
+/// Events in the stream `SITE`: `site.<area>.<event>.<person>`.
 pub const EVENTS_SUBJECT: &str = "site.*.*.*";
-/// Events handed to one consumer once more, in the stream `SITE`: `replay.<consumer>.<person>`.
+/// Replays to one consumer in the stream `SITE`: `replay.<consumer>.<person>`.
 pub const REPLAYS_SUBJECT: &str = "replay.*.*";
-/// What could not be delivered, in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
+/// Dead letters in the stream `DEAD_LETTERS`: `dead.<consumer>.<person>`.
 pub const DEAD_LETTERS_SUBJECT: &str = "dead.*.*";
 
-/// The newsletter's mails that are still to be sent, in the stream `SENDINGS`: `sending.<issue>.<person>`.
+/// Newsletter mails in the stream `SENDINGS`: `sending.<issue>.<person>`.
 pub const SENDINGS_SUBJECT: &str = "sending.*.*";
 
-/// The subject of one mail of an issue.
+/// Subject of one mail of an issue.
 pub fn sending(issue: &str, person: &str) -> String {
     format!("sending.{issue}.{person}")
 }
 
-/// The filter subjects of a consumer: its events, and what is replayed to it alone.
+/// Filter subjects of a consumer: its events and its own replays.
 pub fn filter_subjects(consumer: &str, events: &[EventType]) -> Vec<String> {
     let events = events.iter().map(|event| format!("{}.*", event.subject_prefix()));
     events.chain([replay(consumer, "*")]).collect()
 }
 
-/// The subject of a replay to this consumer alone.
+/// Subject of a replay to one consumer.
 pub fn replay(consumer: &str, person: &str) -> String {
     format!("replay.{consumer}.{person}")
 }
 
-/// Whether a message under this subject is a replay.
+/// Whether a subject is a replay's.
 pub fn is_replay(subject: &str) -> bool {
     subject.starts_with("replay.")
 }
 
-/// The subject of a dead letter of this consumer.
+/// Subject of a consumer's dead letter.
 pub fn dead_letter(consumer: &str, person: &str) -> String {
     format!("dead.{consumer}.{person}")
 }
 
-/// The subjects under which the stream `SITE` holds this person's events.
+/// Subjects of a person's events in `SITE`.
 pub fn events_of(person: &str) -> [String; 2] {
     [format!("site.*.*.{person}"), format!("replay.*.{person}")]
 }
 
-/// The subject under which the stream `DEAD_LETTERS` holds this person's.
+/// Subject of a person's dead letters in `DEAD_LETTERS`.
 pub fn dead_letters_of(person: &str) -> String {
     format!("dead.*.{person}")
 }
 
-/// The person that a message under this subject is about.
+/// Person in a subject.
 pub fn person_of(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or("unknown")
 }
 
-/// A subject as telemetry may show it: what kind of message it is for, not whom it is about.
+/// Subject without its person, as telemetry may show it.
 pub fn without_person(subject: &str) -> &str {
     subject.rsplit_once('.').map_or(subject, |(kind, _)| kind)
 }
 
-/// The consumer that a dead letter under this subject failed on.
+/// Consumer in a dead letter's subject.
 pub fn channel_of(dead_letter: &str) -> &str {
     dead_letter.split('.').nth(1).unwrap_or("unknown")
 }

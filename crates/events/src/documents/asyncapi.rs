@@ -1,5 +1,4 @@
-//! The AsyncAPI 3.0 document: which streams there are, under which subjects they hold what,
-//! and what stands in the headers.
+//! AsyncAPI 3.0 document of streams, subjects and headers.
 
 use serde_json::{Map, Value, json};
 
@@ -94,7 +93,7 @@ fn channels() -> Map<String, Value> {
     events.into_iter().chain(others).collect()
 }
 
-/// What the site does; its readers do the opposite.
+/// From the site's side: its readers do the opposite.
 fn operations() -> Map<String, Value> {
     let publish = |event: EventType| {
         let name = event.short_name();

@@ -2,12 +2,12 @@
 
 use crate::Channel;
 
-/// The file that names each channel, by its path in the repository.
+/// Repository path of the file with the triggers.
 pub(super) const TRIGGERS_FILE: &str = "k8s/components/autoscaling/notifier.yaml";
 
 const TRIGGERS: &str = "\n  triggers:\n";
 
-/// 100 mails that wait on one channel call for one notifier more.
+/// Each 100 pending mails of a channel call for one more notifier.
 pub(super) fn with_triggers(file: &str) -> String {
     let (above, _) = file.split_once(TRIGGERS).expect("the file has triggers");
     let triggers = Channel::ALL.map(|channel| {

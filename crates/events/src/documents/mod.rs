@@ -1,7 +1,6 @@
-//! What other programs read about our events, made from the types themselves: a JSON Schema for each type, an AsyncAPI
-//! document of where they are found, and KEDA's triggers.
+//! Documents generated from the event types: JSON Schemas, an AsyncAPI document and KEDA's triggers.
 //!
-//! `cargo xtask generate` writes them. They are made by tests alone, so that no service carries what makes them.
+//! `cargo xtask generate` writes them. Only the tests contain this code, so that no service carries it.
 
 mod asyncapi;
 mod cluster;
@@ -20,14 +19,14 @@ use self::{
 };
 use crate::EventType;
 
-/// Every document of `docs/events`, by the name of its file.
+/// Documents in `docs/events`, by file name.
 fn all() -> Vec<(String, Value)> {
     let schemas = EventType::ALL.map(|event_type| (schema_file(event_type), schema(event_type)));
     let asyncapi = ("asyncapi.json".to_owned(), asyncapi::document());
     schemas.into_iter().chain([asyncapi]).collect()
 }
 
-/// Fails where a committed file is stale. With the variable `GENERATE`, writes it.
+/// Fails if a committed file is stale. With the variable `GENERATE`, writes it first.
 fn assert_current(file: &Path, made: &str) {
     if env::var_os("GENERATE").is_some() {
         fs::write(file, made).expect("the checkout can be written to");

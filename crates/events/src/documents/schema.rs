@@ -1,4 +1,4 @@
-//! JSON Schemas of the events, made from their types.
+//! JSON Schemas of the events, derived from their types.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
@@ -11,8 +11,8 @@ use crate::{
     },
 };
 
-/// The JSON Schema (2020-12) of an event of this type, envelope and all. What it does not
-/// name is allowed: types are added to, and readers of today shall take events of tomorrow.
+/// JSON Schema (2020-12) of an event with its envelope. Unknown fields are allowed, so that today's readers
+/// accept later events.
 pub(super) fn schema(event_type: EventType) -> Value {
     match event_type {
         EventType::ContactReceived => schema_of::<ContactReceived>(),
@@ -26,7 +26,6 @@ pub(super) fn schema(event_type: EventType) -> Value {
     }
 }
 
-/// The name of the file that holds the schema.
 pub(super) fn schema_file(event_type: EventType) -> String {
     format!("{}.schema.json", event_type.name())
 }
@@ -56,7 +55,7 @@ fn generated<T: JsonSchema>() -> Value {
     schema
 }
 
-/// An optional value that is not there is left out, never sent as null.
+/// Events omit absent values and never send null.
 fn leave_out_null(schema: &mut Value) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.values_mut().for_each(leave_out_null);

@@ -1,4 +1,4 @@
-//! Fuzz targets: what lies in the stream. How they are run: docs/testing.md.
+//! Fuzz targets for stored events. docs/testing.md says how to run them.
 
 use bolero::check;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::{
 
 const ITERATIONS: usize = 1000;
 
-/// An event that is read is written as it would be read again; gives what was read.
+/// Reads an event and checks that writing it loses nothing.
 fn read<D: EventData>(stored: &[u8]) -> Option<Event<D>> {
     let event: Event<D> = serde_json::from_slice(stored).ok()?;
     let written = serde_json::to_value(&event).expect("an event is plain values");
