@@ -41,7 +41,7 @@ impl NewsletterService for Api {
     }
 }
 
-/// The request's id, and when it came.
+/// Request id and time of arrival.
 fn told<T>(request: &Request<T>) -> (RequestId, OffsetDateTime) {
     let id = RequestId::of_metadata(request.metadata());
     (id, OffsetDateTime::now_utc())

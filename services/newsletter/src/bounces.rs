@@ -1,4 +1,4 @@
-//! Bounce handling: suppresses a subscriber whose address does not exist or takes no mails.
+//! Bounce handling: suppresses subscribers whose mails bounce.
 
 use site_broker::{Delivery, Failure, Outcome, RecordError};
 use site_events::{
@@ -9,8 +9,8 @@ use time::OffsetDateTime;
 
 use crate::newsletter::Newsletter;
 
-/// Suppresses the subscriber, at once where the address does not exist, and else after the third mail that came back. Of whom
-/// nothing is held any more, nothing is kept either: an erased person does not come back by a late event.
+/// Suppresses the subscriber after one hard bounce or three soft bounces. Unknown people are skipped, so a
+/// late event never restores an erased person.
 pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     let event: Event<NewsletterBounced> = match delivery.event() {

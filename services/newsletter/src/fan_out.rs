@@ -1,5 +1,5 @@
-//! Hands out an issue: puts one mail for each subscriber into the work queue `SENDINGS`, within the limits. How that works together
-//! with the notifiers is said at the crate `issues`.
+//! Fan-out of an issue: queues one mail per subscriber in `SENDINGS`, within the limits. The crate `issues`
+//! describes the whole path.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -18,24 +18,24 @@ use visitor::PersonId;
 
 use crate::newsletter::Newsletter;
 
-/// How many subscribers a step goes through at most.
+/// Maximum number of subscribers in a step.
 const STEP: usize = 250;
-/// How often the state of a paused issue is read.
+/// Poll interval of a paused issue.
 const PAUSED_INTERVAL: Duration = Duration::from_millis(250);
 /// The longest wait for a limit before the state is read again.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// The wait after an error.
+/// Pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
 /// What follows a step.
 enum Next {
     /// Another step after this time.
     Step(Duration),
-    /// Nothing: everybody was looked at, or the issue is canceled.
+    /// Nothing: all subscribers were visited, or the issue is canceled.
     End,
 }
 
-/// Hands out the issue that an event asks for, and holds the event until that is done.
+/// Queues all mails of a requested issue. The event stays unacknowledged until then.
 pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let event: Event<NewsletterIssueRequested> = match delivery.event() {
         Ok(event) => event,
@@ -71,7 +71,6 @@ pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     }
 }
 
-/// An issue that is being handed out.
 struct FanOut<'a> {
     newsletter: &'a Newsletter,
     issue: IssueId,
@@ -115,8 +114,10 @@ impl FanOut<'_> {
         Ok(next)
     }
 
-    /// Mails for the next subscribers, as many as the limits allow. The table is written before they are put into the queue: a kill in
-    /// between may count a mail to a domain twice, and leaves none out.
+    /// Collects mails for the next subscribers, within the limits.
+    ///
+    /// It stores the table before the mails are queued. A kill in between may count a domain's mail twice,
+    /// but misses none.
     async fn take(&self, progress: &mut IssueProgress) -> Result<(Vec<Sending>, Next), RecordError> {
         let Newsletter {
             issues, subscribers, ..
@@ -166,8 +167,10 @@ impl FanOut<'_> {
         }
     }
 
-    /// Puts mails into the queue, and waits until the broker has stored them all. Gives the sequences of those that are not counted yet. Of a
-    /// repeated mail the broker gives the sequence of the first: it was counted unless it lies behind the last one that was.
+    /// Queues mails, awaits all acks and returns the sequences that are not counted yet.
+    ///
+    /// For a duplicate the broker returns the first mail's sequence: counted, unless it exceeds
+    /// `last_counted`.
     async fn put(&self, sendings: &[Sending], last_counted: u64) -> Result<BTreeSet<u64>, RecordError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());

@@ -1,9 +1,7 @@
-//! The newsletter service: sign-up with double opt-in, and unsubscribing.
+//! Newsletter service: sign-up with double opt-in, unsubscribing and the fan-out of issues.
 //!
-//! A subscriber is one record in a KV bucket that changes by compare-and-set (the crate
-//! `subscribers`); what happened to it is published as events ([`sign_up`], [`links`]),
-//! and the bounces that the notifier publishes change it ([`bounces`]). An issue is handed out to all of them ([`fan_out`]), as the
-//! crate `issues` says.
+//! [`sign_up`] and [`links`] change a subscriber's record (crate `subscribers`) and publish events.
+//! [`bounces`] suppresses subscribers, and [`fan_out`] queues the mails of an issue (crate `issues`).
 
 mod api;
 mod bounces;
@@ -38,13 +36,12 @@ use visitor::token::TokenKeys;
 
 pub use settings::Settings;
 
-/// Options of the consumer of bounces.
 const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
     max_in_flight: 4,
     retries: RetryPolicy::DEFAULT,
 };
 
-/// Options of the consumer of issues: they are handed out one after the other.
+/// Issues go out one after the other.
 const FAN_OUT_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
     max_in_flight: 1,
     retries: RetryPolicy::DEFAULT,
@@ -59,11 +56,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// Connects to the broker, opens the bucket and takes the port.
+    /// Connects to the broker, opens the buckets and binds the port.
     ///
     /// # Errors
     ///
-    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
+    /// The sentence for the log if a setting is wrong or a dependency unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());
@@ -103,12 +100,12 @@ impl Service {
         self.server.port()
     }
 
-    /// What it answers, without its port: for callers in the same process.
+    /// Routes for callers in the same process.
     pub fn routes(&self) -> Routes {
         self.server.routes()
     }
 
-    /// One attempt at one message of the consumer [`SUPPRESSION_CONSUMER`].
+    /// One attempt at a message of [`SUPPRESSION_CONSUMER`].
     pub async fn suppress(&self, message: &jetstream::Message) {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let consumer = SUPPRESSION_CONSUMER.into();
@@ -122,11 +119,11 @@ impl Service {
         .await;
     }
 
-    /// Serves until `stop`, then finishes what is in flight.
+    /// Serves until `stop`, then drains.
     ///
     /// # Errors
     ///
-    /// If the server or a consumer ends unasked.
+    /// If the server ends before `stop`.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let suppressing = consume(
@@ -148,7 +145,7 @@ impl Service {
         let consuming = async { tokio::join!(suppressing, handing_out) };
         let serving = async {
             let served = self.server.run(drain.clone()).await;
-            // Should it end unasked, nothing else keeps the service.
+            // Nothing else stops the consumers when the server fails.
             stop.cancel();
             served
         };

@@ -1,4 +1,4 @@
-//! What the links in newsletter mails do: confirm and unsubscribe.
+//! Links in newsletter mails: confirm and unsubscribe.
 
 use site_events::{
     EventData,
@@ -20,12 +20,7 @@ const STALE_CONFIRMATION: &str =
 const STALE_UNSUBSCRIBE: &str =
     "This unsubscribe link is not valid. Please use the link in the newest mail you have from us.";
 
-/// Confirms the sign-up that a link was mailed for, and publishes that.
-///
-/// # Errors
-///
-/// If the token is forged, expired or of a subscription that ended, or the record or the event is not known to be
-/// stored.
+/// Confirms a sign-up and publishes the event.
 pub async fn confirm(
     newsletter: &Newsletter,
     request_id: &RequestId,
@@ -50,11 +45,7 @@ pub async fn confirm(
     Ok(())
 }
 
-/// Ends the subscription of whoever followed the link, and publishes that.
-///
-/// # Errors
-///
-/// If the token is forged, expired or for another purpose, or the record or the event is not known to be stored.
+/// Ends a subscription and publishes the event.
 pub async fn unsubscribe(
     newsletter: &Newsletter,
     request_id: &RequestId,
@@ -64,11 +55,11 @@ pub async fn unsubscribe(
     let person = newsletter.token_keys.verify(token, Purpose::Unsubscribe, now);
     let person = person.map_err(|_| status::invalid_field("token", STALE_UNSUBSCRIBE))?;
     let changed = newsletter.update(&person, |known| Some(known?.unsubscribed(now)));
-    // Whoever is not known (any more) gets no mail from us: nothing is left to do.
+    // Unknown people receive no mail.
     let Some(Updated { subscriber: left, .. }) = changed.await? else {
         return Ok(());
     };
-    // It was noted. To tell of it would send a mail to where none may go, or once more to somebody who left long ago.
+    // The event would mail goodbye to a suppressed address, or a second time long after the first.
     let is_to_be_told = !left.is_suppressed() && !left.is_told(now);
     let subscription = left.subscription;
     if let Some(email) = left.email.filter(|_| is_to_be_told) {
@@ -83,8 +74,8 @@ pub async fn unsubscribe(
     Ok(())
 }
 
-/// Takes the address out of the record of a subscription that ended, after the event that needs it was stored: whatever
-/// fails before that is completed by following the link again.
+/// Removes the address of an ended subscription. Only after the event is stored: a repeat after a failure
+/// needs the address.
 async fn forget(newsletter: &Newsletter, person: &PersonId, subscription: Uuid) {
     let forgetting = newsletter.update(person, |known| {
         let ended = known.filter(|known| known.subscription == subscription)?;

@@ -1,4 +1,4 @@
-//! What every use case of the newsletter works with: broker, subscribers and keys.
+//! Dependencies of the use cases, and updates of a subscriber's record.
 
 use std::time::Duration;
 
@@ -13,29 +13,23 @@ pub struct Newsletter {
     pub publisher: Publisher,
     pub subscribers: Subscribers,
     pub issues: Issues,
-    /// How many mails of issues may go out.
     pub limits: SendingLimits,
-    /// The connection for the queue of those mails.
+    /// Publishes to `SENDINGS`.
     pub context: Context,
-    /// For how long a sign-up and its link are good.
+    /// Lifetime of a sign-up and its link.
     pub confirm_within: Duration,
     pub person_key: PersonKey,
     pub token_keys: TokenKeys,
 }
 
-/// A record after a step, and its revision.
 pub struct Updated {
     pub subscriber: Subscriber,
     pub revision: u64,
 }
 
 impl Newsletter {
-    /// Takes a person's record one step further; gives it as it is then, or `None` where there is no such step. If another request
-    /// changed it in the same moment, the step is taken from there.
-    ///
-    /// # Errors
-    ///
-    /// If the record cannot be read or is not known to be stored, or others changed it twice meanwhile.
+    /// Applies a step to a person's record; `None` if the step does not apply. After a conflict it retries
+    /// once with the new record.
     pub async fn update(
         &self,
         person: &PersonId,
@@ -47,8 +41,8 @@ impl Newsletter {
         }
     }
 
-    /// Writes the record where it changed. What the caller publishes follows either way, under an id of the subscription's own: a step
-    /// that failed half-way is completed by repeating it.
+    /// Writes the record if it changed. Callers publish either way, under an id derived from the
+    /// subscription, so a repeat completes an unfinished step.
     async fn try_update(
         &self,
         person: &PersonId,
@@ -66,11 +60,7 @@ impl Newsletter {
         Ok(Some(Updated { subscriber, revision }))
     }
 
-    /// Writes a subscriber's record for as long as it is kept, if it still is what was read at `revision`; gives the new revision.
-    ///
-    /// # Errors
-    ///
-    /// As [`Subscribers::write`].
+    /// Writes a record with its retention if `revision` is still current; returns the new revision.
     pub async fn write(
         &self,
         person: &PersonId,

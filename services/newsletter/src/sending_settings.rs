@@ -1,4 +1,4 @@
-//! Settings of the mails of issues: how many may go out.
+//! Settings of the sending limits.
 
 use clap::Args;
 use issues::SendingLimits;
@@ -21,7 +21,7 @@ pub struct SendingSettings {
 }
 
 impl SendingSettings {
-    /// The limits that these settings call for.
+    /// Limits in these settings.
     pub fn limits(self) -> SendingLimits {
         SendingLimits {
             per_second: self.newsletter_per_second,

@@ -1,5 +1,5 @@
-//! A visitor signs up: a pending record and an event, from which the confirmation mail
-//! is made. The answer is the same whether or not the address was known, and takes the same time.
+//! Sign-up: stores a pending record and publishes the event for the confirmation mail. Neither the answer nor
+//! its time reveals whether the address is subscribed.
 
 use std::time::Duration;
 
@@ -19,14 +19,10 @@ use visitor::EmailAddress;
 
 use crate::newsletter::{Newsletter, Updated};
 
-/// When a sign-up is answered at the earliest: all is usually done by then, so that no clock tells who is subscribed.
+/// Minimum response time. Most sign-ups finish earlier, so timing does not reveal who is subscribed.
 const ANSWERED_AFTER: Duration = Duration::from_millis(25);
 
-/// Takes one sign-up, and has its confirmation mailed where there is something to confirm.
-///
-/// # Errors
-///
-/// If the address or the idempotency key is not one, or the record or the event is not known to be stored.
+/// Accepts a sign-up and requests a confirmation mail if one is due.
 pub async fn sign_up(
     newsletter: &Newsletter,
     request_id: &RequestId,
@@ -65,18 +61,18 @@ async fn take(
         return Ok(());
     };
     let requested = NewsletterRequested {
-        // Of another sign-up's mail, as that one asks for it: whoever comes first, there is one event.
+        // A repeat of another sign-up's request uses its address, so both publish the same event.
         email: pending.email.clone().unwrap_or(email),
         expires: now + newsletter.confirm_within,
         attribution,
     };
     let asking = pending.asking().unwrap_or(own);
-    // Whoever left, or was erased, and signs up again wants another mail, whatever the key.
+    // A person who left or was erased has a new subscription id, so the same key requests another mail.
     let id = Uuid::new_v5(&pending.subscription, asking.as_bytes());
     let publisher = &newsletter.publisher;
     publisher.publish(request_id, id, &person, requested).await?;
-    // Only now: a sign-up whose event failed must be mailed when it is repeated. If this
-    // write fails, the visitor may get a second mail; the first is on its way.
+    // Only after the event: if publishing fails, a repeated sign-up must request the mail again. If this
+    // write fails, the visitor may get a second mail.
     if let Err(error) = newsletter.write(&person, &pending.mailed(now), revision).await {
         tracing::warn!(%error, %person, "that the confirmation mail was asked for was not noted");
     }
