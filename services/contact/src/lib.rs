@@ -1,6 +1,4 @@
-//! The contact service: takes contact messages.
-//!
-//! One use case: [`submit`].
+//! Contact service. Its one use case is [`submit`].
 
 mod api;
 mod message;
@@ -31,11 +29,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// Connects to the broker and takes the port.
+    /// Connects to the broker and binds the port.
     ///
     /// # Errors
     ///
-    /// If a setting cannot be used, or what it needs does not answer, with the sentence for the log.
+    /// The sentence for the log if a setting is wrong or a dependency unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "contact").await?;
         let person_key = settings.person.person_key;
@@ -61,16 +59,16 @@ impl Service {
         self.server.port()
     }
 
-    /// What it answers, without its port: for callers in the same process.
+    /// Routes for callers in the same process.
     pub fn routes(&self) -> Routes {
         self.server.routes()
     }
 
-    /// Serves until `stop`, then finishes what is in flight.
+    /// Serves until `stop`, then drains.
     ///
     /// # Errors
     ///
-    /// If the server ends unasked.
+    /// If the server ends before `stop`.
     pub async fn run(self, stop: CancellationToken) -> anyhow::Result<()> {
         self.server.run(Drain::new(stop, self.grace)).await
     }

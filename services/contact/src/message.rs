@@ -4,14 +4,13 @@ use site_proto::contact::v1::SubmitRequest;
 use site_service::status::Violations;
 use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
-/// The limit of the message itself.
 const MESSAGE: TextRule = TextRule {
     what: "message",
     max_characters: 10_000,
     lines: LineMode::Many,
 };
 
-/// A message that can be answered.
+/// Validated message.
 pub struct ContactMessage {
     pub name: PersonName,
     pub email: EmailAddress,
@@ -19,11 +18,7 @@ pub struct ContactMessage {
 }
 
 impl ContactMessage {
-    /// Reads the form.
-    ///
-    /// # Errors
-    ///
-    /// If a field is not right, with a sentence for each that is not.
+    /// Reads the form; the error has a sentence for each invalid field.
     pub fn parse(form: &SubmitRequest) -> Result<Self, Violations> {
         let mut violations = Violations::default();
         let name = violations.check("name", PersonName::parse(&form.name));

@@ -1,16 +1,16 @@
-//! Whom a message is from: a person, by the keyed hash of their address, or a check.
+//! Sender of a message: a visitor or a check.
 
 use time::OffsetDateTime;
 use visitor::{EmailAddress, PersonId, PersonKey, SyntheticKey};
 
-/// What tells senders.
+/// Keys that identify senders.
 pub struct Senders {
     pub person_key: PersonKey,
     pub synthetic_key: Option<SyntheticKey>,
 }
 
 impl Senders {
-    /// Whom a message from this address and with this mark is from. Whoever has no good mark is a visitor, and is told nothing of it.
+    /// Identifies the sender. A sender with an invalid mark counts as a visitor and gets no hint.
     pub fn sender(&self, email: &EmailAddress, mark: &str, now: OffsetDateTime) -> PersonId {
         let key = self.synthetic_key.as_ref().filter(|_| !mark.is_empty());
         if key.is_some_and(|key| key.is_mark(mark, email, now)) {

@@ -1,4 +1,4 @@
-//! A visitor sends a message: it is an event once the broker has stored it.
+//! Submission of a message: stored as an event before it is answered.
 
 use site_broker::{PublishError, Publisher};
 use site_events::{Attribution, EventData, event::ContactReceived};
@@ -15,11 +15,8 @@ use crate::{message::ContactMessage, sender::Senders};
 
 /// Why a message was not accepted.
 pub enum SubmitError {
-    /// Fields that are not right.
     Invalid(Violations),
-    /// The idempotency key is not one.
     Key(InvalidIdempotencyKey),
-    /// It could not be stored.
     Publish(PublishError),
 }
 
@@ -33,11 +30,7 @@ impl From<SubmitError> for Status {
     }
 }
 
-/// Takes one message. Gives the id of its event.
-///
-/// # Errors
-///
-/// If a field or the idempotency key is not right, or the event is not known to be stored.
+/// Publishes a message and returns its event id.
 pub async fn submit(
     publisher: &Publisher,
     senders: &Senders,

@@ -24,7 +24,7 @@ fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     let program = folder.join("contact");
     let is_root = fs::metadata("/proc/self")?.uid() == 0;
     if !program.exists() {
-        // Where `nobody` may start it.
+        // `nobody` must be able to start it.
         fs::copy(env!("CARGO_BIN_EXE_contact"), &program)?;
         fs::set_permissions(folder, Permissions::from_mode(0o755))?;
     }
