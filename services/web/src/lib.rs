@@ -1,4 +1,4 @@
-//! Serves one front end's files in the cluster: the shell's pages, or what a remote is loaded from.
+//! Serves one front end's files in the cluster: the shell's pages or a remote's modules.
 
 mod settings;
 
@@ -32,11 +32,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// Reads the front end's folder and takes the ports.
+    /// Reads the front end's folder and binds the ports.
     ///
     /// # Errors
     ///
-    /// If the folder holds no site, or the address cannot be listened on.
+    /// If the folder holds no site or an address is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let folder = &settings.site_dir;
         let site = Site::read(folder).with_context(|| {
@@ -64,15 +64,15 @@ impl Service {
         self.server.port()
     }
 
-    /// The port on which it answers for its health.
+    /// Port of the health checks.
     pub fn health_port(&self) -> u16 {
         self.health.port()
     }
 
-    /// Serves until `stop`, then finishes what is in flight.
+    /// Serves until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
         let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
-        // The files lie in a folder that was read before the port was taken: who answers is ready.
+        // The folder was read before the port was bound, so a running server is ready.
         let readyz = get(|| async { http_health::status("ready") });
         self.health.run_beside(serving, readyz, stop).await;
     }
