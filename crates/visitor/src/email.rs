@@ -31,8 +31,7 @@ const LABEL_CHARACTERS: usize = 63;
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// Reads a typed or pasted address: bare, with a name (`Asha Rao <asha@example.com>`) or as a `mailto:`
-    /// link.
+    /// Reads a typed or pasted address, such as `Asha Rao <asha@example.com>` or a `mailto:` link.
     ///
     /// It ignores surrounding white space and invisible characters.
     ///
@@ -46,7 +45,7 @@ impl EmailAddress {
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
         }
-        // Bounds the cost of the conversion: a character has at most four bytes.
+        // Bounds the cost of the conversion. A valid address has at most four bytes a character.
         if address.len() > 4 * MAX_CHARACTERS {
             return Err(too_long());
         }
@@ -161,7 +160,7 @@ fn pasted_address(entered: &str) -> Cow<'_, str> {
     }
 }
 
-/// The rule browsers apply to `<input type=email>` (HTML Standard, "valid e-mail address").
+/// Rule of browsers for `<input type=email>` (HTML Standard, "valid e-mail address").
 fn is_taken_by_browsers(address: &str) -> bool {
     let in_local_part = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
     address.split_once('@').is_some_and(|(local_part, domain)| {
@@ -179,8 +178,8 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// SMTP's rule (RFC 5321, 4.1.2 and 4.5.3.1.1), checked as lettre does. It also demands a dot-atom of at most
-/// 64 characters before the `@`.
+/// SMTP's rule (RFC 5321, 4.1.2 and 4.5.3.1.1), checked by the crate that lettre uses. It also demands a
+/// dot-atom of at most 64 characters before the `@`.
 fn can_be_mailed(address: &str) -> bool {
     address.rsplit_once('@').is_some_and(|(local_part, domain)| {
         email_address::EmailAddress::is_valid_local_part(local_part)
@@ -215,7 +214,6 @@ mod tests {
 
     use super::*;
 
-    /// The HTML Standard's own expression.
     const HTML_RULE: &str = concat!(
         r"^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?",
         r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"

@@ -8,7 +8,7 @@ use crate::{
 
 /// HMAC-SHA256 of [`EmailAddress::inbox`], 128 bits as 32 lower-case hex digits.
 ///
-/// Only for counting: a person's data is stored under their [`PersonId`](crate::PersonId).
+/// Only for counting: personal data is stored under the [`PersonId`](crate::PersonId).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InboxId(String);
 

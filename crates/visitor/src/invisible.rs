@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Whether a character shows nothing and only changes how others are shown.
 ///
 /// These are bidirectional controls (UAX #9), Unicode's `Default_Ignorable_Code_Point`, line and paragraph
-/// separators, and annotations. Joiners and variation selectors belong to words and are excluded
+/// separators, and annotations. Joiners and other characters that words need are excluded
 /// ([`shapes_others`]).
 pub fn is_invisible(c: char) -> bool {
     matches!(c,

@@ -1,5 +1,5 @@
-//! Marks of synthetic submissions, which a check sends from outside. A mark is signed and expires, so nobody
-//! can use it to hide a flood from the metrics.
+//! Marks of synthetic submissions, which a check sends from outside. They are signed and expire, so nobody
+//! can use one to hide a flood from the metrics.
 
 use std::fmt;
 

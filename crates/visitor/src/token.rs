@@ -36,8 +36,8 @@ pub enum TokenError {
     Expired,
 }
 
-/// Secret that signs tokens and derives [`InboxId`](crate::InboxId)s. The newsletter service and the notifier
-/// share it.
+/// Secret that signs tokens and derives [`InboxId`](crate::InboxId)s, shared by the newsletter service and
+/// the notifier.
 #[derive(Clone)]
 pub struct TokenKey(pub(crate) Hmac<Sha256>);
 
