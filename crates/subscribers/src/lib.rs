@@ -1,9 +1,7 @@
 //! The newsletter's subscribers: one record per person in a KV bucket, changed by compare-and-set.
 //!
-//! [`subscriber`], [`state`] and [`audience`] hold the rules without I/O; [`store`] is the bucket.
-//!
-//! The newsletter service and the operator's tool share this crate, because the tool must not depend on a
-//! service.
+//! [`subscriber`], [`state`] and [`audience`] hold the rules without I/O; [`store`] is the bucket. The
+//! newsletter service and the operator's tool share this crate, so that the tool depends on no service.
 
 pub mod audience;
 #[cfg(test)]

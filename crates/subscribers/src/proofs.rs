@@ -1,10 +1,10 @@
-//! Evidence in a record: the consent and the soft bounces.
+//! Consent and soft bounces in a record.
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-/// Proof of a consent. The record itself holds its time and page.
+/// Proof of a consent. The record itself holds its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
     /// Text that the person agreed to.

@@ -32,7 +32,7 @@ pub enum State {
     /// Its mails bounced. Nothing is sent to the address, not even after a new sign-up.
     ///
     /// Mail servers block senders who keep mailing dead addresses. Only the operator lifts a suppression,
-    /// after finding out why the mails bounced.
+    /// after finding its cause.
     Suppressed {
         /// When.
         #[serde(with = "time::serde::rfc3339")]

@@ -53,7 +53,7 @@ pub struct Subscriber {
         with = "time::serde::rfc3339::option"
     )]
     pub(crate) ended: Option<OffsetDateTime>,
-    /// What the person agreed to, if known; kept like [`Self::consented_at`].
+    /// Consent, if known; kept like [`Self::consented_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// Soft bounces, each within 180 days of the one before.
@@ -74,11 +74,11 @@ pub enum Retention {
 }
 
 impl Subscriber {
-    /// Applies a sign-up whose mail request has the id `asking`. Returns the pending subscription to store
-    /// and mail, or `None` if nothing is to do.
+    /// Applies a sign-up whose mail request has the id `asking`. `None` if there is nothing to store and
+    /// mail.
     ///
-    /// An unfinished mail request may have been cut off. Its record stays unchanged, and the caller repeats
-    /// the request ([`Self::asking`]).
+    /// An earlier request may have been cut off: its record stays unchanged, and the caller repeats it
+    /// ([`Self::asking`]).
     pub fn signed_up(
         known: Option<&Self>,
         email: EmailAddress,
@@ -183,7 +183,7 @@ impl Subscriber {
     }
 
     /// The record after a soft bounce: the third suppresses a confirmed subscription. A duplicate of the
-    /// latest bounce does not count.
+    /// latest does not count.
     pub fn came_back(self, mail: Uuid, now: OffsetDateTime) -> Self {
         let known = self
             .came_back
@@ -220,8 +220,8 @@ impl Subscriber {
         }
     }
 
-    /// Removes the address once nothing needs it. The key still identifies the person, so the record still
-    /// proves when they consented and left.
+    /// Removes an unneeded address. The record's key still identifies the person, to prove when they
+    /// consented and left.
     pub fn forgotten(self) -> Self {
         Self {
             email: match self.state {
@@ -233,8 +233,8 @@ impl Subscriber {
         }
     }
 
-    /// The record after a sweep, which removes addresses that nothing needs. A person who left and did not
-    /// confirm a new sign-up counts as unsubscribed again.
+    /// The record after a sweep, which removes unneeded addresses. A person who left and did not confirm a
+    /// new sign-up counts as unsubscribed again.
     pub fn swept(self, now: OffsetDateTime) -> Self {
         match (&self.state, self.ended) {
             (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
@@ -272,7 +272,7 @@ impl Subscriber {
         })
     }
 
-    /// Time of the latest consent, if known. It outlives the subscription, to prove why mails were sent.
+    /// Time of the latest consent, if known. It outlives the subscription, as proof.
     pub fn consented_at(&self) -> Option<OffsetDateTime> {
         match self.state {
             State::Confirmed { since } => Some(since),
@@ -290,8 +290,8 @@ impl Subscriber {
 
     /// Retention of the record, given the time for a confirmation.
     ///
-    /// A first sign-up expires, and so does, later, the suppression of an address that never confirmed. The
-    /// record of an unsubscribe stays, or anyone could undo it by typing the address.
+    /// First sign-ups and suppressions of unconfirmed addresses expire. The record of an unsubscribe stays,
+    /// or anyone could undo it by typing the address.
     pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
         match self.state {
             State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
