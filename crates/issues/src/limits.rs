@@ -41,7 +41,7 @@ pub struct Queue {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     number: i64,
-    /// Accepted mails when the window began, less the pending ones, which go out in this window.
+    /// Accepted mails when the window began, less the pending ones: those count in this window.
     begin: u64,
 }
 

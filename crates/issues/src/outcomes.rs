@@ -17,7 +17,7 @@ use crate::IssueProgress;
 
 /// Age at which figures are lost: the first delivery records expire.
 const KNOWN_FOR: Duration = Duration::days(30);
-/// Age at which a mail in progress counts as deferred. One attempt takes less.
+/// Age at which a mail in progress counts as deferred: one attempt takes less.
 const DEFERRED_AFTER: Duration = Duration::minutes(1);
 
 /// Outcome counts of one issue.

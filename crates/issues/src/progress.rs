@@ -69,7 +69,7 @@ pub struct IssueProgress {
     pub requested: OffsetDateTime,
     /// Current state.
     pub state: IssueState,
-    /// Last visited sequence of the subscribers' bucket; the next step resumes after it.
+    /// Last visited sequence of the subscribers' bucket.
     pub position: u64,
     /// Mails published to the stream `SENDINGS`, without duplicates.
     pub queued: u64,
@@ -103,7 +103,7 @@ impl IssueProgress {
         }
     }
 
-    /// Whether the issue is complete, given the number of its waiting mails.
+    /// Whether the issue is complete, given its number of waiting mails.
     pub fn is_done(&self, waiting: u64) -> bool {
         self.handed_out.is_some() && waiting == 0 && self.state != IssueState::Canceled
     }

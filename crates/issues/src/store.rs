@@ -1,4 +1,4 @@
-//! Bucket of issues: their progress and the spent limits. It also reads the work queue.
+//! Bucket of issues, with their progress and the spent limits.
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use site_broker::{ISSUES_BUCKET, Record, RecordError, Records, buckets::open_bucket};
