@@ -1,4 +1,4 @@
-//! Mail channels. Each has its own durable consumer, so a failing channel neither blocks nor repeats another.
+//! Mail channels, each with its own durable consumer: a failing channel neither blocks nor repeats another.
 
 use crate::{EventType, FAN_OUT_CONSUMER, SUPPRESSION_CONSUMER};
 
@@ -56,8 +56,7 @@ impl Channel {
         }
     }
 
-    /// Name of its durable consumer. Subjects of dead letters and replays and keys of delivery records
-    /// contain it.
+    /// Name of its durable consumer, also part of subjects and delivery records.
     pub fn name(self) -> &'static str {
         match self {
             Self::SalesLead => "contact-received-sales",
@@ -71,8 +70,7 @@ impl Channel {
     }
 }
 
-/// Durable consumers of `SITE` that exist with any settings: one per mail channel, and two of the newsletter
-/// service.
+/// Durable consumers of `SITE` under any settings: one per mail channel, and two of the newsletter service.
 pub fn consumers() -> impl Iterator<Item = &'static str> {
     let mails = Channel::ALL.into_iter().map(Channel::name);
     mails.chain([SUPPRESSION_CONSUMER, FAN_OUT_CONSUMER])

@@ -90,15 +90,15 @@ impl EventType {
         Self::ALL.into_iter().find(|known| known.short_name() == name)
     }
 
-    /// Id of the event that `cause` leads to. It is stable, so the broker drops a repeat. Strangers must not
-    /// be able to choose `cause`.
+    /// Id of the event that `cause` leads to, stable across repeats. Strangers must not be able to choose
+    /// `cause`.
     pub fn id_for(self, cause: Uuid) -> Uuid {
         let name = format!("{}/{cause}", self.name());
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
     }
 
-    /// Id of the event for a person's submission under an idempotency key. It is stable, so the broker drops
-    /// a repeat. Other people get other ids, even under the same key.
+    /// Id of the event for a person's submission, stable across repeats. The same key gives other people
+    /// other ids.
     pub fn submission_id(self, person_key: &PersonKey, key: impl Display, person: &PersonId) -> Uuid {
         let name = format!("{}/{key}/{person}", self.name());
         Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
@@ -126,7 +126,7 @@ pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
 
 /// Content that a visitor submitted under an idempotency key.
 pub trait Submission: EventData + Clone {
-    /// Whether `stored` has the same visitor input. The attribution may differ.
+    /// Whether `stored` has the same visitor input. Attributions may differ.
     fn repeats(&self, stored: &Self) -> bool;
 }
 

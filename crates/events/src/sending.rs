@@ -1,6 +1,6 @@
 //! One mail of an issue to one subscriber, as queued in `SENDINGS`.
 //!
-//! It holds no subscriber's address: the notifier reads it from the record, if they are still subscribed.
+//! The queue holds no subscriber's address: the notifier reads it from the current record.
 
 use std::fmt;
 

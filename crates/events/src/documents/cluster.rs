@@ -7,7 +7,7 @@ pub(super) const TRIGGERS_FILE: &str = "k8s/components/autoscaling/notifier.yaml
 
 const TRIGGERS: &str = "\n  triggers:\n";
 
-/// Each 100 pending mails of a channel call for one more notifier.
+/// KEDA adds one notifier per 100 pending mails of a channel.
 pub(super) fn with_triggers(file: &str) -> String {
     let (above, _) = file.split_once(TRIGGERS).expect("the file has triggers");
     let triggers = Channel::ALL.map(|channel| {

@@ -1,6 +1,6 @@
 //! Documents generated from the event types: JSON Schemas, an AsyncAPI document and KEDA's triggers.
 //!
-//! `cargo xtask generate` writes them. Only the tests contain this code, so that no service carries it.
+//! `cargo xtask generate` writes them. This is test code, so no service carries it.
 
 mod asyncapi;
 mod cluster;

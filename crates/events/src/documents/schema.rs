@@ -11,8 +11,7 @@ use crate::{
     },
 };
 
-/// JSON Schema (2020-12) of an event with its envelope. Unknown fields are allowed, so that today's readers
-/// accept later events.
+/// JSON Schema (2020-12) of an event. It allows unknown fields, so today's readers accept later events.
 pub(super) fn schema(event_type: EventType) -> Value {
     match event_type {
         EventType::ContactReceived => schema_of::<ContactReceived>(),
