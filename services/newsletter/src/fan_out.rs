@@ -1,5 +1,5 @@
-//! Fan-out of an issue: queues one mail per subscriber in `SENDINGS`, within the limits. The crate `issues`
-//! describes the whole path.
+//! Fan-out of an issue: queues one mail per subscriber in `SENDINGS`, within the limits (see the crate
+//! `issues`).
 
 use std::{collections::BTreeSet, time::Duration};
 

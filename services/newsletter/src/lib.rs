@@ -1,7 +1,7 @@
 //! Newsletter service: sign-up with double opt-in, unsubscribing and the fan-out of issues.
 //!
-//! [`sign_up`] and [`links`] change a subscriber's record (crate `subscribers`) and publish events.
-//! [`bounces`] suppresses subscribers, and [`fan_out`] queues the mails of an issue (crate `issues`).
+//! [`sign_up`] and [`links`] change subscribers and publish events. [`bounces`] suppresses subscribers, and
+//! [`fan_out`] queues the mails of an issue.
 
 mod api;
 mod bounces;

@@ -74,8 +74,8 @@ pub async fn unsubscribe(
     Ok(())
 }
 
-/// Removes the address of an ended subscription. Only after the event is stored: a repeat after a failure
-/// needs the address.
+/// Removes the address of an ended subscription, after its event is stored. After a failure, a repeat needs
+/// the address.
 async fn forget(newsletter: &Newsletter, person: &PersonId, subscription: Uuid) {
     let forgetting = newsletter.update(person, |known| {
         let ended = known.filter(|known| known.subscription == subscription)?;

@@ -41,8 +41,8 @@ impl Newsletter {
         }
     }
 
-    /// Writes the record if it changed. Callers publish either way, under an id derived from the
-    /// subscription, so a repeat completes an unfinished step.
+    /// Writes the record if it changed. Callers publish either way, under a stable event id, so a repeat
+    /// completes an unfinished step.
     async fn try_update(
         &self,
         person: &PersonId,

@@ -1,5 +1,5 @@
-//! Sign-up: stores a pending record and publishes the event for the confirmation mail. Neither the answer nor
-//! its time reveals whether the address is subscribed.
+//! Sign-up: stores a pending record and publishes the event for the confirmation mail. The answer never
+//! reveals whether the address is subscribed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use visitor::EmailAddress;
 
 use crate::newsletter::{Newsletter, Updated};
 
-/// Minimum response time. Most sign-ups finish earlier, so timing does not reveal who is subscribed.
+/// Minimum response time, longer than most sign-ups: timing must not reveal who is subscribed.
 const ANSWERED_AFTER: Duration = Duration::from_millis(25);
 
 /// Accepts a sign-up and requests a confirmation mail if one is due.
