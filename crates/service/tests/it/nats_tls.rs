@@ -107,7 +107,10 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
             (is_connected(&client) && client.server_info().client_id != before).then_some(())
         })
         .await?;
-        context.get_stream("SITE").await?;
+        eventually("the stream is there again", SOON, async || {
+            context.get_stream("SITE").await.ok()
+        })
+        .await?;
     }
     // The broker's certificate is now of the new authority alone.
     let told = refusal(
