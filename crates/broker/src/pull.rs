@@ -43,6 +43,7 @@ pub fn messages<'a>(
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         opened: None,
         batch: None,
+        connections: connections(context),
         pause,
         stop,
     };
@@ -61,7 +62,6 @@ pub struct Pulled {
 }
 
 struct Requested {
-    connections: u64,
     batch: Batch,
     permits: OwnedSemaphorePermit,
     /// Permits per message.
@@ -77,6 +77,8 @@ struct Pull<'a> {
     /// Opened again after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
+    /// Known connections. A request right after a reconnection is repeated: a broker that has just started may lose it.
+    connections: u64,
     pause: &'a ConsumerPause,
     stop: &'a CancellationToken,
 }
@@ -140,11 +142,9 @@ impl Pull<'_> {
                         share = permits.num_permits();
                         self.pause.over().await;
                     }
-                    let connections = connections(self.context);
                     let batch = opened.batch().max_messages(permits.num_permits() / share);
                     let batch = batch.expires(PULL_EXPIRES).messages().await?;
                     self.batch.insert(Requested {
-                        connections,
                         batch,
                         permits,
                         share,
@@ -155,7 +155,7 @@ impl Pull<'_> {
             let message = tokio::select! {
                 biased;
                 next = next => next?,
-                () = replaced(self.context, requested.connections) => None,
+                () = replaced(self.context, &mut self.connections) => None,
             };
             if let Some(message) = message
                 && let Some(permit) = requested.permits.split(requested.share)
@@ -175,9 +175,15 @@ fn connections(context: &Context) -> u64 {
     context.client().statistics().connects.load(Ordering::Relaxed)
 }
 
-async fn replaced(context: &Context, connections_before: u64) {
-    while connections(context) == connections_before {
+async fn replaced(context: &Context, known: &mut u64) {
+    // It sleeps before the first look, too: by then a broker that restarted serves requests.
+    loop {
         tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
+        let current = connections(context);
+        if current != *known {
+            *known = current;
+            return;
+        }
     }
 }
 
