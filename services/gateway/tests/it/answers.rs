@@ -422,7 +422,8 @@ async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_body_that_stops_arriving_is_cut_off_after_the_time_limit() -> anyhow::Result<()> {
-    let gateway = Gateway::start(&["--upload-seconds", "5"]).await?;
+    // Less than the retries of a call to a missing service take.
+    let gateway = Gateway::start(&["--upload-seconds", "2"]).await?;
     let stalled = || Body::wrap_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
     let message = gateway
         .post("/api/contact")
