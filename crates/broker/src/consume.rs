@@ -180,12 +180,7 @@ where
                 let work = (self.deliver)(delivery).instrument(span.clone());
                 with_progress(work, ack_wait, || report_progress(message)).await
             }
-            // serde's message may repeat the visitor's text.
-            Err(error) => Outcome::Failed(Failure::permanent(format!(
-                "not an event: unreadable at line {}, column {}",
-                error.line(),
-                error.column()
-            ))),
+            Err(error) => Failure::unreadable("an event", &error).into(),
         };
         let outcome = self.judge(outcome, attempt, is_last);
         if matches!(outcome, Outcome::Failed(_) | Outcome::NotBegun) {

@@ -37,6 +37,14 @@ impl Failure {
         Self::new(reason, Remedy::DeadLetter)
     }
 
+    /// A payload that cannot be parsed. The error's own text may repeat a visitor's words.
+    pub fn unreadable(what: &str, error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        Self::permanent(format_args!(
+            "not {what}: unreadable at line {line}, column {column}"
+        ))
+    }
+
     /// A failure of this attempt only.
     pub fn retry(reason: impl Display) -> Self {
         Self::new(

@@ -15,11 +15,7 @@ pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     let event: Event<NewsletterBounced> = match delivery.event() {
         Ok(event) => event,
-        Err(error) => {
-            let (line, column) = (error.line(), error.column());
-            let reason = format!("not a bounce: unreadable at line {line}, column {column}");
-            return Failure::permanent(reason).into();
-        }
+        Err(error) => return Failure::unreadable("a bounce", &error).into(),
     };
     let updating = newsletter.update(&delivery.person, |known| {
         Some(match event.data.kind {

@@ -39,11 +39,7 @@ enum Next {
 pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let event: Event<NewsletterIssueRequested> = match delivery.event() {
         Ok(event) => event,
-        Err(error) => {
-            let (line, column) = (error.line(), error.column());
-            let reason = format!("not an issue: unreadable at line {line}, column {column}");
-            return Failure::permanent(reason).into();
-        }
+        Err(error) => return Failure::unreadable("an issue", &error).into(),
     };
     let issue = IssueId::from(&delivery.person);
     if event.data.audience != Audience::Subscribers {

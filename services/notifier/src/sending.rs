@@ -61,11 +61,7 @@ impl IssueSender {
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
         let sending: Sending = match serde_json::from_slice(delivery.payload()) {
             Ok(sending) => sending,
-            Err(error) => {
-                let (line, column) = (error.line(), error.column());
-                let reason = format!("not a sending: unreadable at line {line}, column {column}");
-                return Failure::permanent(reason).into();
-            }
+            Err(error) => return Failure::unreadable("a sending", &error).into(),
         };
         let send = || Box::pin(self.send(&sending, &delivery));
         let repeat = match sending.repeats_refused {

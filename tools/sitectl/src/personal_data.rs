@@ -9,8 +9,8 @@ use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::Value;
 use site_broker::{
-    DELIVERIES_BUCKET, Endpoint, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader, UPLOADS_BUCKET,
-    VISITOR_MAILS_BUCKET, ensure_person_key,
+    DELIVERIES_BUCKET, Endpoint, GIVEN_UP_SUFFIX, ISSUES_BUCKET, Publisher, SUBSCRIBERS_BUCKET, StreamReader,
+    UPLOADS_BUCKET, VISITOR_MAILS_BUCKET, endpoint_state::EndpointState, ensure_person_key,
 };
 use site_events::{
     DEAD_LETTERS_STREAM, EventData as _, EventType, IssueId, SENDINGS_STREAM, SITE_STREAM,
@@ -231,34 +231,35 @@ impl PersonalDataStores {
         let deliveries = broker::stream(&self.context, &DELIVERIES.stream_name()).await?;
         let recorded_since = OffsetDateTime::now_utc() - deliveries.cached_info().config.max_age;
         let records = found.delivery_records();
-        let endpoints = webhooks::endpoints(&self.context).await?;
-        let recorded = records.iter().filter_map(|record| endpoint_of(record));
-        let names = endpoints.iter().filter_map(|endpoint| endpoint["name"].as_str());
-        let names: BTreeSet<&str> = names.chain(recorded).collect();
         let site = broker::stream(&self.context, SITE_STREAM).await?;
+        let consumers: Vec<Info> = site.consumers().try_collect().await?;
+        let states = webhooks::records(&self.context).await?;
+        let recorded = records.iter().filter_map(|record| endpoint_of(record));
+        let names = consumers.iter();
+        let names = names.filter_map(|info| info.name.strip_prefix(Endpoint::CONSUMER_PREFIX));
+        let names: BTreeSet<&str> = names.chain(recorded).collect();
         let mut holders = Vec::new();
         for name in names {
             let channel = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
             // An endpoint that is no longer set up has no consumer.
-            let consumer = site.consumer_info(&channel).await.ok();
-            let hears_of = |kind: &str| consumer.as_ref().is_some_and(|info| hears_of(info, kind));
+            let consumer = consumers.iter().find(|info| info.name == channel);
+            let hears_of = |kind: &str| consumer.is_some_and(|info| hears_of(info, kind));
             let (mut sent, mut may_have_been_sent) = (0, 0);
             let events = found.of(EVENTS).iter();
             for (event, id) in events.filter_map(|event| Some((event, broker::event_id(event)?))) {
                 let record = format!("{id}.{channel}");
-                let is_begun = broker::time_of(&broker::content(event)).unwrap_or(event.time)
-                    < recorded_since
-                    || consumer.as_ref().is_some_and(|info| is_begun(info, event));
+                let time = broker::time_of(&broker::content(event)).unwrap_or(event.time);
+                let is_begun = time < recorded_since || consumer.is_some_and(|info| is_begun(info, event));
                 if records.contains(&*record) {
                     sent += 1;
                 } else if is_begun && hears_of(subjects::without_person(&event.subject))
-                    || records.contains(&*format!("{record}_given-up"))
+                    || records.contains(&*format!("{record}{GIVEN_UP_SUFFIX}"))
                 {
                     may_have_been_sent += 1;
                 }
             }
-            let mut endpoints = endpoints.iter();
-            let is_on = endpoints.any(|known| known["name"] == name && known["on"] == true);
+            let state: Option<EndpointState> = states.read(name).await?.value;
+            let is_on = state.is_none_or(|state| state.off.is_none());
             let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
             if sent + may_have_been_sent > 0 {
                 holders.push(Holder {

@@ -34,12 +34,8 @@ impl IssueEvents {
         let Some(message) = self.events.last(&subject).await? else {
             return Ok(None);
         };
-        let event: IssueEvent = Arc::new(serde_json::from_slice(&message.payload).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            Failure::permanent(format!(
-                "not an issue: unreadable at line {line}, column {column}"
-            ))
-        })?);
+        let event = serde_json::from_slice(&message.payload);
+        let event: IssueEvent = Arc::new(event.map_err(|error| Failure::unreadable("an issue", &error))?);
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((issue, event.clone()));
         Ok(Some(event))
     }

@@ -57,7 +57,7 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
 }
 
 /// What is noted of endpoints.
-async fn records(context: &Context) -> anyhow::Result<Records> {
+pub async fn records(context: &Context) -> anyhow::Result<Records> {
     let bucket = open_bucket(context, ENDPOINTS_BUCKET).await?;
     Ok(Records::new(context, bucket))
 }
