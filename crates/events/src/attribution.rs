@@ -95,10 +95,6 @@ mod tests {
             ..Attribution::default()
         };
         assert_eq!(Attribution::of(Some(told)), Some(kept));
-    }
-
-    #[test]
-    fn nothing_is_no_attribution() {
         let empty = Attribution {
             page: Some(String::new()),
             ..Attribution::default()

@@ -557,32 +557,6 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_release_says_of_a_scan_is_kept_and_counts_as_not_scanned() -> serde_json::Result<()> {
-        for (word, is_clean) in [
-            ("not-scanned", false),
-            ("clean", true),
-            ("clean-but-macros", false),
-        ] {
-            let stored = format!("\"{word}\"");
-            let scan: Scan = serde_json::from_str(&stored)?;
-            assert_eq!(serde_json::to_string(&scan)?, stored);
-            assert_eq!(scan.is_clean(), is_clean, "{word}");
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn one_cause_makes_one_id_per_type() {
-        let cause = Uuid::from_u128(7);
-        let ids: HashSet<Uuid> = EventType::ALL.iter().map(|t| t.id_for(cause)).collect();
-        assert_eq!(ids.len(), EventType::ALL.len());
-        assert_eq!(
-            EventType::CareersApplied.id_for(cause),
-            EventType::CareersApplied.id_for(cause)
-        );
-    }
-
-    #[test]
     fn a_submissions_id_is_of_its_type_its_key_its_person_and_our_secret() {
         let secrets = ["a key", "another key"]
             .map(|name| PersonKey::new(&format!("{name} of thirty-two bytes or more")).expect("a long key"));

@@ -5,8 +5,6 @@ pub mod channel;
 #[cfg(test)]
 mod documents;
 pub mod event;
-#[cfg(test)]
-mod fuzz;
 pub mod headers;
 pub mod sending;
 pub mod subjects;

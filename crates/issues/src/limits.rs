@@ -145,6 +145,7 @@ mod tests {
     use super::*;
 
     const NOON: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
+    const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
     /// Simulated newsletter service whose notifiers work on request.
     struct Service {
@@ -155,14 +156,15 @@ mod tests {
     }
 
     impl Service {
-        fn with(limits: SendingLimits) -> Self {
-            let queue = Queue {
-                taken: 40,
-                pending: 0,
-            };
+        fn with(set: impl FnOnce(&mut SendingLimits)) -> Self {
+            let mut limits = SendingLimits::default();
+            set(&mut limits);
             Self {
                 table: LimitTable::default(),
-                queue,
+                queue: Queue {
+                    taken: 40,
+                    pending: 0,
+                },
                 limits,
                 now: NOON,
             }
@@ -178,48 +180,19 @@ mod tests {
                 }
             }
         }
-
-        fn send_all(&mut self) {
-            self.queue.pending = 0;
-        }
     }
 
     #[test]
     fn each_window_lets_as_many_go_as_its_limit_until_the_next_one() {
-        let none = SendingLimits::default;
-        for (limits, wait) in [
-            (
-                SendingLimits {
-                    per_second: Some(5),
-                    ..none()
-                },
-                Duration::from_secs(1),
-            ),
-            (
-                SendingLimits {
-                    per_hour: Some(5),
-                    ..none()
-                },
-                Duration::from_secs(60 * 60),
-            ),
-            (
-                SendingLimits {
-                    per_day: Some(5),
-                    ..none()
-                },
-                Duration::from_secs(12 * 60 * 60),
-            ),
-            (
-                SendingLimits {
-                    per_domain_and_minute: Some(5),
-                    ..none()
-                },
-                Duration::from_secs(60),
-            ),
+        for (mut service, seconds) in [
+            (Service::with(|limits| limits.per_second = Some(5)), 1),
+            (Service::with(|limits| limits.per_hour = Some(5)), 60 * 60),
+            (Service::with(|limits| limits.per_day = Some(5)), 12 * 60 * 60),
+            (Service::with(|limits| limits.per_domain_and_minute = Some(5)), 60),
         ] {
-            let mut service = Service::with(limits);
+            let wait = Duration::from_secs(seconds);
             assert_eq!(service.hand_out("a.example"), (5, wait));
-            service.send_all();
+            service.queue.pending = 0;
             assert_eq!(service.hand_out("a.example"), (0, wait));
             service.now += wait;
             assert_eq!(service.hand_out("a.example").0, 5);
@@ -228,49 +201,36 @@ mod tests {
 
     #[test]
     fn mails_that_wait_when_a_day_begins_count_in_it() {
-        let mut service = Service::with(SendingLimits {
-            per_day: Some(100),
-            ..SendingLimits::default()
-        });
+        let mut service = Service::with(|limits| limits.per_day = Some(100));
         assert_eq!(service.hand_out("a.example").0, 100);
         service.queue.pending = 30;
-        service.now += Duration::from_secs(24 * 60 * 60);
+        service.now += ONE_DAY;
         assert_eq!(service.hand_out("a.example").0, 70);
         let today = service.table.mails_of_the_day(service.queue, service.now);
         assert_eq!(today, 100);
     }
 
     #[test]
-    fn mails_that_others_put_into_the_queue_count_and_a_table_that_was_not_written_loses_none() {
-        let mut service = Service::with(SendingLimits {
-            per_day: Some(100),
-            ..SendingLimits::default()
-        });
+    fn mails_of_other_services_count_also_after_a_table_was_not_written() {
+        let mut service = Service::with(|limits| limits.per_day = Some(100));
         assert_eq!(service.hand_out("a.example").0, 100);
-        service.send_all();
+        service.queue.pending = 0;
         let written = service.table.clone();
-        service.now += Duration::from_secs(24 * 60 * 60);
+        service.now += ONE_DAY;
         assert_eq!(service.hand_out("a.example").0, 100);
         service.table = written;
         service.queue.pending = 100;
         assert_eq!(service.hand_out("a.example").0, 0);
-        let mut service = Service::with(service.limits);
-        assert!(
-            service
-                .table
-                .take("a.example", &mut service.queue, &service.limits, NOON)
-                .is_ok()
-        );
-        service.queue.taken += 60;
+
+        let mut service = Service::with(|limits| limits.per_day = Some(100));
+        service.table.enter(NOON.unix_timestamp(), service.queue);
+        service.queue.taken += 61;
         assert_eq!(service.hand_out("a.example").0, 39);
     }
 
     #[test]
     fn a_domain_at_its_limit_leaves_room_for_another() {
-        let mut service = Service::with(SendingLimits {
-            per_domain_and_minute: Some(4),
-            ..SendingLimits::default()
-        });
+        let mut service = Service::with(|limits| limits.per_domain_and_minute = Some(4));
         assert_eq!(service.hand_out("a.example").0, 4);
         assert_eq!(service.hand_out("A.Example").0, 0);
         assert_eq!(service.hand_out("b.example").0, 4);
@@ -280,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_queue_is_kept_short() {
-        let mut service = Service::with(SendingLimits::default());
+        let mut service = Service::with(|_| {});
         assert_eq!(service.hand_out("a.example"), (MAX_PENDING, FULL_QUEUE_PAUSE));
         service.queue.pending -= 3;
         assert_eq!(service.hand_out("a.example").0, 3);

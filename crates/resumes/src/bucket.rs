@@ -163,23 +163,3 @@ async fn next_part(content: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, Re
     read.map_err(|error| ResumeStoreError::of_ours("take the file", &error))?;
     Ok(part)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_of_a_backup_has_longer_than_a_resume_may_take() {
-        let bucket = Bucket::new(&S3Settings {
-            s3_endpoint: "http://127.0.0.1:9000".to_owned(),
-            s3_region: "us-east-1".to_owned(),
-            s3_bucket: "backups".to_owned(),
-            s3_access_key_id: "somebody".to_owned(),
-            s3_secret_access_key: "a secret".into(),
-            s3_ca_file: None,
-        });
-        let timeouts = bucket.client.config().timeout_config().expect("it has timeouts");
-        assert_eq!(timeouts.operation_timeout(), None);
-        assert_eq!(timeouts.operation_attempt_timeout(), Some(PART_TIMEOUT));
-    }
-}

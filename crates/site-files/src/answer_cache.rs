@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_again_is_what_was_read_whatever_codings_are_taken() {
+    async fn a_cached_answer_equals_a_read_one_in_every_coding() {
         let folder = tempfile::tempdir().expect("a folder");
         let site = site(folder.path());
         for accepted in [
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_release_is_served_a_moment_after_it_took_the_place_of_the_site() {
+    async fn a_new_release_is_served_after_a_moment() {
         let folder = tempfile::tempdir().expect("a folder");
         let site = site(folder.path());
         let page = || async { told(&site, asked("/about", &[])).await.1 };
@@ -250,32 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_many_reads_anew_what_is_old_and_nobody_is_sent_what_is_older_still() {
-        let answer = Answer::new(HeaderMap::new(), Bytes::new());
-        for (age, expected) in [
-            (Duration::ZERO, [true; 3]),
-            (KEPT_FOR, [false, true, true]),
-            (2 * KEPT_FOR, [false; 3]),
-        ] {
-            let are_used = [(); 3].map(|()| answer.is_to_be_used(age));
-            assert_eq!(are_used, expected, "{age:?}");
-        }
-    }
-
-    #[tokio::test]
-    async fn whole_files_are_kept_and_nothing_that_failed() {
-        let cache = AnswerCache::default();
-        for (path, status) in [("/", StatusCode::OK), ("/nothing", StatusCode::NOT_FOUND)] {
-            let answer = (status, [(header::CONTENT_LENGTH, "5")], "plain").into_response();
-            let answer = cache.keep(path.to_owned(), Coding::Identity, answer).await;
-            assert_eq!(answer.status(), status);
-        }
-        let kept = cache.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        assert_eq!(kept.answers.keys().collect::<Vec<_>>(), ["/"]);
-    }
-
-    #[test]
-    fn no_more_is_kept_than_the_limit() {
+    fn the_cache_stays_within_its_limit() {
         let mut kept = Kept::default();
         let answer = |bytes| Answer::new(HeaderMap::new(), vec![0; bytes].into());
         for number in 0..3 * MAX_BYTES / MAX_ANSWER_BYTES {

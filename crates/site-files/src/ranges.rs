@@ -1,8 +1,5 @@
 //! Range requests (RFC 9110, 13.1.5 and 14.2). An invalid `Range` gets the whole file.
 
-#[cfg(test)]
-mod fuzz;
-
 use axum::{
     body::Body,
     extract::Request,

@@ -4,8 +4,6 @@
 //! newsletter service and the operator's tool share this crate, so that the tool depends on no service.
 
 pub mod audience;
-#[cfg(test)]
-mod fuzz;
 mod proofs;
 pub mod state;
 pub mod store;

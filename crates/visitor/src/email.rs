@@ -219,11 +219,14 @@ mod tests {
         r"(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"
     );
 
+    fn parsed(entered: &str) -> Result<String, InvalidInput> {
+        EmailAddress::parse(entered).map(String::from)
+    }
+
     #[test]
     fn ordinary_addresses_are_taken_as_written() {
         for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@a.io"] {
-            let parsed = EmailAddress::parse(&format!("  {address} "));
-            assert_eq!(parsed.as_ref().map(EmailAddress::as_str), Ok(address));
+            assert_eq!(parsed(&format!("  {address} ")).as_deref(), Ok(address));
         }
     }
 
@@ -252,14 +255,25 @@ mod tests {
             "mailto:%61sha%40example.com",
             "Asha <mailto:asha@example.com>",
             "ａｓｈａ＠ｅｘａｍｐｌｅ．ｃｏｍ",
+            "asha@example.com.",
+            "Asha <asha@example.com>.",
+            "(asha@example.com)",
+            "'asha@example.com'",
+            "“asha@example.com”;",
+            "Asha Rao [mailto:asha@example.com]",
+            "Asha [Sales] <asha@example.com>",
         ] {
-            let address = EmailAddress::parse(pasted);
-            assert_eq!(
-                address.as_ref().map(EmailAddress::as_str),
-                Ok("asha@example.com"),
-                "{pasted:?}"
-            );
+            assert_eq!(parsed(pasted).as_deref(), Ok("asha@example.com"), "{pasted:?}");
         }
+        let quote_of_its_own = "'asha@example.com";
+        assert_eq!(parsed(quote_of_its_own).as_deref(), Ok(quote_of_its_own));
+    }
+
+    #[test]
+    fn what_no_mail_can_go_to_is_refused() {
+        let long_local_part = format!("{}@example.com", "a".repeat(65));
+        assert!(parsed(&long_local_part[1..]).is_ok());
+        let long_label = format!("user@{}.example", "ü".repeat(60));
         for none in [
             "Asha <asha@example.com>, Zoë <zoe@example.org>",
             "asha@example.com, zoe@example.org",
@@ -272,41 +286,29 @@ mod tests {
             "as ha@example.com",
             "asha@example.com\r\nBcc: all@example.com",
             "mailto:asha%0A@example.com",
-        ] {
-            assert!(EmailAddress::parse(none).is_err(), "{none:?} was taken");
-        }
-    }
-
-    #[test]
-    fn an_address_is_found_where_a_sentence_has_it() {
-        for pasted in [
-            "asha@example.com.",
-            "Asha <asha@example.com>.",
-            "(asha@example.com)",
-            "'asha@example.com'",
-            "“asha@example.com”;",
-            "Asha Rao [mailto:asha@example.com]",
-            "Asha [Sales] <asha@example.com>",
-        ] {
-            let address = EmailAddress::parse(pasted);
-            assert_eq!(
-                address.as_ref().map(EmailAddress::as_str),
-                Ok("asha@example.com"),
-                "{pasted}"
-            );
-        }
-        for none in [
             "[asha@example.com] [zoe@example.org]",
             "asha@[127.0.0.1]",
+            "\"a b\"@example.com",
             "'asha'",
+            "user@-ü.example",
+            "user@ü..example",
+            "user@ü_b.example",
+            "user@ü\u{200d}b.example",
+            &long_label,
+            "",
+            "asha",
+            "asha@",
+            "@example.com",
+            "a b@example.com",
+            "a@-x.com",
+            "a@x..com",
+            "a..b@example.com",
+            ".a@example.com",
+            "a.@example.com",
+            &long_local_part,
         ] {
-            assert!(EmailAddress::parse(none).is_err(), "{none} was taken");
+            assert!(parsed(none).is_err(), "{none:?} was taken");
         }
-        let quotes_of_its_own = EmailAddress::parse("'asha@example.com");
-        assert_eq!(
-            quotes_of_its_own.map(String::from),
-            Ok("'asha@example.com".to_owned())
-        );
     }
 
     #[test]
@@ -326,72 +328,31 @@ mod tests {
             ("Zoë Müller <user@müller.example>", "user@xn--mller-kva.example"),
             ("mailto:user@m%C3%BCller.example", "user@xn--mller-kva.example"),
         ] {
-            let address = EmailAddress::parse(entered);
-            assert_eq!(address.as_ref().map(EmailAddress::as_str), Ok(sent), "{entered}");
-        }
-        let long = format!("user@{}.example", "ü".repeat(60));
-        for none in [
-            "user@-ü.example",
-            "user@ü..example",
-            "user@ü_b.example",
-            "user@ü\u{200d}b.example",
-            &long,
-        ] {
-            assert!(EmailAddress::parse(none).is_err(), "{none} was taken");
+            assert_eq!(parsed(entered).as_deref(), Ok(sent), "{entered}");
         }
     }
 
     #[test]
     fn letters_before_the_at_that_no_mail_can_go_to_have_a_sentence() {
+        let other_script = Err(InvalidInput::new(OTHER_SCRIPT));
         for address in [
             "jörg@example.com",
             "用户@example.com",
             "иван@пример.example",
             "a😀@example.com",
-        ] {
-            assert_eq!(
-                EmailAddress::parse(address),
-                Err(InvalidInput::new(OTHER_SCRIPT)),
-                "{address}"
-            );
-        }
-        assert_ne!(EmailAddress::parse("jörg"), Err(InvalidInput::new(OTHER_SCRIPT)));
-    }
-
-    #[test]
-    fn what_a_browser_refuses_is_refused() {
-        for address in [
-            "",
-            "asha",
-            "asha@",
-            "@example.com",
-            "a b@example.com",
-            "a@-x.com",
-            "a@x..com",
             "ü@x.com",
         ] {
-            assert!(EmailAddress::parse(address).is_err(), "{address} was taken");
+            assert_eq!(parsed(address), other_script, "{address}");
         }
+        assert_ne!(parsed("jörg"), other_script);
     }
 
     #[test]
     fn a_domain_without_its_ending_has_a_sentence() {
+        let no_ending = Err(InvalidInput::new(NO_ENDING));
         for address in ["john@gmail", "x@localhost", "user@müller", "John <john@gmail>"] {
-            assert_eq!(
-                EmailAddress::parse(address),
-                Err(InvalidInput::new(NO_ENDING)),
-                "{address}"
-            );
+            assert_eq!(parsed(address), no_ending, "{address}");
         }
-    }
-
-    #[test]
-    fn what_no_mail_can_go_to_is_refused() {
-        let long = format!("{}@example.com", "a".repeat(65));
-        for address in ["a..b@example.com", ".a@example.com", "a.@example.com", &long] {
-            assert!(EmailAddress::parse(address).is_err(), "{address} was taken");
-        }
-        assert!(EmailAddress::parse(&long[1..]).is_ok());
     }
 
     #[test]
@@ -404,47 +365,37 @@ mod tests {
 
     #[test]
     fn an_address_with_a_tag_leads_to_the_inbox_of_the_one_without() {
-        let inbox = |address| EmailAddress::parse(address).map(|address| address.inbox());
-        for address in [
-            "asha@example.com",
-            "asha+@example.com",
-            "Asha+News@Example.com",
-            "asha+a+b@example.com",
-            "asha++@example.com",
-        ] {
-            assert_eq!(inbox(address).as_deref(), Ok("asha@example.com"), "{address}");
+        let inbox = |address: &str| EmailAddress::parse(address).map(|address| address.inbox());
+        for spelling in ["asha", "asha+", "Asha+News", "asha+a+b", "asha++"] {
+            let address = format!("{spelling}@Example.com");
+            assert_eq!(inbox(&address).as_deref(), Ok("asha@example.com"), "{address}");
         }
-        for another in [
-            "+asha@example.com",
-            "+@example.com",
-            "ash.a@example.com",
-            "asha@a.example.com",
-        ] {
+        for another in ["+asha@a.io", "+@a.io", "ash.a@a.io", "asha@b.a.io"] {
             assert_eq!(inbox(another).as_deref(), Ok(another));
         }
     }
 
     #[test]
-    fn the_debug_form_hides_the_address() {
-        let address = EmailAddress::parse("asha@example.com").map(|a| format!("{a:?}"));
-        assert_eq!(address, Ok("EmailAddress(…)".to_owned()));
-    }
-
-    #[test]
-    fn a_stored_address_is_read_as_it_was_written() -> serde_json::Result<()> {
+    fn an_address_is_stored_as_it_was_written_and_hidden_in_logs() -> serde_json::Result<()> {
         let stored = r#""Asha@example.com""#;
         let address: EmailAddress = serde_json::from_str(stored)?;
         assert_eq!(address.as_str(), "Asha@example.com");
         assert_eq!(serde_json::to_string(&address)?, stored);
+        assert_eq!(format!("{address:?}"), "EmailAddress(…)");
         assert!(serde_json::from_str::<EmailAddress>(r#""asha""#).is_err());
         Ok(())
     }
 
     proptest! {
         #[test]
-        fn no_input_panics_and_what_passes_holds_no_space_or_line_break(raw in any::<String>()) {
-            if let Ok(address) = EmailAddress::parse(&raw) {
-                prop_assert!(!address.as_str().contains(char::is_whitespace));
+        fn what_passes_is_a_plain_address_and_stays_as_it_is(
+            raw in "[ <(\\[\"']{0,2}(\\PC|[\\x00-\\x20.+]){0,8}@(\\PC|[a-z0-9.-]){0,12}(\\.com)?[ >)\\]\"';,]{0,2}",
+        ) {
+            if let Ok(address) = parsed(&raw) {
+                prop_assert_eq!(parsed(&address), Ok(address.clone()));
+                prop_assert!(address.is_ascii() && address.len() <= MAX_CHARACTERS);
+                prop_assert!(!address.contains(|c: char| c.is_ascii_control() || " \"(),:;<>[\\]".contains(c)));
+                prop_assert_eq!(address.matches('@').count(), 1);
             }
         }
 

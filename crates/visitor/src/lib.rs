@@ -3,8 +3,6 @@
 //! A service parses input once, at its edge, and does not check it again.
 
 pub mod email;
-#[cfg(test)]
-mod fuzz;
 pub mod inbox;
 pub mod invisible;
 pub mod links;

@@ -116,6 +116,8 @@ fn grouped(n: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const LETTER: TextRule = TextRule {
@@ -124,17 +126,15 @@ mod tests {
         lines: LineMode::Many,
     };
 
-    #[test]
-    fn a_name_has_1_to_200_characters_whatever_the_script() {
-        assert!(PersonName::parse("  ").is_err());
-        assert!(PersonName::parse(&"ஆ".repeat(200)).is_ok());
-        assert!(PersonName::parse(&"ஆ".repeat(201)).is_err());
+    fn name(raw: &str) -> Result<String, InvalidInput> {
+        PersonName::parse(raw).map(String::from)
     }
 
     #[test]
-    fn a_name_is_kept_as_it_was_written() {
-        let name = PersonName::parse(" Zoë Müller ").map(String::from);
-        assert_eq!(name, Ok("Zoë Müller".to_owned()));
+    fn a_name_is_kept_as_it_was_written_with_at_most_200_characters() {
+        assert_eq!(name(" Zoë Müller "), Ok("Zoë Müller".to_owned()));
+        assert!(name(&"ஆ".repeat(200)).is_ok());
+        assert!(name(&"ஆ".repeat(201)).is_err());
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         for line_break in [
             "\r\n", "\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}",
         ] {
-            let name = PersonName::parse(&format!("Asha{line_break}Bcc: all@example.com")).map(String::from);
+            let name = name(&format!("Asha{line_break}Bcc: all@example.com"));
             assert_eq!(name, Ok("Asha Bcc: all@example.com".to_owned()), "{line_break:?}");
         }
     }
@@ -156,32 +156,40 @@ mod tests {
             ("As\u{0}ha\u{7} \u{1b}Rao\u{7f}", "Asha Rao", "Asha Rao"),
             ("\u{1c}As\u{1f}ha\u{80}\u{96}\u{9f}", "Asha", "Asha"),
             ("\u{feff}\tAsha\u{b}", "Asha", "Asha"),
+            ("\u{202e}oaR\u{2066} ahsA\u{200b}", "oaR ahsA", "oaR ahsA"),
+            (
+                "one\u{202e}\u{2028}two\u{2029}\u{2067}three",
+                "one two three",
+                "one\ntwo\nthree",
+            ),
         ] {
             assert_eq!(PersonName::RULE.required(raw).as_deref(), Ok(line), "{raw:?}");
             assert_eq!(LETTER.required(raw).as_deref(), Ok(letter), "{raw:?}");
         }
-        for nothing in ["\u{0}", "\u{b}\u{c}", "\u{85}\t\u{9b}"] {
-            assert_eq!(LETTER.optional(nothing), Ok(None), "{nothing:?}");
-        }
     }
 
     #[test]
-    fn a_name_cannot_turn_round_what_stands_beside_it_nor_be_unseen() {
-        let name = PersonName::parse("\u{202e}oaR\u{2066} ahsA\u{200b}").map(String::from);
-        assert_eq!(name, Ok("oaR ahsA".to_owned()));
-        for unseen in ["\u{200b}", "\u{202e} \u{2069}", "\u{200d}\u{fe0f}", "\u{3164}"] {
-            assert_eq!(
-                PersonName::parse(unseen).map(String::from),
-                Err(InvalidInput::new("Enter your name.")),
-                "{unseen:?}"
-            );
+    fn the_sentence_names_the_field_and_the_limit() {
+        let refused = |sentence: &str| Err(InvalidInput::new(sentence));
+        for unseen in [
+            "",
+            "  ",
+            "\u{0}",
+            "\u{b}\u{c}",
+            "\u{85}\t\u{9b}",
+            "\u{200b}",
+            "\u{202e} \u{2069}",
+            "\u{200d}\u{fe0f}",
+            "\u{3164}",
+        ] {
+            assert_eq!(name(unseen), refused("Enter your name."), "{unseen:?}");
+            assert_eq!(LETTER.required(unseen), refused("Enter your cover letter."));
+            assert_eq!(LETTER.optional(unseen), Ok(None), "{unseen:?}");
         }
-    }
-
-    #[test]
-    fn a_letter_turns_round_nothing_and_its_lines_are_lines_everywhere() {
-        let letter = LETTER.required("one\u{202e}\u{2028}two\u{2029}\u{2067}three");
-        assert_eq!(letter, Ok("one\ntwo\nthree".to_owned()));
+        let long_letter = refused("Shorten your cover letter to 20,000 characters or fewer.");
+        assert_eq!(LETTER.required(&"x".repeat(20_001)), long_letter);
+        let long_name = refused("Shorten your name to 200 characters or fewer.");
+        assert_eq!(name(&"x".repeat(201)), long_name);
     }
 
     #[test]
@@ -191,22 +199,22 @@ mod tests {
         assert!(LETTER.required(&letter).is_ok());
     }
 
-    #[test]
-    fn the_sentence_names_the_field_and_the_limit() {
-        let refusal = LETTER.required(&"x".repeat(20_001));
-        assert_eq!(
-            refusal,
-            Err(InvalidInput::new(
-                "Shorten your cover letter to 20,000 characters or fewer."
-            ))
-        );
-        assert_eq!(
-            PersonName::parse(&"x".repeat(201)).map(String::from),
-            Err(InvalidInput::new("Shorten your name to 200 characters or fewer."))
-        );
-        assert_eq!(
-            LETTER.required(""),
-            Err(InvalidInput::new("Enter your cover letter."))
-        );
+    proptest! {
+        #[test]
+        fn an_accepted_text_is_short_visible_and_stays_as_it_is(
+            raw in "(\\PC|[\\x00-\\x20\\u{85}\\u{200b}\\u{202e}\\u{3164}]){0,30}",
+            lines in prop::sample::select(vec![LineMode::One, LineMode::Many]),
+        ) {
+            let rule = TextRule { what: "text", max_characters: 20, lines };
+            prop_assert!(raw.chars().count() > rule.max_characters || rule.optional(&raw).is_ok());
+            if let Ok(text) = rule.required(&raw) {
+                prop_assert_eq!(rule.required(&text), Ok(text.clone()));
+                prop_assert_eq!(text.trim(), &text);
+                prop_assert!(text.chars().count() <= rule.max_characters);
+                prop_assert!(!text.contains(is_invisible) && text.contains(|c| !shapes_others(c)));
+                let is_break = |c| lines == LineMode::Many && matches!(c, '\n' | '\t');
+                prop_assert!(!text.contains(|c: char| c.is_control() && !is_break(c)));
+            }
+        }
     }
 }
