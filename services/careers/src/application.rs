@@ -102,19 +102,6 @@ mod tests {
     }
 
     #[test]
-    fn phone_and_experience_may_be_left_out() {
-        assert_eq!(violated(&form("", "Hello")), [""; 0]);
-    }
-
-    #[test]
-    fn an_empty_form_names_every_required_field() {
-        assert_eq!(
-            violated(&RawForm::default()),
-            ["coverLetter", "email", "name", "position"]
-        );
-    }
-
-    #[test]
     fn the_limits_are_40_characters_of_phone_and_20000_of_letter() {
         assert_eq!(violated(&form(&"1".repeat(40), &"x".repeat(20_000))), [""; 0]);
         assert_eq!(

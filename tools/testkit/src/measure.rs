@@ -23,11 +23,6 @@ pub fn resident_bytes(process: &ChildProcess, field: &str) -> anyhow::Result<u64
     Ok(kilobytes.parse::<u64>()? * 1024)
 }
 
-/// Thread count.
-pub fn threads(process: &ChildProcess) -> anyhow::Result<usize> {
-    Ok(status_field(process.running_pid()?, "Threads")?.parse()?)
-}
-
 /// Open files below this folder as `/proc/<pid>/fd/<number>`, unlinked ones included.
 pub fn open_files(folder: &Path) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

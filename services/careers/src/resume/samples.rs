@@ -64,16 +64,8 @@ pub fn content_types(part: &str) -> String {
 }
 
 pub fn docx_with(empty: &[String]) -> Vec<u8> {
-    let types = content_types("/word/document.xml");
-    let document = [
-        ("[Content_Types].xml", types.as_str()),
-        ("word/document.xml", "<w/>"),
-    ];
-    archive(
-        document
-            .into_iter()
-            .chain(empty.iter().map(|name| (name.as_str(), ""))),
-    )
+    let empty: Vec<_> = empty.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    docx_that_embeds(&empty)
 }
 
 pub fn docx() -> Vec<u8> {
