@@ -10,25 +10,19 @@ use anyhow::Context as _;
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use futures_util::StreamExt;
 use issues::{IssueProgress, IssueState, Issues};
-use serde_json::Value;
-use site_broker::{Publisher, SUBSCRIBERS_BUCKET};
+use site_broker::Publisher;
 use site_events::{
     FAN_OUT_CONSUMER, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
 };
 use site_service::RequestId;
-use testkit::{
-    ChildProcess, Nats, SeededSubscriber, User, eventually, measure, pass_flags, seed_subscribers,
-};
-use time::{Duration, OffsetDateTime};
+use testkit::{ChildProcess, Nats, SeededSubscriber, User, eventually, pass_flags, seed_subscribers};
+use time::OffsetDateTime;
 use tokio::process::Command;
-use visitor::token::Purpose;
 
-use crate::{ADDRESS, PERSON_KEY, Running, TOKEN_KEY, running, token};
+use crate::{PERSON_KEY, SOON, TOKEN_KEY, running};
 
 const NAME: &str = "smart-home";
-const SOON: Wait = Wait::from_secs(60);
-const MAX_PENDING: u64 = 250;
 
 fn issue() -> IssueId {
     IssueId::named(NAME)
@@ -75,13 +69,9 @@ impl Operator {
         self.issues.write_progress(issue(), &progress, 0).await?;
         let publisher = Publisher::new(self.context.client());
         let request = RequestId::fresh();
+        let (id, subject) = (issue().event_id(), issue().as_subject());
         publisher
-            .publish(
-                &request,
-                issue().event_id(),
-                &issue().as_subject(),
-                requested(audience),
-            )
+            .publish(&request, id, &subject, requested(audience))
             .await?;
         Ok(())
     }
@@ -93,17 +83,11 @@ impl Operator {
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
         loop {
-            let mut entry = self
-                .issues
-                .progress(issue())
-                .await?
-                .context("the issue is noted")?;
+            let entry = self.issues.progress(issue()).await?;
+            let mut entry = entry.context("the issue is noted")?;
             entry.record.state = state;
-            let written = self
-                .issues
-                .write_progress(issue(), &entry.record, entry.revision)
-                .await;
-            if written.is_ok() {
+            let writing = self.issues.write_progress(issue(), &entry.record, entry.revision);
+            if writing.await.is_ok() {
                 return Ok(());
             }
         }
@@ -115,11 +99,6 @@ impl Operator {
             progress.handed_out.is_some().then_some(progress)
         })
         .await
-    }
-
-    async fn queued(&self) -> anyhow::Result<u64> {
-        let stream = self.context.get_stream(SENDINGS_STREAM).await?;
-        Ok(stream.cached_info().state.messages)
     }
 
     async fn until_the_event_is_done(&self) -> anyhow::Result<()> {
@@ -200,46 +179,27 @@ fn process(nats: &Nats, logs: &std::path::Path, limit: Option<&str>) -> anyhow::
     ChildProcess::start("newsletter", logs, command)
 }
 
-async fn sign_up_and_confirm(running: &mut Running) -> anyhow::Result<()> {
-    running.sign_up().await?;
-    running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await?;
-    Ok(())
-}
-
 #[tokio::test]
 async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> anyhow::Result<()> {
-    let mut running = running().await?;
+    let running = running().await?;
     let readers = seed(&running.nats, 5).await?;
-    sign_up_and_confirm(&mut running).await?;
-    running
-        .unsubscribe(token(Purpose::Unsubscribe, Duration::HOUR)?)
-        .await?;
+    running.sign_up_and_confirm().await?;
+    running.unsubscribe_by_link().await?;
     running.sign_up_as("pending@example.org").await?;
     let operator = Operator::on(&running.nats).await?;
     operator.send(Audience::Subscribers).await?;
     let progress = operator.until_handed_out().await?;
     let handed_out = sendings(&running.nats).await?;
-    let people: BTreeSet<&str> = handed_out
-        .iter()
-        .map(|sending| sending.subject.as_str())
-        .collect();
+    let people = handed_out.iter().map(|sending| sending.subject.as_str());
+    let people: BTreeSet<&str> = people.collect();
     let expected: BTreeSet<&str> = readers.iter().map(|reader| reader.person.as_str()).collect();
     assert_eq!((people, handed_out.len()), (expected, 5));
-    assert_eq!(
-        (
-            progress.queued,
-            progress.passed_over.pending,
-            progress.passed_over.unsubscribed
-        ),
-        (5, 1, 1)
-    );
+    let passed_over = (progress.passed_over.pending, progress.passed_over.unsubscribed);
+    assert_eq!((progress.queued, passed_over), (5, (1, 1)));
     for reader in &readers {
         let id = issue().sending_id(reader.record.subscription);
-        assert!(
-            handed_out.iter().any(|sending| sending.id == id),
-            "{}",
-            reader.email.as_str()
-        );
+        let has_mail = handed_out.iter().any(|sending| sending.id == id);
+        assert!(has_mail, "{}", reader.email.as_str());
     }
     let stored = serde_json::to_string(&handed_out)?;
     assert!(!stored.contains("example.org"), "a sending holds an address");
@@ -248,66 +208,56 @@ async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> any
 }
 
 #[tokio::test]
-async fn who_confirms_after_it_was_asked_for_gets_the_next_one_and_a_test_goes_to_nobody()
--> anyhow::Result<()> {
-    let mut running = running().await?;
+async fn a_test_of_an_issue_is_handed_out_to_nobody() -> anyhow::Result<()> {
+    let running = running().await?;
+    running.sign_up_and_confirm().await?;
     let operator = Operator::on(&running.nats).await?;
     operator.send(Audience::Test).await?;
     operator.until_the_event_is_done().await?;
-    sign_up_and_confirm(&mut running).await?;
-    assert_eq!(operator.queued().await?, 0);
-
-    let other = IssueId::named("other");
-    let before = OffsetDateTime::now_utc() - Duration::MINUTE;
-    let event = site_events::Event::new(
-        "visit-0001",
-        other.event_id(),
-        &other.as_subject(),
-        before,
-        requested(Audience::Subscribers),
-    );
-    let subject = format!("site.newsletter.issue-requested.{other}");
-    operator
-        .context
-        .publish(subject, serde_json::to_vec(&event)?.into())
-        .await?
-        .await?;
-    operator.until_the_event_is_done().await?;
-    let progress = operator
-        .issues
-        .progress(other)
-        .await?
-        .context("it is noted")?
-        .record;
-    assert_eq!((progress.queued, progress.passed_over.later), (0, 1));
+    assert!(sendings(&running.nats).await?.is_empty());
     Ok(())
 }
 
 #[tokio::test]
-async fn a_subscriber_whose_record_changes_while_it_is_handed_out_is_counted_once() -> anyhow::Result<()> {
+async fn a_paused_issue_waits_and_then_counts_a_changed_record_once() -> anyhow::Result<()> {
     const COUNT: usize = 2_000;
     let running = running().await?;
     let readers = seed(&running.nats, COUNT).await?;
     let operator = Operator::on(&running.nats).await?;
     operator.send_and_pause().await?;
-    let before = operator.progress().await?;
-    assert!(
-        before.handed_out.is_none(),
-        "it was paused too late to show anything"
-    );
-    let bucket = running.operator.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    let paused = operator.progress().await?;
+    let notifier = Notifier::start(&running.nats).await?;
+    let bucket = running.subscribers().await?;
     for reader in &readers[..10] {
         let key = reader.person.as_str();
         let record = bucket.get(key).await?.context("a record")?;
         bucket.put(key, record).await?;
     }
-    let notifier = Notifier::start(&running.nats).await?;
+    tokio::time::sleep(Wait::from_secs(2)).await;
+    let progress = operator.progress().await?;
+    assert_eq!(
+        progress.position, paused.position,
+        "it went on while it was paused"
+    );
+    assert_eq!(progress.handed_out, None);
     operator.say(IssueState::Running).await?;
     let progress = operator.until_handed_out().await?;
     assert_eq!(progress.queued, COUNT as u64);
     notifier.until_taken(COUNT).await?;
     tokio::time::sleep(Wait::from_secs(1)).await;
     assert_eq!(notifier.count(), COUNT);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_canceled_issue_is_handed_out_no_further() -> anyhow::Result<()> {
+    let running = running().await?;
+    seed(&running.nats, 2_000).await?;
+    let operator = Operator::on(&running.nats).await?;
+    operator.send_and_pause().await?;
+    operator.say(IssueState::Canceled).await?;
+    operator.until_the_event_is_done().await?;
+    assert_eq!(operator.progress().await?.handed_out, None);
     Ok(())
 }
 
@@ -352,66 +302,8 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
     Ok(())
 }
 
-#[tokio::test]
-async fn the_queue_is_kept_short_and_filled_again() -> anyhow::Result<()> {
-    const COUNT: usize = 1_000;
-    let running = running().await?;
-    seed(&running.nats, COUNT).await?;
-    let operator = Operator::on(&running.nats).await?;
-    operator.send(Audience::Subscribers).await?;
-    let until_full = async || {
-        eventually("the queue is full", SOON, async || {
-            (operator.queued().await.ok()? == MAX_PENDING).then_some(())
-        })
-        .await
-    };
-    until_full().await?;
-    tokio::time::sleep(Wait::from_secs(2)).await;
-    until_full().await?;
-    let notifier = Notifier::start(&running.nats).await?;
-    notifier.until_taken(COUNT).await?;
-    assert_eq!(operator.until_handed_out().await?.queued, COUNT as u64);
-    Ok(())
-}
-
-/// Flag, number of mails, and the window in seconds.
-const LIMITS: [(&str, usize, i64); 4] = [
-    ("--newsletter-per-second=5", 5, 1),
-    ("--newsletter-per-hour=12", 12, 60 * 60),
-    ("--newsletter-per-day=11", 11, 24 * 60 * 60),
-    // To each of two domains.
-    ("--newsletter-domain-per-minute=4", 8, 60),
-];
-
-fn windows(from: OffsetDateTime, to: OffsetDateTime, seconds: i64) -> usize {
-    let window = |time: OffsetDateTime| time.unix_timestamp().div_euclid(seconds);
-    usize::try_from(window(to) - window(from) + 1).unwrap_or_default()
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn each_limit_is_one_of_two_processes_together() -> anyhow::Result<()> {
-    for (flag, limit, seconds) in LIMITS {
-        let nats = Nats::start().await?;
-        let addresses = (0..60).map(|number| format!("reader-{number}@domain-{}.example", number % 2));
-        let readers = seed_subscribers(&nats, PERSON_KEY, addresses).await?;
-        let (operator, notifier) = (Operator::on(&nats).await?, Notifier::start(&nats).await?);
-        let logs = tempfile::TempDir::new()?;
-        let start = || process(&nats, logs.path(), Some(flag));
-        let _services = [start()?, start()?];
-        let begun = OffsetDateTime::now_utc();
-        operator.send(Audience::Subscribers).await?;
-        notifier.until_taken(limit).await?;
-        tokio::time::sleep(Wait::from_secs(4)).await;
-        let sent = notifier.count();
-        let may_be = limit * windows(begun, OffsetDateTime::now_utc(), seconds);
-        assert!(sent <= may_be, "{flag}: {sent} mails, {may_be} may be");
-        assert!(sent < readers.len(), "{flag}: nothing was held");
-    }
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_daily_limit_is_used_to_its_last_and_holds_whoever_is_killed() -> anyhow::Result<()> {
+async fn two_processes_share_a_daily_limit_and_a_kill_neither_exceeds_nor_wastes_it() -> anyhow::Result<()> {
     const LIMIT: usize = 600;
     let nats = Nats::start().await?;
     nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
@@ -419,82 +311,28 @@ async fn a_daily_limit_is_used_to_its_last_and_holds_whoever_is_killed() -> anyh
     let (operator, notifier) = (Operator::on(&nats).await?, Notifier::start(&nats).await?);
     let logs = tempfile::TempDir::new()?;
     let flag = format!("--newsletter-per-day={LIMIT}");
+    let start = || process(&nats, logs.path(), Some(&flag));
     operator.send(Audience::Subscribers).await?;
+    let mut service = start()?;
     for share in [4, 2] {
-        let service = process(&nats, logs.path(), Some(&flag))?;
+        let next = start()?;
         notifier.until_taken(LIMIT / share).await?;
-        service.kill().await?;
+        std::mem::replace(&mut service, next).kill().await?;
     }
-    let _service = process(&nats, logs.path(), Some(&flag))?;
     notifier.until_taken(LIMIT).await?;
     tokio::time::sleep(Wait::from_secs(3)).await;
     assert_eq!(notifier.count(), LIMIT);
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_issue_is_handed_out_in_little_memory() -> anyhow::Result<()> {
-    let count = 5_000;
-    let nats = Nats::start().await?;
-    seed(&nats, count).await?;
-    let logs = tempfile::TempDir::new()?;
-    let service = process(&nats, logs.path(), None)?;
-    eventually("the service is connected", SOON, async || {
-        nats.connected()
-            .await
-            .ok()?
-            .contains(&"newsletter".to_owned())
-            .then_some(())
-    })
-    .await?;
-    tokio::time::sleep(Wait::from_secs(1)).await;
-    let idle = measure::resident_bytes(&service, "VmHWM")?;
-    let operator = Operator::on(&nats).await?;
-    let notifier = Notifier::start(&nats).await?;
-    operator.send(Audience::Subscribers).await?;
-    operator.until_handed_out().await?;
-    notifier.until_taken(count).await?;
-    let grown = measure::resident_bytes(&service, "VmHWM")?.saturating_sub(idle);
-    assert!(grown < 64_000_000, "{grown} bytes above idle");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_pause_a_resumption_and_a_cancellation_take_effect() -> anyhow::Result<()> {
-    const COUNT: usize = 20_000;
-    let running = running().await?;
-    seed(&running.nats, COUNT).await?;
-    let operator = Operator::on(&running.nats).await?;
-    let notifier = Notifier::start(&running.nats).await?;
-    operator.send_and_pause().await?;
-    let stands_still = async || {
-        eventually("it stands still", SOON, async || {
-            let before = notifier.count();
-            tokio::time::sleep(Wait::from_secs(2)).await;
-            (notifier.count() == before).then_some(before)
-        })
-        .await
-    };
-    let paused = stands_still().await?;
-    assert!(paused < COUNT, "it was paused too late to show anything");
-
-    operator.say(IssueState::Running).await?;
-    notifier.until_taken(paused + 1).await?;
-    operator.say(IssueState::Canceled).await?;
-    operator.until_the_event_is_done().await?;
-    assert!(notifier.count() < COUNT, "it went on");
-    assert_eq!(operator.progress().await?.handed_out, None);
-    Ok(())
-}
-
 #[tokio::test]
 async fn what_was_agreed_to_is_kept_in_the_words_of_the_page() -> anyhow::Result<()> {
-    let mut running = running().await?;
-    sign_up_and_confirm(&mut running).await?;
-    let record: Value = running.record_of(ADDRESS).await?.context("a record")?;
+    let running = running().await?;
+    running.sign_up_and_confirm().await?;
+    let record = running.record().await?;
     let question = record["consent"]["text"].as_str().context("the words")?;
-    let page =
-        std::fs::read_to_string(testkit::root().join("frontends/shell/src/content/newsletter-prompts.ts"))?;
+    let page = testkit::root().join("frontends/shell/src/content/newsletter-prompts.ts");
+    let page = std::fs::read_to_string(page)?;
     assert!(page.contains(&format!("question: '{question}'")), "{question}");
     assert_eq!(record["consent"]["form"], "double-opt-in");
     Ok(())
