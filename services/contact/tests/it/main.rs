@@ -97,21 +97,9 @@ async fn a_message_is_stored_before_it_is_answered() -> anyhow::Result<()> {
     Ok(())
 }
 
-#[tokio::test]
-async fn a_repeated_submission_is_stored_once() -> anyhow::Result<()> {
-    let mut running = running().await?;
-    let once = message();
-    let first = running.contact.submit(once.clone()).await?.into_inner();
-    let second = running.contact.submit(once).await?.into_inner();
-    assert_eq!(first.event_id, second.event_id);
-    assert_eq!(running.nats.events().await?.len(), 1);
-    Ok(())
-}
-
 /// The first answer is lost, and another message comes before the repeat.
 #[tokio::test]
-async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_key_stands_for_it()
--> anyhow::Result<()> {
+async fn a_message_repeated_after_another_is_stored_once_if_its_key_is_bound_to_it() -> anyhow::Result<()> {
     let mut running = running().await?;
     let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes()).into_uuid();
     for (key, expected) in [(bound, Ok(())), (Uuid::new_v4(), Err(Code::AlreadyExists))] {
@@ -130,19 +118,16 @@ async fn a_message_that_is_repeated_after_another_one_is_stored_once_where_its_k
 }
 
 #[tokio::test]
-async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
+async fn a_repeated_message_is_stored_once_and_another_under_its_key_refused() -> anyhow::Result<()> {
     let mut running = running().await?;
     let first = message();
-    running.contact.submit(first.clone()).await?;
+    let answer = running.contact.submit(first.clone()).await?.into_inner();
     let other = SubmitRequest {
         message: "Two cameras.".into(),
         ..first.clone()
     };
-    let refused = running.contact.submit(other).await;
-    assert_eq!(
-        refused.map_err(|status| status.code()).err(),
-        Some(Code::AlreadyExists)
-    );
+    let refused = running.contact.submit(other).await.expect_err("another message");
+    assert_eq!(refused.code(), Code::AlreadyExists);
     // A repeat's attribution may differ.
     let again = SubmitRequest {
         attribution: Some(Attribution {
@@ -151,7 +136,8 @@ async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
         }),
         ..first
     };
-    running.contact.submit(again).await?;
+    let repeated = running.contact.submit(again).await?.into_inner();
+    assert_eq!(repeated.event_id, answer.event_id);
     assert_eq!(running.nats.events().await?.len(), 1);
     Ok(())
 }
@@ -161,13 +147,9 @@ async fn the_key_of_another_message_is_refused() -> anyhow::Result<()> {
 async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Result<()> {
     let mut running = running().await?;
     let content = format!("content:{}", Uuid::new_v4());
-    let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes())
-        .into_uuid()
-        .to_string();
-    for (round, key) in [Uuid::new_v4().to_string(), bound, content]
-        .into_iter()
-        .enumerate()
-    {
+    let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes()).into_uuid();
+    let keys = [Uuid::new_v4().to_string(), bound.to_string(), content];
+    for (round, key) in keys.into_iter().enumerate() {
         let under = |email: &str, message: &str, key: &str| SubmitRequest {
             email: format!("{email}-{round}@example.org"),
             message: message.into(),
@@ -178,11 +160,8 @@ async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Resu
         let own = Uuid::new_v4().to_string();
         running.contact.submit(under("zoe", "Before.", &own)).await?;
         let stored = running.nats.events().await?.len();
-        let taken = timeout(
-            Duration::from_secs(1),
-            running.contact.submit(under("zoe", "Two.", &key)),
-        );
-        taken.await??;
+        let submitting = running.contact.submit(under("zoe", "Two.", &key));
+        timeout(Duration::from_secs(1), submitting).await??;
         let events = running.nats.events().await?;
         assert_eq!(events.len(), stored + 1, "{key}");
         assert_eq!(events[stored]["data"]["message"], "Two.");
@@ -220,21 +199,14 @@ async fn every_field_that_is_not_right_has_a_sentence_and_nothing_is_stored() ->
         message: "x".repeat(10_001),
         ..message()
     };
-    let refused = running
-        .contact
-        .submit(wrong)
-        .await
-        .expect_err("three wrong fields");
+    let refused = running.contact.submit(wrong).await;
+    let refused = refused.expect_err("three wrong fields");
     assert_eq!(refused.code(), Code::InvalidArgument);
     let violations = status::violations(&refused);
-    assert_eq!(
-        violations.keys().collect::<Vec<_>>(),
-        ["email", "message", "name"]
-    );
-    assert!(
-        violations.values().all(|sentence| sentence.ends_with('.')),
-        "{violations:?}"
-    );
+    let named: Vec<&String> = violations.keys().collect();
+    assert_eq!(named, ["email", "message", "name"]);
+    let are_sentences = violations.values().all(|sentence| sentence.ends_with('.'));
+    assert!(are_sentences, "{violations:?}");
     assert!(running.nats.events().await?.is_empty());
     Ok(())
 }
@@ -249,29 +221,19 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
     assert_eq!(refused.code(), Code::Unavailable);
     assert_eq!(status::retry_after(&refused), status::RETRY_AFTER);
     running.becomes(ServingStatus::NotServing).await?;
-
-    running.nats.resume_from_disk().await?;
-    running.becomes(ServingStatus::Serving).await?;
-    assert!(
-        running.nats.events().await?.is_empty(),
-        "the refused message was stored after all"
-    );
-    running.contact.submit(message()).await?;
-    assert_eq!(running.nats.events().await?.len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_broker_that_is_away_is_no_reason_to_restart_the_service() -> anyhow::Result<()> {
-    let mut running = running().await?;
-    running.becomes(ServingStatus::Serving).await?;
-    running.nats.stop().await?;
-    running.becomes(ServingStatus::NotServing).await?;
     let live = HealthCheckRequest {
         service: health::LIVE.to_owned(),
     };
     let answer = running.health.check(live).await?;
-    assert_eq!(answer.get_ref().status(), ServingStatus::Serving);
+    let live = answer.get_ref().status();
+    assert_eq!(live, ServingStatus::Serving, "a restart would not help");
+
+    running.nats.resume_from_disk().await?;
+    running.becomes(ServingStatus::Serving).await?;
+    let events = running.nats.events().await?;
+    assert!(events.is_empty(), "the refused message was stored after all");
+    running.contact.submit(message()).await?;
+    assert_eq!(running.nats.events().await?.len(), 1);
     Ok(())
 }
 
@@ -320,56 +282,34 @@ async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_form_with_a_good_mark_is_of_nobody_and_any_other_of_its_visitor() -> anyhow::Result<()> {
+async fn a_form_is_synthetic_only_with_a_good_mark_under_the_services_key() -> anyhow::Result<()> {
     const KEY: &str = "a synthetic key of thirty-two bytes or more";
     let synthetic_key = format!("--synthetic-key={KEY}");
-    let mut running = running_on(Nats::start().await?, &[&person_key(), &synthetic_key]).await?;
-    let mark = |key: &str, email: &str, minutes| -> anyhow::Result<String> {
-        let expires = OffsetDateTime::now_utc() + time::Duration::minutes(minutes);
-        Ok(SyntheticKey::new(key)?.mark(&EmailAddress::parse(email)?, expires))
-    };
-    let own = message().email;
-    let other_key = "another key of thirty-two bytes or more";
-    for (mark, is_synthetic) in [
-        (mark(KEY, &own, 5)?, true),
-        (mark(KEY, &own, -1)?, false),
-        (mark(other_key, &own, 5)?, false),
-        (mark(KEY, "check@example.org", 5)?, false),
-        (String::new(), false),
-        ("x.y".to_owned(), false),
-    ] {
-        let form = SubmitRequest {
-            synthetic_mark: mark.clone(),
-            ..message()
-        };
-        let answer = running.contact.submit(form.clone()).await?.into_inner();
-        assert_eq!(answer.synthetic, is_synthetic, "{mark}");
-        let stored = running.nats.events().await?.pop().unwrap_or_default();
-        assert_eq!(stored["id"], answer.event_id);
-        assert_eq!(
-            stored["subject"] == PersonId::synthetic().as_str(),
-            is_synthetic,
-            "{mark}"
-        );
-        assert_eq!(
-            running.contact.submit(form).await?.into_inner(),
-            answer,
-            "sent again"
-        );
-    }
-    assert_eq!(running.nats.events().await?.len(), 6);
-    Ok(())
-}
-
-#[tokio::test]
-async fn without_a_key_no_form_is_synthetic() -> anyhow::Result<()> {
-    let mut running = running().await?;
     let expires = OffsetDateTime::now_utc() + time::Duration::minutes(5);
-    let key = SyntheticKey::new("a synthetic key of thirty-two bytes or more")?;
-    let form = SubmitRequest {
-        synthetic_mark: key.mark(&EmailAddress::parse(&message().email)?, expires),
-        ..message()
-    };
-    assert!(!running.contact.submit(form).await?.into_inner().synthetic);
+    let good = SyntheticKey::new(KEY)?.mark(&EmailAddress::parse(&message().email)?, expires);
+    let with_key = running_on(Nats::start().await?, &[&person_key(), &synthetic_key]).await?;
+    for (mut running, marks) in [
+        (with_key, [(good.as_str(), true), ("x.y", false), ("", false)]),
+        (
+            running().await?,
+            [(good.as_str(), false), ("x.y", false), ("", false)],
+        ),
+    ] {
+        for (mark, is_synthetic) in marks {
+            let form = SubmitRequest {
+                synthetic_mark: mark.to_owned(),
+                ..message()
+            };
+            let answer = running.contact.submit(form.clone()).await?.into_inner();
+            assert_eq!(answer.synthetic, is_synthetic, "{mark}");
+            let stored = running.nats.events().await?.pop().unwrap_or_default();
+            assert_eq!(stored["id"], answer.event_id);
+            let is_nobodys = stored["subject"] == PersonId::synthetic().as_str();
+            assert_eq!(is_nobodys, is_synthetic, "{mark}");
+            let again = running.contact.submit(form).await?.into_inner();
+            assert_eq!(again, answer);
+        }
+        assert_eq!(running.nats.events().await?.len(), marks.len());
+    }
     Ok(())
 }

@@ -25,57 +25,21 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("origin", "https://other.example")],
 ];
 /// Addresses for each kind of answer, in any build.
-const ADDRESSES: [&str; 49] = [
-    "/",
-    "/?variant=impact",
-    "/?variant=other",
-    "/index.html",
-    "/about",
-    "/about/",
-    "/about.html",
-    "/about.html?utm_source=mail",
-    "/blog",
-    "/blog/case-study",
-    "/blog/category/technology",
-    "/blog?category=technology",
-    "/blog/category/gossip",
-    "/blog/nothing",
-    "/blog/feed.xml",
-    "/careers",
-    "/careers/ai-intern",
-    "/careers/apply/3",
-    "/services/retail",
-    "/services/retail/",
-    "/services/nothing",
-    "/nothing",
-    "/nothing.png",
-    "/sitemap.xml",
-    "/robots.txt",
-    "/favicon.svg",
-    "/site.webmanifest",
-    "/.well-known/security.txt",
-    "/_routes.json",
-    "/assets",
-    "/assets/",
-    "/assets/nothing.js",
-    "/remotes",
-    "/remotes/",
-    "/remotes/blog",
-    "/remotes/blog/",
-    "/remotes/blog/_routes.json",
-    "/remotes/blog/assets/nothing.js",
-    "/remotes/careers/remoteEntry.js",
-    "/remotes/nobody/remoteEntry.js",
-    "/remotes/blogger/remoteEntry.js",
-    "//other.example/",
-    "//about",
-    "//careers?utm_source=mail",
-    "/%61bout",
-    "/livez",
-    "/readyz",
-    "/api/openapi.json",
-    "/api/nothing",
-];
+const ADDRESSES: &str = "
+    / /?variant=impact /?variant=other /index.html
+    /about /about/ /about.html /about.html?utm_source=mail //about /%61bout
+    /blog /blog/case-study /blog/category/technology /blog?category=technology
+    /blog/category/gossip /blog/nothing /blog/feed.xml
+    /careers /careers/ai-intern /careers/apply/3 //careers?utm_source=mail
+    /services/retail /services/retail/ /services/nothing
+    /nothing /nothing.png /sitemap.xml /robots.txt /favicon.svg /site.webmanifest
+    /.well-known/security.txt /_routes.json
+    /assets /assets/ /assets/nothing.js
+    /remotes /remotes/ /remotes/blog /remotes/blog/ /remotes/blog/_routes.json
+    /remotes/blog/assets/nothing.js /remotes/careers/remoteEntry.js
+    /remotes/nobody/remoteEntry.js /remotes/blogger/remoteEntry.js
+    //other.example/ /livez /readyz /api/openapi.json /api/nothing
+";
 
 #[derive(Debug, PartialEq)]
 struct Head {
@@ -106,20 +70,6 @@ fn is_precompressed(file: &Path) -> bool {
     file.extension().is_some_and(|end| end == "br" || end == "gz")
 }
 
-async fn ask(
-    client: &Client,
-    site: &str,
-    method: &Method,
-    address: &str,
-    headers: &[(&str, &str)],
-) -> anyhow::Result<Answer> {
-    let mut request = client.request(method.clone(), format!("{site}{address}"));
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    answer_of(request).await
-}
-
 async fn answer_of(request: RequestBuilder) -> anyhow::Result<Answer> {
     let answer = request.send().await?;
     let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -145,25 +95,24 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     let one = Stack::start(Ports::free()?, &[]).await?;
     let many = Stack::start_as(cluster(), Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
-    let mut addresses: Vec<String> = ADDRESSES.map(str::to_owned).into();
-    for folder in [
-        "",
-        "assets",
-        "remotes/blog",
-        "remotes/blog/assets",
-        "remotes/careers/assets",
-    ] {
+    let mut addresses: Vec<String> = ADDRESSES.split_whitespace().map(str::to_owned).collect();
+    let folders = "|assets|remotes/blog|remotes/blog/assets|remotes/careers/assets";
+    for folder in folders.split('|') {
         addresses.extend(files_below(folder)?);
     }
     let mut compared = BTreeMap::new();
     for address in &addresses {
-        for (method, headers) in ASKED
-            .map(|headers| (Method::GET, headers))
-            .into_iter()
-            .chain([(Method::HEAD, ASKED[1]), (Method::POST, ASKED[0])])
-        {
-            let of_one = ask(&client, &one.site(), &method, address, headers).await?;
-            let of_many = ask(&client, &many.site(), &method, address, headers).await?;
+        let others = [(Method::HEAD, ASKED[1]), (Method::POST, ASKED[0])];
+        let asked = ASKED.map(|headers| (Method::GET, headers));
+        for (method, headers) in asked.into_iter().chain(others) {
+            let ask = |site: String| {
+                let mut request = client.request(method.clone(), format!("{site}{address}"));
+                for (name, value) in headers {
+                    request = request.header(*name, *value);
+                }
+                answer_of(request)
+            };
+            let (of_one, of_many) = (ask(one.site()).await?, ask(many.site()).await?);
             assert!(of_one.body == of_many.body, "{method} {address} {headers:?}");
             assert_eq!(of_one.head, of_many.head, "{method} {address} {headers:?}");
             *compared.entry(of_one.head.status.as_u16()).or_insert(0) += 1;
@@ -176,55 +125,32 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     many.stop().await
 }
 
-fn sent(client: &Client, site: &str, form: &str, fields: &[(&str, &str)]) -> RequestBuilder {
-    client
-        .post(format!("{site}/api/{form}"))
-        .header(header::ACCEPT, "text/html")
-        .form(fields)
-}
-
 #[tokio::test]
 async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Result<()> {
-    const WRONG: [(&str, &str); 2] = [("email", "zoe@"), ("message", "<b>Hello</b>")];
+    const WRONG: &[(&str, &str)] = &[("email", "zoe@"), ("message", "<b>Hello</b>")];
+    const RIGHT: &[(&str, &str)] = &[("email", "zoe@example.org")];
     let one = Stack::start(Ports::free()?, &[]).await?;
     let many = Stack::start_as(cluster(), Ports::free()?, &[]).await?;
     let client = Client::builder().redirect(Policy::none()).build()?;
     for (form, fields, from, status) in [
-        (
-            "contact",
-            &WRONG[..],
-            "same-origin",
-            StatusCode::UNPROCESSABLE_ENTITY,
-        ),
-        (
-            "newsletter",
-            &WRONG,
-            "same-origin",
-            StatusCode::UNPROCESSABLE_ENTITY,
-        ),
-        (
-            "newsletter",
-            &[("email", "zoe@example.org")],
-            "same-origin",
-            StatusCode::SEE_OTHER,
-        ),
-        ("contact", &WRONG, "cross-site", StatusCode::FORBIDDEN),
-        (
-            "career-application",
-            &WRONG,
-            "same-origin",
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        ),
-        ("career-application", &WRONG, "cross-site", StatusCode::FORBIDDEN),
+        ("contact", WRONG, "same-origin", 422),
+        ("newsletter", WRONG, "same-origin", 422),
+        ("newsletter", RIGHT, "same-origin", 303),
+        ("contact", WRONG, "cross-site", 403),
+        ("career-application", WRONG, "same-origin", 415),
+        ("career-application", WRONG, "cross-site", 403),
     ] {
-        let sent_to = |site: String| sent(&client, &site, form, fields).header("sec-fetch-site", from);
-        let of_one = answer_of(sent_to(one.site())).await?;
-        let of_many = answer_of(sent_to(many.site())).await?;
-        assert_eq!(of_one.head.status, status, "{form}");
+        let send = |site: String| {
+            let request = client.post(format!("{site}/api/{form}")).form(fields);
+            let request = request.header(header::ACCEPT, "text/html");
+            answer_of(request.header("sec-fetch-site", from))
+        };
+        let (of_one, of_many) = (send(one.site()).await?, send(many.site()).await?);
+        assert_eq!(of_one.head.status.as_u16(), status, "{form}");
         assert_eq!(of_one.head, of_many.head, "{form}");
         assert!(of_one.body == of_many.body, "{form}");
         let is_site = String::from_utf8_lossy(&of_one.body).contains("data-site");
-        assert_eq!(is_site, status != StatusCode::SEE_OTHER, "{form}");
+        assert_eq!(is_site, status != 303, "{form}");
     }
     one.stop().await?;
     many.stop().await
