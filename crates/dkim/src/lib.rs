@@ -170,15 +170,8 @@ mod tests {
             assert_eq!(dns_name(good).as_deref(), Ok(good));
         }
         let long = "a".repeat(64);
-        for bad in [
-            "",
-            "company..com",
-            "company.com.",
-            "-a",
-            "a b",
-            "müller.de",
-            &long,
-        ] {
+        assert!(dns_name(&long).is_err());
+        for bad in "|company..com|company.com.|-a|a b|müller.de".split('|') {
             assert!(dns_name(bad).is_err(), "{bad}");
         }
     }

@@ -33,13 +33,8 @@ mod tests {
         ] {
             assert_eq!(endpoint(raw).as_deref(), Ok(raw));
         }
-        for raw in [
-            "",
-            "s3.example.com",
-            "s3.example.com:9000",
-            "ftp://s3.example.com",
-            "https://",
-        ] {
+        let others = "|s3.example.com|s3.example.com:9000|ftp://s3.example.com|https://";
+        for raw in others.split('|') {
             assert!(endpoint(raw).is_err(), "{raw} was taken");
         }
     }

@@ -39,17 +39,13 @@ mod tests {
     }
 
     #[test]
-    fn all_addresses_of_one_inbox_have_one_id() {
-        let plain = inbox(KEY, "asha@example.com");
-        assert_eq!(inbox(KEY, "Asha+news@Example.com"), plain);
-        assert_ne!(inbox(KEY, "asha@example.org"), plain);
-    }
-
-    #[test]
-    fn the_id_is_128_bits_of_hmac_sha256_under_the_key() {
+    fn the_id_is_128_bits_of_hmac_sha256_of_the_address_without_its_tag() {
         // printf '\0asha@example.com' | openssl dgst -sha256 -hmac "a token key of thirty-two bytes or more"
-        assert_eq!(inbox(KEY, "asha@example.com"), "6b4505c23c87c772a27910acdcd3724b");
+        let id = "6b4505c23c87c772a27910acdcd3724b";
+        assert_eq!(inbox(KEY, "asha@example.com"), id);
+        assert_eq!(inbox(KEY, "Asha+news@Example.com"), id);
+        assert_ne!(inbox(KEY, "asha@example.org"), id);
         let other = "another key of thirty-two bytes or more";
-        assert_ne!(inbox(other, "asha@example.com"), inbox(KEY, "asha@example.com"));
+        assert_ne!(inbox(other, "asha@example.com"), id);
     }
 }

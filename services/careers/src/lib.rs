@@ -7,8 +7,6 @@
 mod api;
 mod application;
 mod apply;
-#[cfg(test)]
-mod fuzz;
 mod receiving;
 mod resume;
 mod scanner;

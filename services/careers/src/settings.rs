@@ -77,16 +77,8 @@ mod tests {
         for right in ["clamd:3310", "127.0.0.1:3310", "[::1]:3310"] {
             assert_eq!(host_and_port(right).as_deref(), Ok(right));
         }
-        for wrong in [
-            "",
-            "clamd",
-            ":3310",
-            "clamd:",
-            "clamd:0",
-            "clamd:70000",
-            "tcp://clamd:3310",
-            "/run/clamd.sock",
-        ] {
+        let others = "|clamd|:3310|clamd:|clamd:0|clamd:70000|tcp://clamd:3310|/run/clamd.sock";
+        for wrong in others.split('|') {
             assert!(host_and_port(wrong).is_err(), "{wrong}");
         }
     }

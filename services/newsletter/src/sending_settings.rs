@@ -38,26 +38,17 @@ fn limit() -> clap::builder::RangedI64ValueParser<u32> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-
-    #[derive(Parser)]
-    struct Command {
-        #[command(flatten)]
-        sending: SendingSettings,
-    }
 
     #[test]
     fn each_setting_is_a_limit_of_its_own() {
-        let limits = Command::parse_from([
-            "newsletter",
-            "--newsletter-per-second=1",
-            "--newsletter-per-hour=2",
-            "--newsletter-per-day=3",
-            "--newsletter-domain-per-minute=4",
-        ]);
-        let limits = limits.sending.limits();
+        let settings = SendingSettings {
+            newsletter_per_second: Some(1),
+            newsletter_per_hour: Some(2),
+            newsletter_per_day: Some(3),
+            newsletter_domain_per_minute: Some(4),
+        };
+        let limits = settings.limits();
         let times = (limits.per_second, limits.per_hour, limits.per_day);
         assert_eq!(times, (Some(1), Some(2), Some(3)));
         assert_eq!(limits.per_domain_and_minute, Some(4));

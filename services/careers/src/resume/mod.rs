@@ -116,6 +116,6 @@ fn without_white_space_before(content: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-pub mod samples;
+mod samples;
 #[cfg(test)]
 mod tests;

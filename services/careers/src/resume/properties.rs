@@ -1,11 +1,8 @@
-//! Properties of the check for any content and any name.
+//! Properties of the check for any content.
 
 use proptest::prelude::*;
 
-use super::{
-    ResumeKind,
-    samples::{KINDS, doc, docx, is_taken, pdf},
-};
+use super::samples::{KINDS, doc, docx, is_taken, pdf};
 
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let place = any::<prop::sample::Index>;
@@ -31,13 +28,5 @@ proptest! {
     fn a_broken_file_is_of_one_kind_at_most(content in mutated()) {
         let found: Vec<_> = KINDS.into_iter().filter(|kind| is_taken(*kind, &content)).collect();
         prop_assert!(found.len() <= 1, "{found:?}");
-    }
-
-    #[test]
-    fn the_kept_name_has_the_kind_of_the_given_one(raw in "(\\PC|[\\x00-\\x20./]|\\.(pdf|DOC|docx|exe)){0,12}") {
-        let kind = ResumeKind::of_name(&raw);
-        for kept in [resumes::readable_file_name(&raw), resumes::safe_file_name(&raw)] {
-            prop_assert_eq!(ResumeKind::of_name(&kept), kind, "{}", kept);
-        }
     }
 }

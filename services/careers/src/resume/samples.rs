@@ -4,7 +4,7 @@ use std::io::{Cursor, Write};
 
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
-use super::{Look, ResumeKind};
+use super::{ResumeKind, look};
 
 pub const KINDS: [ResumeKind; 3] = [ResumeKind::Pdf, ResumeKind::Doc, ResumeKind::Docx];
 
@@ -99,10 +99,6 @@ pub fn docx_that_embeds(files: &[(&str, &[u8])]) -> Vec<u8> {
         ("word/document.xml", &b"<w/>"[..]),
     ];
     archive(document.iter().chain(files).copied())
-}
-
-pub fn look(kind: ResumeKind, content: &[u8]) -> Look {
-    super::look(kind, content)
 }
 
 pub fn is_taken(kind: ResumeKind, content: &[u8]) -> bool {

@@ -6,9 +6,10 @@ use super::{
     MAX_BYTES, ResumeError,
     ResumeKind::{self, Doc, Docx, Pdf},
     docx::{MAX_ENTRIES, MAX_LIST_BYTES},
+    look,
     samples::{
         KINDS, TRAILER, WORD, archive, compound, content_types, doc, docx, docx_that_embeds, docx_with,
-        is_taken, look, pdf, pdf_of,
+        is_taken, pdf, pdf_of,
     },
 };
 

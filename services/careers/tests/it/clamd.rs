@@ -16,12 +16,9 @@ pub struct Clamd {
 
 impl Clamd {
     pub const VIRUS: &str = "The testkit calls this a virus.";
-    /// Starts on a free port. clamd's own limits exceed any résumé.
-    pub async fn start() -> anyhow::Result<Self> {
-        Self::start_with("").await
-    }
 
-    pub async fn start_with(line: &str) -> anyhow::Result<Self> {
+    /// Starts on a free port. Without another line in its settings its limits exceed any résumé.
+    pub async fn start(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
         anyhow::ensure!(
             program.exists(),

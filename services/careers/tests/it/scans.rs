@@ -34,7 +34,7 @@ impl Running {
 
 #[tokio::test]
 async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() -> anyhow::Result<()> {
-    let clamd = Clamd::start().await?;
+    let clamd = Clamd::start("").await?;
     let mut running = scanned_by(&clamd.address()).await?;
     // Scanned to its end.
     let file = infected(LARGEST - Clamd::VIRUS.len());
@@ -42,10 +42,8 @@ async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() 
     let refused = running.apply(sent).await.expect_err("it holds a virus");
     assert_eq!(refused.code(), Code::InvalidArgument);
     let violations = status::violations(&refused);
-    assert_eq!(
-        violations["resume"],
-        "A virus was found in this file. Please choose another one."
-    );
+    let sentence = "A virus was found in this file. Please choose another one.";
+    assert_eq!(violations["resume"], sentence);
     assert_eq!(violations.len(), 1);
 
     let nameless = [resume("cv.pdf", &infected(MEGABYTE)), commit(Uuid::new_v4())].concat();
@@ -62,7 +60,7 @@ async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() 
 async fn without_a_scanner_resumes_are_taken_unscanned() -> anyhow::Result<()> {
     let mut unscanned = running().await?;
     assert_eq!(unscanned.scan_of(&infected(MEGABYTE)).await?, "not-scanned");
-    let clamd = Clamd::start().await?;
+    let clamd = Clamd::start("").await?;
     let mut running = scanned_by(&clamd.address()).await?;
     assert_eq!(running.scan_of(&pdf(MEGABYTE)).await?, "clean");
     clamd.kill().await?;
@@ -85,7 +83,7 @@ async fn a_silent_scanner_holds_nobody_up() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn a_resume_above_the_scanners_limit_is_taken_unscanned() -> anyhow::Result<()> {
-    let clamd = Clamd::start_with(&format!("StreamMaxLength {MEGABYTE}")).await?;
+    let clamd = Clamd::start(&format!("StreamMaxLength {MEGABYTE}")).await?;
     let mut running = scanned_by(&clamd.address()).await?;
     assert_eq!(running.scan_of(&pdf(MEGABYTE / 2)).await?, "clean");
     assert_eq!(running.scan_of(&infected(5 * MEGABYTE)).await?, "not-scanned");

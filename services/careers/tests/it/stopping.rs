@@ -39,10 +39,7 @@ async fn arriving(running: &Running) -> anyhow::Result<Arriving> {
 
 async fn takes_no_more(port: u16) -> anyhow::Result<()> {
     eventually("no connection is taken", SOON, async || {
-        TcpStream::connect(("127.0.0.1", port))
-            .await
-            .is_err()
-            .then_some(())
+        TcpStream::connect(("127.0.0.1", port)).await.err().map(drop)
     })
     .await
 }

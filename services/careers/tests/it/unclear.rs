@@ -81,16 +81,18 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
 }
 
 #[tokio::test]
-async fn a_resume_that_was_swept_before_its_event_was_stored_is_stored_again() -> anyhow::Result<()> {
-    is_stored_again_after(true).await
+async fn a_resume_swept_before_its_event_was_stored_is_stored_again() -> anyhow::Result<()> {
+    is_stored_again_after(Sweep::Ends).await?;
+    is_stored_again_after(Sweep::Dies).await
 }
 
-#[tokio::test]
-async fn a_resume_is_stored_again_after_its_sweep_died() -> anyhow::Result<()> {
-    is_stored_again_after(false).await
+#[derive(PartialEq)]
+enum Sweep {
+    Ends,
+    Dies,
 }
 
-async fn is_stored_again_after(sweep_ends: bool) -> anyhow::Result<()> {
+async fn is_stored_again_after(sweep: Sweep) -> anyhow::Result<()> {
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
     let file = pdf(MEGABYTE);
@@ -111,7 +113,7 @@ async fn is_stored_again_after(sweep_ends: bool) -> anyhow::Result<()> {
     .await?;
     running.s3.fault(S3Fault::None);
     let claimed = deleting.await??;
-    if sweep_ends {
+    if sweep == Sweep::Ends {
         records.end(&claimed).await?;
     }
 

@@ -157,12 +157,9 @@ async fn sendings(nats: &Nats) -> anyhow::Result<Vec<Sending>> {
         .collect()
 }
 
-fn readers(count: usize) -> impl Iterator<Item = String> {
-    (0..count).map(|number| format!("reader-{number}@example.org"))
-}
-
 async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>> {
-    seed_subscribers(nats, PERSON_KEY, readers(count)).await
+    let readers = (0..count).map(|number| format!("reader-{number}@example.org"));
+    seed_subscribers(nats, PERSON_KEY, readers).await
 }
 
 /// Service in its own process, to be killed.

@@ -20,7 +20,6 @@ use site_proto::newsletter::v1::{
     ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, drain::CancellationToken, status};
-use subscribers::Subscriber;
 use testkit::{Nats, PERSON_KEY, User, eventually};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::time::timeout;
@@ -67,15 +66,13 @@ async fn running_where(set: impl FnOnce(&mut Settings)) -> anyhow::Result<Runnin
 }
 
 fn settings(nats: &Nats) -> anyhow::Result<Settings> {
-    let default_flags = ["newsletter".into(), "--listen=127.0.0.1:0".into()];
-    let keys = [
+    let flags = [
+        "newsletter".to_owned(),
+        "--listen=127.0.0.1:0".to_owned(),
         format!("--person-key={PERSON_KEY}"),
         format!("--token-key={TOKEN_KEY}"),
     ];
-    let flags = default_flags
-        .into_iter()
-        .chain(keys)
-        .chain(nats.flags(User::Newsletter));
+    let flags = flags.into_iter().chain(nats.flags(User::Newsletter));
     Ok(Settings::try_parse_from(flags)?)
 }
 
@@ -123,12 +120,6 @@ impl Running {
 
     async fn subscribers(&self) -> anyhow::Result<Store> {
         Ok(self.operator.get_key_value(SUBSCRIBERS_BUCKET).await?)
-    }
-
-    async fn records(&self) -> anyhow::Result<u64> {
-        let bucket = self.subscribers().await?;
-        let stream = self.operator.get_stream(bucket.stream_name).await?;
-        Ok(stream.cached_info().state.messages)
     }
 
     /// Record of [`ADDRESS`].
@@ -222,9 +213,9 @@ async fn each_step_has_one_event_and_who_left_leaves_no_address_and_may_return()
         let record = running.record().await?;
         assert_eq!(record["state"], "unsubscribed");
         assert!(!record.to_string().contains(ADDRESS), "{record}");
-        let brought_back = running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await;
-        let refusal = brought_back.map_err(|status| status.code());
-        assert_eq!(refusal, Err(Code::InvalidArgument));
+        let old_link = running.confirm(token(Purpose::Confirm, Duration::HOUR)?).await;
+        let refused = old_link.expect_err("it brings nobody back");
+        assert_eq!(refused.code(), Code::InvalidArgument);
     }
     let once = [REQUESTED, CONFIRMED, UNSUBSCRIBED];
     assert_eq!(running.event_types().await?, [once, once].concat());
@@ -362,29 +353,6 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
     Ok(())
 }
 
-/// Found by `tools/reliability/tests/model`. A sign-up died before it requested the mail. Another within 30 s
-/// promised a mail that nobody sent.
-#[tokio::test]
-async fn a_sign_up_beside_one_that_was_cut_off_asks_for_the_mail_itself() -> anyhow::Result<()> {
-    let running = running().await?;
-    let (now, email) = (OffsetDateTime::now_utc(), EmailAddress::parse(ADDRESS)?);
-    let (cut_off, subscription) = (Uuid::new_v4(), Uuid::new_v4());
-    let pending = Subscriber::signed_up(None, email, None, now, cut_off, subscription);
-    running.write_record(&serde_json::to_value(&pending)?).await?;
-
-    running.sign_up().await?;
-    assert_eq!(running.event_types().await?, [REQUESTED]);
-    // If the first sign-up continues after all, there is still one mail.
-    let events = running.nats.events().await?;
-    let id = Uuid::new_v5(&subscription, cut_off.as_bytes());
-    assert_eq!(events[0]["id"], id.to_string());
-    let record = running.record().await?;
-    assert!(record["mailed"].is_string(), "{record}");
-    running.sign_up().await?;
-    assert_eq!(running.event_types().await?, [REQUESTED]);
-    Ok(())
-}
-
 #[tokio::test]
 async fn only_a_first_sign_up_is_forgotten_unless_confirmed_and_may_be_repeated() -> anyhow::Result<()> {
     const CONFIRMED_ADDRESS: &str = "asha@example.com";
@@ -408,7 +376,9 @@ async fn only_a_first_sign_up_is_forgotten_unless_confirmed_and_may_be_repeated(
     assert!(is_precise, "the link is good for {good_for}");
 
     eventually("the first sign-up is forgotten", SOON, async || {
-        (running.records().await.ok()? == 2).then_some(())
+        let bucket = running.subscribers().await.ok()?.stream_name;
+        let records = running.operator.get_stream(bucket).await.ok()?;
+        (records.cached_info().state.messages == 2).then_some(())
     })
     .await?;
     assert_eq!(running.record_of(CONFIRMED_ADDRESS).await?["state"], "confirmed");
@@ -471,13 +441,20 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_stranger_whose_mail_bounced_is_forgotten_after_ninety_days() -> anyhow::Result<()> {
-    const NINETY_DAYS: &str = "7776000";
-    let running = running().await?;
-    running.sign_up().await?;
-    running.bounce(BounceKind::Hard).await?;
-    let ttl = running.suppressed_ttl().await?.unwrap_or_default();
-    assert_eq!(ttl.trim_end_matches('s'), NINETY_DAYS);
+async fn who_bounces_before_confirming_is_forgotten_after_ninety_days_or_at_once_after_leaving()
+-> anyhow::Result<()> {
+    let stranger = running().await?;
+    stranger.sign_up().await?;
+    stranger.bounce(BounceKind::Hard).await?;
+    let ttl = stranger.suppressed_ttl().await?.unwrap_or_default();
+    assert_eq!(ttl.trim_end_matches('s'), "7776000", "seconds");
+    let leaver = running().await?;
+    leaver.sign_up().await?;
+    leaver.unsubscribe_by_link().await?;
+    leaver.bounce(BounceKind::Hard).await?;
+    leaver.suppressed_ttl().await?;
+    let record = leaver.record().await?;
+    assert!(!record.to_string().contains(ADDRESS), "{record}");
     Ok(())
 }
 
@@ -516,17 +493,5 @@ async fn a_goodbye_that_failed_half_way_is_told_within_the_hour_and_none_later()
         after["email"] = ADDRESS.into();
         assert_eq!(after, record);
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn whose_goodbye_comes_back_leaves_no_address_behind_either() -> anyhow::Result<()> {
-    let running = running().await?;
-    running.sign_up().await?;
-    running.unsubscribe_by_link().await?;
-    running.bounce(BounceKind::Hard).await?;
-    running.suppressed_ttl().await?;
-    let record = running.record().await?;
-    assert!(!record.to_string().contains(ADDRESS), "{record}");
     Ok(())
 }

@@ -121,17 +121,15 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     for status in [200, 206, 304, 308, 404, 405] {
         assert!(compared.contains_key(&status), "{status}: {compared:?}");
     }
+    ensure_same_form_pages(&client, &one, &many).await?;
     one.stop().await?;
     many.stop().await
 }
 
-#[tokio::test]
-async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Result<()> {
+/// Forms of browsers without scripts.
+async fn ensure_same_form_pages(client: &Client, one: &Stack, many: &Stack) -> anyhow::Result<()> {
     const WRONG: &[(&str, &str)] = &[("email", "zoe@"), ("message", "<b>Hello</b>")];
     const RIGHT: &[(&str, &str)] = &[("email", "zoe@example.org")];
-    let one = Stack::start(Ports::free()?, &[]).await?;
-    let many = Stack::start_as(cluster(), Ports::free()?, &[]).await?;
-    let client = Client::builder().redirect(Policy::none()).build()?;
     for (form, fields, from, status) in [
         ("contact", WRONG, "same-origin", 422),
         ("newsletter", WRONG, "same-origin", 422),
@@ -152,8 +150,7 @@ async fn forms_without_scripts_are_answered_by_the_same_pages() -> anyhow::Resul
         let is_site = String::from_utf8_lossy(&of_one.body).contains("data-site");
         assert_eq!(is_site, status != 303, "{form}");
     }
-    one.stop().await?;
-    many.stop().await
+    Ok(())
 }
 
 #[tokio::test]

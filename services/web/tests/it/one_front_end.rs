@@ -67,8 +67,8 @@ impl Web {
 fn settings(folder: &Path) -> anyhow::Result<Settings> {
     use clap::Parser;
     let folder = format!("--site-dir={}", folder.display());
-    let flags = ["web", "--listen=127.0.0.1:0", "--health-listen=127.0.0.1:0"];
-    Ok(Settings::try_parse_from([&flags[..], &[folder.as_str()]].concat())?)
+    let [listen, health] = ["--listen=127.0.0.1:0", "--health-listen=127.0.0.1:0"];
+    Ok(Settings::try_parse_from(["web", listen, health, &folder])?)
 }
 
 #[tokio::test]
