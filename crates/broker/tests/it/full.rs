@@ -2,32 +2,28 @@
 
 use async_nats::jetstream;
 use site_broker::{DELIVERIES_BUCKET, PublishError, Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{Channel, EventData, SITE_STREAM, event::ContactReceived, subjects};
+use site_events::{Channel, SITE_STREAM, event::ContactReceived, subjects};
 use site_service::{RequestId, status::unavailable};
 use testkit::{Nats, User};
 use tonic::Status;
-use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::readers::person;
+use crate::support::{fresh_id, message, operator, person, send};
 
 /// Ten times what the share of the smallest storage holds.
 const FLOOD: usize = 10_000;
 
+async fn small() -> anyhow::Result<Nats> {
+    let nats = Nats::start().await?;
+    nats.provision(&["--storage-mb=16"]).await?;
+    Ok(nats)
+}
+
 async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
     let publisher = Publisher::new(nats.client(User::Contact).await?);
-    let person = person()?;
-    let message = ContactReceived {
-        name: "Zoë Müller".to_owned(),
-        email: EmailAddress::parse("zoe@example.org")?,
-        message: "x".repeat(10_000),
-        attribution: None,
-    };
+    let message = message(&"x".repeat(10_000))?;
     for _ in 0..FLOOD {
-        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        let request = RequestId::fresh();
-        let published = publisher.publish(&request, id, &person, message.clone());
-        if let Err(error) = published.await {
+        if let Err(error) = send(&publisher, message.clone()).await? {
             return Ok(Err(error));
         }
     }
@@ -35,30 +31,27 @@ async fn flood(nats: &Nats) -> anyhow::Result<Result<(), PublishError>> {
 }
 
 async fn filled(nats: &Nats, stream: &str) -> anyhow::Result<u64> {
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    let info = context.get_stream(stream).await?.cached_info().clone();
+    let stream = operator(nats).await?.get_stream(stream).await?;
+    let info = stream.cached_info();
     Ok(info.state.bytes * 10_000 / u64::try_from(info.config.max_bytes)?)
 }
 
 #[tokio::test]
-async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do() -> anyhow::Result<()> {
+async fn the_shortest_events_fill_their_share_before_their_deliveries_do() -> anyhow::Result<()> {
     const FORMS: usize = 300;
-    let nats = Nats::start().await?;
-    nats.provision(&["--storage-mb=16"]).await?;
+    let nats = small().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
     let notifier = jetstream::new(nats.client(User::Notifier).await?);
     let deliveries = notifier.get_key_value(DELIVERIES_BUCKET).await?;
     let shortest = ContactReceived {
         name: "Z".to_owned(),
         email: EmailAddress::parse("z@x.io")?,
-        message: "x".to_owned(),
-        attribution: None,
+        ..message("x")?
     };
     let [sales, visitor] = [Channel::SalesLead, Channel::ContactAcknowledgement];
     let consumers = [sales.name(), visitor.name(), "webhook-customers"];
     for _ in 0..FORMS {
-        let id = ContactReceived::TYPE.id_for(Uuid::new_v4());
-        let request = RequestId::fresh();
+        let (request, id) = (RequestId::fresh(), fresh_id());
         publisher
             .publish(&request, id, &person()?, shortest.clone())
             .await?;
@@ -80,8 +73,7 @@ async fn of_the_shortest_form_events_fill_their_share_before_its_deliveries_do()
 
 #[tokio::test]
 async fn a_flood_of_forms_is_refused_and_leaves_room_for_dead_letters_and_deliveries() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    nats.provision(&["--storage-mb=16"]).await?;
+    let nats = small().await?;
     let refused = flood(&nats).await?;
     assert!(matches!(refused, Err(PublishError::Refused(_))), "{refused:?}");
     let answer = Status::from(refused.expect_err("it was refused"));

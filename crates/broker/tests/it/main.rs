@@ -1,12 +1,10 @@
 //! Publishing, consuming and permissions on real NATS servers.
 
 mod consuming;
-mod elections;
 mod full;
+mod publishing;
 mod readers;
-mod reconnecting;
-mod repeats;
 mod rights;
 mod rollups;
-mod snapshots;
 mod stream_reader;
+mod support;

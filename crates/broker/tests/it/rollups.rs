@@ -6,7 +6,7 @@ use async_nats::jetstream::{self, message::PublishMessage};
 use site_broker::provision::stream_names;
 use testkit::{Nats, User};
 
-use crate::rights::stored;
+use crate::{rights::stored, support::operator};
 
 const USERS: &str = include_str!("../../nats/users.conf");
 const STORED: [&str; 4] = ["site.", "dead.", "sending.", "$KV."];
@@ -46,7 +46,7 @@ fn kept_subject(stream: &str, key: &str) -> String {
 #[tokio::test]
 async fn no_message_removes_others_by_a_header_wherever_a_service_may_write() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    let operator = jetstream::new(nats.client(User::Operator).await?);
+    let operator = operator(&nats).await?;
     for stream in stream_names() {
         for key in ["one", "two"] {
             let kept = operator.publish(kept_subject(&stream, key), "kept".into());
