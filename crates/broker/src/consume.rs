@@ -374,25 +374,8 @@ fn attempt_and_age(message: &Message) -> (u32, Duration) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_envelope_says_of_which_of_our_types_an_event_is_and_that_a_sending_is_of_none() {
-        let id = Uuid::new_v4();
-        let mut event = serde_json::json!({ "id": id, "subject": "0".repeat(32), "requestid": "visit-0001" });
-        let mut of = |event_type: Option<&str>| {
-            if let Some(event_type) = event_type {
-                event["type"] = event_type.into();
-            }
-            let envelope: Envelope = serde_json::from_value(event.clone()).expect("an envelope");
-            envelope.event_type
-        };
-        assert_eq!(of(None), None);
-        let erased = EventType::PersonErased;
-        assert_eq!(of(Some(erased.name())), Some(erased));
-        assert_eq!(of(Some("site.person.erased.v9")), None, "of a later release");
-    }
-
     #[tokio::test]
-    async fn long_work_is_told_of_until_it_is_done() {
+    async fn progress_of_long_work_is_reported_until_it_is_done() {
         let mut told = 0;
         let (finish, finished) = tokio::sync::oneshot::channel();
         let mut finish = Some(finish);
@@ -408,7 +391,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_work_goes_on_while_nobody_takes_the_report_of_it() {
+    async fn work_goes_on_while_the_broker_takes_no_report() {
         let (tell, told) = tokio::sync::oneshot::channel();
         let mut tell = Some(tell);
         let done = with_progress(told, Duration::ZERO, || {
@@ -417,11 +400,5 @@ mod tests {
         });
         let done = tokio::time::timeout(Duration::from_secs(10), done).await;
         assert_eq!(done, Ok(Ok("done")), "it waited for the broker");
-    }
-
-    #[tokio::test]
-    async fn quick_work_is_not_told_of() {
-        let work = std::future::ready(());
-        with_progress(work, Duration::ZERO, || async { panic!("there was no need") }).await;
     }
 }

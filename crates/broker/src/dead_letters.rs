@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dead_letter_is_told_of_without_a_word_of_the_person() {
+    fn a_dead_letter_is_summarized_without_a_word_of_the_person() {
         let mut headers = HeaderMap::new();
         headers.insert(DEAD_LETTER_ERROR, "550 5.1.1 \u{1b}[31mNo such user");
         headers.insert(DEAD_LETTER_ATTEMPTS, "90");
@@ -129,8 +129,6 @@ mod tests {
             &headers,
             event.as_bytes(),
         );
-        let told = serde_json::to_value(&summary).expect("it is JSON");
-        assert_eq!(told["attempts"], "90");
         assert_eq!(
             summary,
             DeadLetterSummary {
@@ -145,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_no_event_only_its_channel_is_told() {
+    fn an_unreadable_dead_letter_is_summarized_by_its_channel_alone() {
         let summary = DeadLetterSummary::of(
             "dead.contact-received-sales.anybody",
             &HeaderMap::new(),

@@ -339,16 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telemetry_tells_a_refusal_from_an_ack_that_did_not_come() {
-        let kind = |kind| PublishError::from(context::PublishError::new(kind)).kind();
-        assert_eq!(kind(PublishErrorKind::TimedOut), "not_acknowledged");
-        assert_eq!(kind(PublishErrorKind::BrokenPipe), "not_acknowledged");
-        assert_eq!(kind(PublishErrorKind::StreamNotFound), "refused");
-        assert_eq!(PublishError::NotConnected.kind(), "not_connected");
-    }
-
-    #[test]
-    fn of_what_the_broker_refuses_only_the_full_streams_is_certainly_not_stored() {
+    fn only_a_full_stream_s_refusal_is_certainly_not_stored() {
         for (code, words, expected) in [
             (10_077, "maximum bytes exceeded", true),
             (10_077, "write /data/1.blk: no space left on device", false),

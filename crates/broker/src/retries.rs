@@ -70,34 +70,19 @@ mod tests {
     }
 
     #[test]
-    fn in_25_hours_an_event_is_tried_some_90_times() {
+    fn an_event_is_given_up_after_25_hours_and_90_attempts() {
         let retries = RetryPolicy::default();
-        assert_eq!(retries.give_up_after, Duration::from_secs(25 * 60 * 60));
-        assert_eq!(retries.attempts_within(retries.give_up_after), 90);
-        assert_eq!(retries.attempts_within(Duration::from_secs(1)), 1);
-        assert_eq!(retries.attempts_within(Duration::from_secs(6)), 1);
-        assert_eq!(retries.attempts_within(Duration::from_secs(7)), 2);
-    }
-
-    #[test]
-    fn an_event_is_given_up_once_it_is_old_and_was_tried_as_often_as_any() {
-        let retries = RetryPolicy::default();
-        let old = retries.give_up_after;
+        let old = Duration::from_secs(25 * 60 * 60);
         assert!(retries.is_given_up(90, old));
         assert!(!retries.is_given_up(89, old));
         assert!(!retries.is_given_up(90, old - Duration::from_secs(1)));
     }
 
     #[test]
-    fn what_failed_together_does_not_return_together() {
-        let first_pause = Duration::from_secs(5)..=Duration::from_secs(6);
-        let pauses: Vec<Duration> = (0..20)
-            .map(|_| RetryPolicy::DEFAULT.backoff_at(Duration::ZERO))
-            .collect();
-        assert!(
-            pauses.iter().all(|pause| first_pause.contains(pause)),
-            "{pauses:?}"
-        );
+    fn events_that_failed_together_do_not_return_together() {
+        let allowed = Duration::from_secs(5)..=Duration::from_secs(6);
+        let pauses = [(); 20].map(|()| RetryPolicy::DEFAULT.backoff_at(Duration::ZERO));
+        assert!(pauses.iter().all(|pause| allowed.contains(pause)), "{pauses:?}");
         assert!(pauses.iter().any(|pause| *pause != pauses[0]), "{pauses:?}");
     }
 }

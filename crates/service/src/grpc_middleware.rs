@@ -145,23 +145,3 @@ fn span_of<B>(request: &Request<B>, side: &Side) -> Span {
     }
     span
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_names_service_and_method() {
-        let path = "/contact.v1.ContactService/Submit";
-        assert_eq!(called(path), ("contact.v1.ContactService", "Submit"));
-        assert_eq!(called("/"), ("", ""));
-    }
-
-    #[test]
-    fn an_answer_without_a_status_among_its_headers_is_well() {
-        let mut headers = HeaderMap::new();
-        assert_eq!(code(&headers), Code::Ok);
-        headers.insert("grpc-status", http::HeaderValue::from_static("14"));
-        assert_eq!(code(&headers), Code::Unavailable);
-    }
-}

@@ -118,19 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_attempt_to_connect_waits_for_nothing() {
-        let pauses = [1, 2, 3, 4, 100].map(|attempt| Attempts::pause_before(attempt).as_millis());
-        assert_eq!(pauses, [0, 50, 100, 200, 1600]);
-    }
-
-    #[test]
-    fn every_server_has_its_turn_whatever_failed_before() {
-        let made = next(&Attempts::new(None, None, None), 3);
-        let hosts: Vec<&str> = made.iter().map(|(host, _)| host.as_str()).collect();
-        assert_eq!(hosts, ["a", "b", "c"]);
-    }
-
-    #[test]
     fn a_password_that_changed_is_tried_at_every_server_and_so_is_the_former() -> io::Result<()> {
         let file = NamedTempFile::new()?;
         fs::write(&file, "first\n")?;

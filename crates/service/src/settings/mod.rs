@@ -147,205 +147,129 @@ mod tests {
         Ok(raw.into())
     }
 
-    fn file_of(key: &str) -> std::io::Result<(tempfile::NamedTempFile, String)> {
-        let mut file = tempfile::NamedTempFile::new()?;
-        writeln!(file, "{key}")?;
-        let path = file.path().to_string_lossy().into_owned();
-        Ok((file, path))
+    const KEY: &str = "0123456789";
+
+    #[derive(Parser, Debug)]
+    enum Tool {
+        Work(Example),
     }
 
-    fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<Example, String> {
-        let args = std::iter::once("example").chain(args.iter().copied());
-        let env: Vec<(String, String)> = env.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-        read_from(args.map(OsString::from).collect(), |name| {
-            env.iter().find(|(k, _)| k == name).map(|(_, v)| v.clone())
-        })
-        .map_err(|exit| match exit {
+    fn read_at<S: Parser>(args: &[&str], key_file: Option<&str>) -> Result<S, String> {
+        let args = args.iter().map(OsString::from).collect();
+        let env = |name: &str| key_file.filter(|_| name == "EXAMPLE_KEY_FILE");
+        let read = read_from(args, |name| env(name).map(str::to_owned));
+        read.map_err(|exit| match exit {
             Exit::Help(text) | Exit::InvalidSetting(text) => text,
         })
     }
 
+    /// With this key in a file.
+    fn read_with<S: Parser>(args: &[&str], key: &str) -> Result<S, String> {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        writeln!(file, "{key}").expect("a key");
+        read_at(args, file.path().to_str())
+    }
+
+    fn refusal(args: &[&str], key: &str) -> String {
+        read_with::<Example>(args, key).err().unwrap_or_default()
+    }
+
+    fn read_seconds(range: impl RangeBounds<u64> + 'static, raw: &str) -> Option<Duration> {
+        let command = Command::new("example").arg(clap::Arg::new("seconds").value_parser(seconds(range)));
+        let read = command.try_get_matches_from(["example", raw]);
+        read.ok()?.get_one("seconds").copied()
+    }
+
     #[test]
     fn seconds_are_never_more_than_a_clock_can_add() {
-        let read = |arg: clap::Arg, raw: &str| {
-            let matches = Command::new("example")
-                .arg(arg)
-                .try_get_matches_from(["example", raw]);
-            matches
-                .ok()
-                .and_then(|given| given.get_one::<Duration>("seconds").copied())
-        };
-        let arg = || clap::Arg::new("seconds");
-        let few = |raw: &str| read(arg().value_parser(seconds(1..=20)), raw);
-        assert_eq!(
-            (few("20"), few("21"), few("0")),
-            (Some(Duration::from_secs(20)), None, None)
-        );
-        let seconds = |raw: &str| read(arg().value_parser(seconds(2..)), raw);
-        assert_eq!(seconds("2"), Some(Duration::from_secs(2)));
-        let most = seconds("4294967295").expect("it is the most");
+        assert_eq!(read_seconds(1..=20, "20"), Some(Duration::from_secs(20)));
+        assert_eq!(read_seconds(2.., "2"), Some(Duration::from_secs(2)));
+        let most = read_seconds(2.., "4294967295").expect("it is the most");
         assert!(std::time::Instant::now().checked_add(most).is_some());
+        assert_eq!(read_seconds(1..=20, "21"), None);
         for wrong in ["1", "4294967296", "18446744073709551615", "2.5", "soon"] {
-            assert_eq!(seconds(wrong), None, "{wrong}");
+            assert_eq!(read_seconds(2.., wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn a_missing_setting_is_named_in_one_sentence() {
-        let sentence = parse(&[], &[]).err();
-        assert_eq!(
-            sentence.as_deref(),
-            Some("A setting is missing: EXAMPLE_KEY; see --help.")
-        );
+        let missing = read_at::<Example>(&["example"], None).err();
+        let said = "A setting is missing: EXAMPLE_KEY; see --help.";
+        assert_eq!(missing.as_deref(), Some(said));
+        let missing = read_at::<Tool>(&["tool"], None).err();
+        assert_eq!(missing.as_deref(), Some("A command is missing; see --help."));
+        let missing = read_at::<Example>(&["example"], Some("/nowhere/key")).err();
+        let said = "EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read";
+        assert!(missing.is_some_and(|missing| missing.starts_with(said)));
     }
 
     #[test]
-    fn a_wrong_setting_is_named_with_the_reason() -> std::io::Result<()> {
-        let (_file, path) = file_of("0123456789")?;
-        let sentence = parse(&["--port=many"], &[("EXAMPLE_KEY_FILE", &path)])
-            .err()
-            .unwrap_or_default();
-        assert!(
-            sentence.starts_with("The setting --port <PORT> is wrong: \"many\": invalid digit"),
-            "{sentence}"
-        );
+    fn a_wrong_setting_is_named_with_the_reason() {
+        let sentence = refusal(&["example", "--port=many"], KEY);
+        let said = "The setting --port <PORT> is wrong: \"many\": invalid digit";
+        assert!(sentence.starts_with(said), "{sentence}");
         assert_eq!(sentence.lines().count(), 1);
-        Ok(())
     }
 
     #[test]
-    fn a_wrong_secret_is_named_but_not_shown() -> std::io::Result<()> {
-        let (_file, path) = file_of("hunter2")?;
-        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", &path)])
-            .err()
-            .unwrap_or_default();
+    fn a_wrong_secret_is_named_but_not_shown() {
+        let sentence = refusal(&["example"], "hunter2");
         assert_eq!(sentence, "The setting EXAMPLE_KEY is wrong: it needs 8 bytes.");
-        Ok(())
     }
 
     #[test]
     fn a_secret_is_not_taken_as_an_argument() {
+        let said = "The setting EXAMPLE_KEY is a secret and not taken as an argument";
         for args in [
-            &["--key=0123456789"][..],
-            &["--key", "0123456789"],
-            &["--port=1", "--key"],
+            &["example", "--key=0123456789"][..],
+            &["example", "--key", "0123456789"],
+            &["example", "--port=1", "--key"],
         ] {
-            let sentence = parse(args, &[]).err().unwrap_or_default();
-            assert!(
-                sentence.starts_with("The setting EXAMPLE_KEY is a secret and not taken as an argument"),
-                "{sentence}"
-            );
-            assert!(!sentence.contains("0123456789"), "{sentence}");
+            let sentence = read_at::<Example>(args, None).err().unwrap_or_default();
+            assert!(sentence.starts_with(said), "{sentence}");
+            assert!(!sentence.contains(KEY), "{sentence}");
         }
     }
 
     #[test]
-    fn an_address_with_a_login_is_refused_and_not_shown() -> std::io::Result<()> {
-        let (_file, path) = file_of("0123456789")?;
+    fn an_address_with_a_login_is_refused_and_not_shown() {
+        let said = "The setting EXAMPLE_URL is wrong: it holds a user or a password";
         for url in [
             "http://me:hunter2@host/",
             "http://a,http://me:hunter2@b",
             "http://hunter2@host",
             "me:hunter2@host:4222",
         ] {
-            let sentence = parse(&[&format!("--url={url}")], &[("EXAMPLE_KEY_FILE", &path)])
-                .err()
-                .unwrap_or_default();
-            assert!(
-                sentence.starts_with("The setting EXAMPLE_URL is wrong: it holds a user or a password"),
-                "{sentence}"
-            );
+            let sentence = refusal(&["example", "--url", url], KEY);
+            assert!(sentence.starts_with(said), "{sentence}");
             assert!(!sentence.contains("hunter2"), "{sentence}");
         }
-        assert!(parse(&["--url=http://host/@"], &[("EXAMPLE_KEY_FILE", &path)]).is_ok());
-        let sentence = parse(&["--port=http://me:hunter2@host"], &[("EXAMPLE_KEY_FILE", &path)]);
-        assert!(!sentence.err().unwrap_or_default().contains("hunter2"));
-        Ok(())
+        assert_eq!(refusal(&["example", "--url=http://host/@"], KEY), "");
+        let sentence = refusal(&["example", "--port=http://me:hunter2@host"], KEY);
+        assert!(!sentence.contains("hunter2"), "{sentence}");
     }
 
     #[test]
-    fn a_secret_may_stand_in_a_file() -> std::io::Result<()> {
-        let (_file, path) = file_of("0123456789")?;
-        let example = parse(&[], &[("EXAMPLE_KEY_FILE", &path)]);
-        assert_eq!(
-            example.map(|e| e.key.expose_secret().to_owned()),
-            Ok("0123456789".to_owned())
-        );
-        Ok(())
-    }
-
-    #[test]
-    fn a_secret_in_a_file_is_not_shown_where_the_flags_are_ended() -> std::io::Result<()> {
-        let (_file, path) = file_of("0123456789")?;
-        let env = [("EXAMPLE_KEY_FILE", &*path)];
-        assert!(parse(&["--"], &env).is_ok());
-        let sentence = parse(&["--", "more"], &env).err().unwrap_or_default();
-        assert_eq!(sentence, "unexpected argument 'more' found; see --help.");
-        Ok(())
-    }
-
-    #[test]
-    fn a_secret_file_that_is_not_there_is_named() {
-        let sentence = parse(&[], &[("EXAMPLE_KEY_FILE", "/nowhere/key")])
-            .err()
-            .unwrap_or_default();
-        assert!(
-            sentence.starts_with("EXAMPLE_KEY_FILE names /nowhere/key, which cannot be read"),
-            "{sentence}"
-        );
-    }
-
-    #[test]
-    fn a_secret_of_a_subcommand_may_stand_in_a_file() -> std::io::Result<()> {
-        #[derive(Parser, Debug)]
-        enum Tool {
-            Work(Example),
+    fn a_secret_may_stand_in_a_file() {
+        for args in [&["example"][..], &["example", "--"]] {
+            let example = read_with::<Example>(args, KEY);
+            assert!(example.is_ok_and(|example| example.key.expose_secret() == KEY));
         }
-        let (_file, path) = file_of("0123456789")?;
-        let args = ["tool", "work"].map(OsString::from).to_vec();
-        let read = read_from(args, |name| (name == "EXAMPLE_KEY_FILE").then(|| path.clone()));
-        assert!(matches!(read, Ok(Tool::Work(example)) if example.key.expose_secret() == "0123456789"));
-        Ok(())
+        let tool = read_with::<Tool>(&["tool", "work"], KEY);
+        assert!(tool.is_ok_and(|Tool::Work(example)| example.key.expose_secret() == KEY));
+        let sentence = refusal(&["example", "--", "more"], KEY);
+        assert_eq!(sentence, "unexpected argument 'more' found; see --help.");
     }
 
     #[test]
     fn help_tells_of_the_file_and_offers_no_flag_for_a_secret() {
-        let help = parse(&["--help"], &[]).err().unwrap_or_default();
-        assert!(
-            help.contains("EXAMPLE_KEY, EXAMPLE_KEY_FILE [required]"),
-            "{help}"
-        );
-        assert!(help.contains("--port"), "{help}");
-        assert!(!help.contains("--key"), "{help}");
-    }
-
-    #[test]
-    fn a_command_that_is_missing_is_said_to_be() {
-        #[derive(Parser, Debug)]
-        enum Tool {
-            Work(Example),
+        let of_program = read_at::<Example>(&["example", "--help"], None).err();
+        let of_command = read_at::<Tool>(&["tool", "work", "--help"], None).err();
+        for help in [of_program, of_command].map(Option::unwrap_or_default) {
+            let said = "EXAMPLE_KEY, EXAMPLE_KEY_FILE [required]";
+            assert!(help.contains(said) && help.contains("--port"), "{help}");
+            assert!(!help.contains("--key"), "{help}");
         }
-        let read = read_from::<Tool>(vec!["tool".into()], |_| None);
-        let Err(Exit::InvalidSetting(sentence)) = read else {
-            panic!("no sentence: {read:?}");
-        };
-        assert_eq!(sentence, "A command is missing; see --help.");
-    }
-
-    #[test]
-    fn help_of_a_subcommand_is_its_own() {
-        #[derive(Parser, Debug)]
-        enum Tool {
-            Work(Example),
-        }
-        let args = ["tool", "work", "--help"].map(OsString::from).to_vec();
-        let help = match read_from::<Tool>(args, |_| None) {
-            Err(Exit::Help(help)) => help,
-            other => panic!("no help: {other:?}"),
-        };
-        assert!(
-            help.contains("EXAMPLE_KEY_FILE") && !help.contains("--key"),
-            "{help}"
-        );
     }
 }

@@ -8,26 +8,40 @@ use std::{
 use anyhow::Context;
 use clap::Parser;
 use site_proto::contact::v1::{
-    SubmitRequest, contact_service_client::ContactServiceClient, contact_service_server::ContactServiceServer,
+    SubmitRequest, SubmitResponse,
+    contact_service_client::ContactServiceClient,
+    contact_service_server::{ContactService, ContactServiceServer, SERVICE_NAME},
 };
 use site_service::{
     drain::{CancellationToken, Drain},
     grpc::{GrpcServer, GrpcServerSettings},
     tls::{self, CaFile},
 };
-use testkit::{CertificateAuthority, MountedCertificate, Usage};
+use testkit::{CertificateAuthority, MountedCertificate, Usage, eventually};
 use tokio_util::sync::DropGuard;
 use tonic::{
-    Code,
+    Code, Request, Response, Status,
     service::Routes,
     transport::{Channel, ClientTlsConfig, Endpoint},
 };
-use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
 
-use crate::{grpc::Taking, http_server::SOON};
+use crate::http_server::SOON;
 
 /// In the service's certificate.
 const NAME: &str = "contact-pods";
+
+/// Takes every message.
+struct Taking;
+
+#[tonic::async_trait]
+impl ContactService for Taking {
+    async fn submit(&self, _: Request<SubmitRequest>) -> Result<Response<SubmitResponse>, Status> {
+        Ok(Response::new(SubmitResponse::default()))
+    }
+}
 
 #[derive(Parser)]
 struct Flags {
@@ -50,7 +64,7 @@ impl Server {
     async fn start(certificate: &MountedCertificate) -> anyhow::Result<Self> {
         let any_port: SocketAddr = (Ipv4Addr::LOCALHOST, 0).into();
         let routes = Routes::new(ContactServiceServer::new(Taking));
-        let server = GrpcServer::bind(any_port, &[], routes, Vec::new()).await?;
+        let server = GrpcServer::bind(any_port, &[SERVICE_NAME], routes, Vec::new()).await?;
         let settings = GrpcServerSettings {
             health_listen: Some(any_port),
             ..settings(certificate)?
@@ -98,51 +112,41 @@ impl Certificates {
     }
 }
 
-async fn checked(channel: Channel) -> Result<(), String> {
-    let answer = HealthClient::new(channel)
-        .check(HealthCheckRequest::default())
-        .await;
-    answer.map(drop).map_err(|status| format!("{status:?}"))
+fn asked_of(service: &str) -> HealthCheckRequest {
+    let service = service.to_owned();
+    HealthCheckRequest { service }
+}
+
+/// Why a call fails; empty if it is answered.
+async fn refusal(channel: Channel) -> String {
+    let answer = HealthClient::new(channel).check(asked_of("")).await;
+    let failed = answer.err().map(|status| format!("{status:?}"));
+    failed.unwrap_or_default()
 }
 
 #[tokio::test]
-async fn a_client_with_a_certificate_of_the_authority_is_answered() -> anyhow::Result<()> {
+async fn only_a_client_with_a_client_s_certificate_of_the_authority_is_answered() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
     let server = Server::start(&certificates.service).await?;
-    let channel = server.channel(NAME, client(&certificates.client)?)?;
-    assert_eq!(checked(channel).await, Ok(()));
-    Ok(())
-}
+    let good = server.channel(NAME, client(&certificates.client)?)?;
+    assert_eq!(refusal(good).await, "");
 
-#[tokio::test]
-async fn a_client_without_a_certificate_or_with_one_of_another_authority_or_for_a_server_is_refused()
--> anyhow::Result<()> {
-    let certificates = Certificates::issue()?;
-    let server = Server::start(&certificates.service).await?;
-    let foreign = certificates
-        .theirs
-        .issue_for(&["gateway"], vec![Usage::ClientAuth])?;
+    let theirs = &certificates.theirs;
+    let foreign = theirs.issue_for(&["gateway"], vec![Usage::ClientAuth])?;
     let foreign = MountedCertificate::new(foreign, &certificates.ours)?;
-    for (mounted, alert) in [
-        (&foreign, "UnknownCA"),
+    let authorities = CaFile::parse(&certificates.service.file("ca.crt").to_string_lossy());
+    let without = tls::trusting(&authorities.map_err(anyhow::Error::msg)?);
+    for (configuration, alert) in [
+        (client(&foreign)?, "UnknownCA"),
         // A compromised service cannot call others as the gateway does.
-        (&certificates.service, "UnsupportedCertificate"),
+        (client(&certificates.service)?, "UnsupportedCertificate"),
+        (without, "CertificateRequired"),
     ] {
-        let told = checked(server.channel(NAME, client(mounted)?)?)
-            .await
-            .err()
-            .unwrap_or_default();
+        let told = refusal(server.channel(NAME, configuration)?).await;
         assert!(told.contains(alert), "{told}");
     }
-
-    let authorities = CaFile::parse(&certificates.service.file("ca.crt").to_string_lossy());
-    let trusting = tls::trusting(&authorities.map_err(anyhow::Error::msg)?);
-    let without = checked(server.channel(NAME, trusting)?).await;
-    let told = without.err().unwrap_or_default();
-    assert!(told.contains("CertificateRequired"), "{told}");
-
-    let clear = Endpoint::from_shared(format!("http://127.0.0.1:{}", server.port))?.connect_lazy();
-    assert!(checked(clear).await.is_err(), "in clear");
+    let clear = Endpoint::from_shared(format!("http://127.0.0.1:{}", server.port))?;
+    assert_ne!(refusal(clear.connect_lazy()).await, "", "in clear");
     Ok(())
 }
 
@@ -151,33 +155,36 @@ async fn a_service_of_another_authority_or_name_gets_no_call() -> anyhow::Result
     let certificates = Certificates::issue()?;
     let foreign = certificates.theirs.issue_to_server(&[NAME])?;
     let foreign = MountedCertificate::new(foreign, &certificates.ours)?;
-    for (server, name, reason) in [
-        (Server::start(&foreign).await?, NAME, "UnknownIssuer"),
-        (
-            Server::start(&certificates.service).await?,
-            "careers-pods",
-            "not valid for name",
-        ),
+    for (service, name, reason) in [
+        (&foreign, NAME, "UnknownIssuer"),
+        (&certificates.service, "careers-pods", "not valid for name"),
     ] {
-        let told = checked(server.channel(name, client(&certificates.client)?)?)
-            .await
-            .err()
-            .unwrap_or_default();
+        let server = Server::start(service).await?;
+        let told = refusal(server.channel(name, client(&certificates.client)?)?).await;
         assert!(told.contains(reason), "{told}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn probes_are_answered_in_clear_and_nothing_else_is() -> anyhow::Result<()> {
+async fn probes_are_answered_in_clear_by_name_and_nothing_else_is() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
     let server = Server::start(&certificates.service).await?;
     let clear = Endpoint::from_shared(format!("http://127.0.0.1:{}", server.health_port))?;
     let clear = clear.connect().await?;
-    assert_eq!(checked(clear.clone()).await, Ok(()));
-    let other = ContactServiceClient::new(clear)
-        .submit(SubmitRequest::default())
-        .await;
+    let mut health = HealthClient::new(clear.clone());
+    for name in ["", "live", SERVICE_NAME] {
+        // The service first checks its dependencies.
+        eventually(name, SOON, async || {
+            let answer = health.check(asked_of(name)).await.ok()?;
+            (answer.get_ref().status() == ServingStatus::Serving).then_some(())
+        })
+        .await?;
+    }
+    let unknown = health.check(asked_of("newsletter.v1.NewsletterService")).await;
+    assert_eq!(unknown.err().map(|status| status.code()), Some(Code::NotFound));
+    let mut contact = ContactServiceClient::new(clear);
+    let other = contact.submit(SubmitRequest::default()).await;
     assert_eq!(other.err().map(|status| status.code()), Some(Code::Unimplemented));
     Ok(())
 }
@@ -185,33 +192,16 @@ async fn probes_are_answered_in_clear_and_nothing_else_is() -> anyhow::Result<()
 #[tokio::test]
 async fn files_that_cannot_be_used_are_named_at_the_start() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
-    let mounted = &certificates.service;
-    let [certificate, _] = certificates.ours.issue_to_server(&[NAME])?;
-    let [_, other_key] = certificates.ours.issue_to_server(&[NAME])?;
-    mounted.renew([certificate, other_key], certificates.ours.pem())?;
-    let refused = Server::start(mounted)
-        .await
-        .err()
-        .unwrap_or_else(|| anyhow::anyhow!("it starts"));
+    let (ours, mounted) = (&certificates.ours, &certificates.service);
+    let [certificate, _] = ours.issue_to_server(&[NAME])?;
+    let [_, other_key] = ours.issue_to_server(&[NAME])?;
+    mounted.renew([certificate, other_key], ours.pem())?;
+    let refused = Server::start(mounted).await.err().context("it starts")?;
     assert!(refused.to_string().contains("GRPC_CERTIFICATE_FILE"), "{refused}");
 
     mounted.renew([String::new(), String::new()], String::new())?;
-    let refused = settings(mounted).err().map(|error| error.to_string());
-    let refused = refused.unwrap_or_default();
-    assert!(
-        refused.contains("GRPC_CA_FILE") && refused.contains("no certificates"),
-        "{refused}"
-    );
+    let refused = settings(mounted).err().context("they are taken")?.to_string();
+    assert!(refused.contains("GRPC_CA_FILE"), "{refused}");
+    assert!(refused.contains("no certificates"), "{refused}");
     Ok(())
-}
-
-#[test]
-fn one_of_the_three_files_alone_is_refused() {
-    for flag in [
-        "--grpc-ca-file=a",
-        "--grpc-certificate-file=b",
-        "--grpc-key-file=c",
-    ] {
-        assert!(Flags::try_parse_from(["service", flag]).is_err(), "{flag}");
-    }
 }

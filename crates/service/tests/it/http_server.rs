@@ -1,9 +1,9 @@
-//! HTTP server with a short idle timeout.
+//! HTTP server with a short idle timeout, and clients on a bare TCP connection.
 
 use std::{
     iter::repeat_n,
     net::{Ipv4Addr, SocketAddr},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{Router, body::Body, routing::get};
@@ -13,14 +13,19 @@ use site_service::{
     drain::{CancellationToken, Drain},
     http::HttpServer,
 };
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_util::sync::DropGuard;
 
 /// Idle timeout.
 pub const SILENCE: Duration = Duration::from_millis(500);
 /// Longer than anything here takes on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
-/// Size of the answer at `/large`: more than all buffers hold.
-pub const LARGE_BYTES: usize = CHUNK_BYTES * 128;
+/// The answer at `/large` is more than all buffers hold.
+const LARGE_CHUNKS: usize = 128;
 const CHUNK_BYTES: usize = 64 * 1024;
 
 pub struct Server {
@@ -43,10 +48,24 @@ impl Server {
             running: stop.drop_guard(),
         })
     }
+
+    pub async fn say(&self, words: &[u8]) -> anyhow::Result<TcpStream> {
+        let mut stream = TcpStream::connect(self.address).await?;
+        stream.write_all(words).await?;
+        Ok(stream)
+    }
 }
 
 async fn large() -> Body {
     let chunk = Bytes::from(vec![b'x'; CHUNK_BYTES]);
-    let chunks = repeat_n(chunk, LARGE_BYTES / CHUNK_BYTES);
+    let chunks = repeat_n(chunk, LARGE_CHUNKS);
     Body::from_stream(stream::iter(chunks.map(Ok::<_, std::io::Error>)))
+}
+
+pub async fn read_to_end(stream: &mut TcpStream) -> anyhow::Result<(Vec<u8>, Duration)> {
+    let started = Instant::now();
+    let mut read = Vec::new();
+    // A reset counts as an end.
+    let _ended = timeout(SOON, stream.read_to_end(&mut read)).await?;
+    Ok((read, started.elapsed()))
 }

@@ -1,7 +1,5 @@
 //! Every service's servers and broker connections, through real clients.
 
-mod clients;
-mod grpc;
 mod grpc_tls;
 mod http1;
 mod http2;

@@ -1,15 +1,10 @@
-//! TLS to the broker: trusted authorities, refused clients, renewed certificates.
+//! TLS to the broker: trusted authorities and renewed certificates.
 
 use std::{fs, time::Duration};
 
 use clap::Parser;
 use site_service::nats::{NatsSettings, connect_within, is_connected};
 use testkit::{CertificateAuthority, MountedCertificate, Nats, User, eventually};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time::timeout,
-};
 
 use crate::http_server::SOON;
 
@@ -54,26 +49,6 @@ async fn a_broker_of_another_authority_or_without_tls_is_told_nothing() -> anyho
 }
 
 #[tokio::test]
-async fn a_client_in_clear_is_refused() -> anyhow::Result<()> {
-    let ours = CertificateAuthority::new()?;
-    let nats =
-        Nats::start_encrypted(&MountedCertificate::new(ours.issue_to_server(&[HOST])?, &ours)?).await?;
-    let mut connection = TcpStream::connect(nats.url().trim_start_matches("nats://")).await?;
-    connection
-        .write_all(b"CONNECT {\"verbose\":false}\r\nPING\r\n")
-        .await?;
-    let mut answer = Vec::new();
-    // The broker may reset a connection with unread data.
-    drop(timeout(SOON, connection.read_to_end(&mut answer)).await?);
-    let answer = String::from_utf8_lossy(&answer);
-    assert!(
-        answer.contains(r#""tls_required":true"#) && !answer.contains("PONG"),
-        "{answer}"
-    );
-    Ok(())
-}
-
-#[tokio::test]
 async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lost_message()
 -> anyhow::Result<()> {
     let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
@@ -81,6 +56,12 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
     let nats = Nats::start_encrypted(&mounted).await?;
     let client = connect_within(SOON, &settings(&nats, &mounted)?, "operator").await?;
     let context = site_service::nats::jetstream(client.clone());
+    let until_there = async || {
+        eventually("the stream is there", SOON, async || {
+            context.get_stream("SITE").await.ok()
+        })
+        .await
+    };
     let both = former.pem() + &new.pem();
     for (issuer, trusted) in [
         (&former, former.pem()),
@@ -92,10 +73,7 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
         nats.reload()?;
         let before = client.server_info().client_id;
         // A reload keeps the connection, but may hide streams for a moment.
-        eventually("the stream is there", SOON, async || {
-            context.get_stream("SITE").await.ok()
-        })
-        .await?;
+        until_there().await?;
         assert_eq!(client.server_info().client_id, before);
         eventually("the server takes its new certificate", SOON, async || {
             let log = fs::read_to_string(nats.servers[0].folder.join("nats.log")).ok()?;
@@ -107,17 +85,11 @@ async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lo
             (is_connected(&client) && client.server_info().client_id != before).then_some(())
         })
         .await?;
-        eventually("the stream is there again", SOON, async || {
-            context.get_stream("SITE").await.ok()
-        })
-        .await?;
+        until_there().await?;
     }
     // The broker's certificate is now of the new authority alone.
-    let told = refusal(
-        &nats,
-        &MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?,
-    )
-    .await?;
+    let trusting_the_former = MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?;
+    let told = refusal(&nats, &trusting_the_former).await?;
     assert!(told.contains("UnknownIssuer"), "{told}");
     Ok(())
 }
