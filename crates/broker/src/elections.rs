@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_a_read_that_no_leader_took_is_made_again() {
+    async fn only_a_read_without_a_leader_is_retried() {
         let answer = |code| {
             let answer = format!(r#"{{ "code": 503, "err_code": {code}, "description": "words" }}"#);
             let answer: jetstream::Error = serde_json::from_str(&answer).expect("an answer of the server");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_left_is_counted_from_the_stop_for_those_who_come_later_too() {
+    async fn the_grace_period_is_counted_from_the_stop() {
         let drain = Drain::new(CancellationToken::new(), GRACE);
         drain.stop().cancel();
         let stopped = Instant::now();

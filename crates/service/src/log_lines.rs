@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_flat_and_carries_what_its_spans_are_known_by() {
+    fn a_line_is_flat_and_carries_the_ids_of_its_spans() {
         let written = Written::default();
         let (out, guard) = non_blocking(written.clone());
         let subscriber = tracing_subscriber::registry().with(LogLines::to(out));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_changed_is_tried_at_every_server_and_so_is_the_former() -> io::Result<()> {
+    fn a_changed_password_and_the_former_are_tried_at_every_server() -> io::Result<()> {
         let file = NamedTempFile::new()?;
         fs::write(&file, "first\n")?;
         let path = file.path().to_owned();

@@ -107,69 +107,33 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn our_own_and_private_addresses_are_not_public() {
-        for raw in [
-            "127.0.0.1",
-            "10.1.2.3",
-            "172.16.0.1",
-            "192.168.1.1",
-            "169.254.169.254",
-            "0.0.0.0",
-            "0.1.2.3",
-            "100.64.0.1",
-            "100.127.255.255",
-            "224.0.0.1",
-            "240.0.0.1",
-            "255.255.255.255",
-            "192.0.0.8",
-            "192.0.2.1",
-            "192.88.99.1",
-            "198.18.0.1",
-            "198.19.255.255",
-            "::1",
-            "::",
-            "fe80::1",
-            "fc00::1",
-            "::ffff:10.0.0.1",
-            "2001:db8::1",
-            "2001:0:a00:1::1",
-            "2001:2::1",
-            "2001:1ff::1",
-            "3fff:fff::1",
-            "2002:a00:1::1",
-            "64:ff9b::a00:1",
-            "ff02::1",
-        ] {
-            assert!(!is_public(raw.parse().expect("an address")), "{raw}");
+    fn ensure_each(addresses: &str, is_expected_public: bool) {
+        for raw in addresses.split_whitespace() {
+            let address = raw.parse().expect("an address");
+            assert_eq!(is_public(address), is_expected_public, "{raw}");
         }
     }
 
+    /// Special-purpose addresses (IANA's registries for IPv4 and IPv6), and multicast.
     #[test]
-    fn others_are() {
-        for raw in [
-            "93.184.215.14",
-            "8.8.8.8",
-            // Each shares some octets with a special block.
-            "8.64.0.1",
-            "100.63.255.255",
-            "100.128.0.1",
-            "9.0.0.9",
-            "192.0.1.1",
-            "192.1.0.1",
-            "8.18.0.1",
-            "198.20.0.1",
-            "223.255.255.1",
-            "2606:4700:4700::1111",
-            "2001:200::1",
-            "3fff:1000::1",
-            "192.88.98.1",
-            "2001:4860:4860::8888",
-            "2a00:db8::1",
-            "2a00:0:1::1",
-        ] {
-            assert!(is_public(raw.parse().expect("an address")), "{raw}");
-        }
+    fn our_own_and_private_addresses_are_not_public() {
+        let v4 = "0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.127.255.255 127.0.0.1 169.254.169.254 172.16.0.1
+            172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.19.255.255 198.51.100.1
+            203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255";
+        let v6 = ":: ::1 ::ffff:10.0.0.1 64:ff9b::a00:1 2001:0:a00:1::1 2001:2::1 2001:1ff::1 2001:db8::1
+            2002:a00:1::1 3fff:fff::1 4000::1 fc00::1 fe80::1 ff02::1";
+        ensure_each(v4, false);
+        ensure_each(v6, false);
+    }
+
+    /// Most share some octets with a special block.
+    #[test]
+    fn others_are_public() {
+        let v4 = "8.8.8.8 8.18.0.1 8.64.0.1 9.0.0.9 93.184.215.14 100.63.255.255 100.128.0.1 172.15.0.1
+            172.32.0.1 192.0.1.1 192.1.0.1 192.88.98.1 198.17.0.1 198.20.0.1 223.255.255.1";
+        let v6 = "2001:200::1 2001:4860:4860::8888 2606:4700:4700::1111 2a00:0:1::1 2a00:db8::1 3fff:1000::1";
+        ensure_each(v4, true);
+        ensure_each(v6, true);
     }
 
     #[tokio::test]

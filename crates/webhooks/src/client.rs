@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn when_to_come_back_is_told_in_seconds_or_as_a_time() {
+    fn retry_after_is_seconds_or_a_time() {
         let now = datetime!(2026-11-23 12:00 UTC);
         for (asked, seconds) in [
             ("120", Some(120)),
@@ -190,11 +190,5 @@ mod tests {
                 "{asked}"
             );
         }
-    }
-
-    #[test]
-    fn a_reason_names_every_cause() {
-        let error = anyhow::anyhow!("connection reset").context("not sent");
-        assert_eq!(reason_of(error.as_ref()), "not sent: connection reset");
     }
 }

@@ -2,8 +2,6 @@
 
 mod addresses;
 mod client;
-#[cfg(test)]
-mod fuzz;
 mod outgoing;
 mod recipe;
 mod sender;

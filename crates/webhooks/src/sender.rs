@@ -180,19 +180,13 @@ fn by_recipe(
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
     use super::*;
 
+    const URL: &str = "https://crm.example/hooks";
     const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-
-    pub fn client(private: PrivateAddresses) -> WebhookClient {
-        let tls = ClientConfig::builder()
-            .with_root_certificates(RootCertStore::empty())
-            .with_no_client_auth();
-        WebhookClient::new(private, tls)
-    }
 
     fn refusal(url: &str, secret: &str) -> Option<String> {
         let raw = format!(
@@ -200,7 +194,10 @@ pub mod tests {
         );
         let endpoints = Endpoints::parse(&raw).expect("endpoints");
         let endpoint = endpoints.iter().next().expect("one");
-        let client = client(PrivateAddresses::Refused);
+        let tls = ClientConfig::builder()
+            .with_root_certificates(RootCertStore::empty())
+            .with_no_client_auth();
+        let client = WebhookClient::new(PrivateAddresses::Refused, tls);
         WebhookSender::new(endpoint, &client, &Secrets::in_folder(None))
             .err()
             .map(|error| error.to_string())
@@ -208,33 +205,26 @@ pub mod tests {
 
     #[test]
     fn a_wrong_endpoint_is_named_with_what_is_wrong() {
-        assert_eq!(refusal("https://crm.example/hooks", SECRET), None);
+        assert_eq!(refusal(URL, SECRET), None);
         for (url, secret, said) in [
             ("http://crm.example/hooks", SECRET, "not https"),
             ("https://10.0.0.7/hooks", SECRET, "private address"),
+            ("https://0x7f000001/hooks", SECRET, "private address"),
+            ("https://2130706433/hooks", SECRET, "private address"),
             ("https://localhost/hooks", SECRET, "this very host"),
             ("https://crm.localhost/hooks", SECRET, "this very host"),
             ("https://localhost./hooks", SECRET, "this very host"),
             ("https://crm{1}.example/hooks", SECRET, "no address"),
             ("https://[::1]/hooks", SECRET, "private address"),
+            ("https://[::ffff:10.0.0.1]/hooks", SECRET, "private address"),
             ("https://169.254.169.254/latest", SECRET, "private address"),
-            ("https://crm.example/hooks", "whsec_c2hvcnQ=", "24 bytes"),
-            (
-                "https://crm.example/hooks",
-                "whsec_dHdlbnR5LXRocmVlIGJ5dGVzIGhlcmU=",
-                "24 bytes",
-            ),
-            (
-                "https://crm.example/hooks",
-                "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-                "whsec_",
-            ),
+            (URL, "whsec_c2hvcnQ=", "24 bytes"),
+            (URL, "whsec_dHdlbnR5LXRocmVlIGJ5dGVzIGhlcmU=", "24 bytes"),
+            (URL, "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_"),
         ] {
             let refusal = refusal(url, secret).unwrap_or_default();
-            assert!(
-                refusal.starts_with("endpoint crm: ") && refusal.contains(said),
-                "{url}: {refusal}"
-            );
+            assert!(refusal.starts_with("endpoint crm: "), "{url}: {refusal}");
+            assert!(refusal.contains(said), "{url}: {refusal}");
         }
     }
 }

@@ -178,14 +178,10 @@ impl std::fmt::Display for ErrorCode {
 mod tests {
     use super::*;
 
-    const NOW: Duration = Duration::ZERO;
-
     #[test]
     fn an_answer_says_what_becomes_of_an_event() {
-        let (retry, later) = (
-            Remedy::Retry { at_least: NOW },
-            Remedy::RetryLater { at_least: NOW },
-        );
+        let at_least = Duration::ZERO;
+        let (retry, later) = (Remedy::Retry { at_least }, Remedy::RetryLater { at_least });
         for (status, remedy) in [
             (302, retry),
             (400, Remedy::DeadLetter),
@@ -199,11 +195,8 @@ mod tests {
         ] {
             let error = SendingError::Status(status);
             assert_eq!(error.remedy(), remedy, "{status}");
-            assert_eq!(
-                error.is_account_refused(),
-                matches!(status, 401 | 403),
-                "{status}"
-            );
+            let is_account = [401, 403].contains(&status);
+            assert_eq!(error.is_account_refused(), is_account, "{status}");
         }
         assert_eq!(SendingError::Gone.remedy(), Remedy::DeadLetter);
         assert_eq!(SendingError::Unreachable("reset".to_owned()).remedy(), later);
@@ -224,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_repeated_only_where_it_is_a_name() {
+    fn an_error_code_is_shown_only_if_it_is_a_name() {
         for (told, said) in [
             (Some("DUPLICATES_DETECTED"), " (DUPLICATES_DETECTED)"),
             (Some("no lead of asha@example.com"), ""),

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_for_good_stays_one_whenever_it_asks_for_more() {
+    fn a_final_rejection_stays_final_with_retry_after() {
         let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("60"))]);
         let now = datetime!(2026-11-23 12:00 UTC);
         assert_eq!(status_error(400, &headers, now).remedy(), Remedy::DeadLetter);

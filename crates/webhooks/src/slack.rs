@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_erased_person_the_id_is_told() {
+    fn an_erased_person_is_named_by_id() {
         assert_eq!(
             text(EventType::PersonErased, &json!({})),
             "*A person was erased*; erase what tells of them here, too\n_id_, person 0123456789abcdef0123456789abcdef"
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visitor_turns_none_of_our_words_round() {
+    fn invisible_characters_of_a_visitor_are_removed() {
         let data = json!({ "name": "\u{202e}ahsA", "email": "asha@example.com", "message": "\u{2067}one\u{2028}two" });
         assert_eq!(
             text(EventType::ContactReceived, &data),

@@ -66,7 +66,7 @@ async fn a_head_that_is_too_large_is_refused() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn who_has_connected_by_a_stop_is_answered_and_then_nobody() -> anyhow::Result<()> {
+async fn connected_clients_are_answered_at_a_stop_and_no_others() -> anyhow::Result<()> {
     let server = Server::start().await?;
     let address = server.address;
     let mut asked = server.say(GET).await?;

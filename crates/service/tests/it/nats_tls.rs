@@ -49,8 +49,7 @@ async fn a_broker_of_another_authority_or_without_tls_is_told_nothing() -> anyho
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_and_then_another_authority_are_taken_without_a_lost_message()
--> anyhow::Result<()> {
+async fn renewed_certificates_and_another_authority_are_taken_by_a_connected_client() -> anyhow::Result<()> {
     let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let mounted = MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?;
     let nats = Nats::start_encrypted(&mounted).await?;

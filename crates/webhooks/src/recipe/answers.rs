@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_that_fits_counts_and_without_one_the_status() {
+    fn the_first_matching_rule_decides_and_without_one_the_status() {
         let table = answers(
             "[{status: 409, means: done},
               {status: 2xx, body: {/data/0/code: [SUCCESS, DUPLICATE_DATA]}, means: done},
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_is_none_is_refused() {
+    fn an_invalid_status_is_refused() {
         for status in ["ok", "9xx", "600", "299-200", "[200]", "99", "-1"] {
             let rules = serde_saphyr::from_str(&format!("[{{status: {status}, means: done}}]"));
             let refusal = Answers::read(rules.expect("rules")).err();

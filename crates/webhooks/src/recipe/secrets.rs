@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_may_not_know_a_secret_is_shown_its_name() {
+    fn a_hidden_secret_is_shown_by_name() {
         assert_eq!(Secrets::hidden().get("token").as_deref(), Ok("[secret token]"));
         let nowhere = Secrets::in_folder(None).get("token").err().unwrap_or_default();
         assert!(nowhere.contains("WEBHOOKS_SECRETS_DIR"), "{nowhere}");

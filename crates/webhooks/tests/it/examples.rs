@@ -106,7 +106,7 @@ fn asked(program: &[&str], example: &str, came: &Came) -> anyhow::Result<bool> {
 }
 
 #[test]
-fn each_example_believes_what_is_ours_and_nothing_else() -> anyhow::Result<()> {
+fn each_example_accepts_our_signatures_and_no_others() -> anyhow::Result<()> {
     let examples = examples()?;
     for (what, came, is_ours) in webhooks()? {
         for (program, example) in &examples {

@@ -89,6 +89,15 @@ impl Setting {
     }
 }
 
+/// What any of the repository's recipes needs.
+pub fn values(token_url: &str) -> Value {
+    json!({
+        "token_url": token_url, "company": "unknown", "oid": "00D000000000001", "board": "example",
+        "jobs": { "AI Intern": 1 }, "job": 2, "perform_as": "u", "postings": { "AI Intern": "p-1" },
+        "posting": "p-2", "person_field": "Site_Person_Id",
+    })
+}
+
 fn names(recipe: &str, event: &str) -> bool {
     let mut lines = recipe.lines().map(str::trim);
     lines.any(|line| line.starts_with("events:") && line.contains(event))

@@ -31,23 +31,19 @@ fn tokens_asked_for(vendor: &HttpStandIn) -> Vec<Request> {
 }
 
 fn taken() -> Reply {
-    Reply::Answer(
-        200,
-        json!({ "data": [{ "code": "SUCCESS", "details": { "id": "1" } }] }),
-    )
+    let record = json!({ "code": "SUCCESS", "details": { "id": "1" } });
+    Reply::Answer(200, json!({ "data": [record] }))
 }
 
 #[tokio::test]
-async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() -> anyhow::Result<()> {
+async fn a_token_is_kept_until_the_vendor_revokes_it() -> anyhow::Result<()> {
     let given = Arc::new(AtomicUsize::new(0));
     let counter = given.clone();
     let vendor = HttpStandIn::start(move |asked| {
         if asked.url.path() == "/oauth/v2/token" {
             let number = counter.fetch_add(1, Ordering::SeqCst) + 1;
-            return Reply::Answer(
-                200,
-                json!({ "access_token": format!("t{number}"), "expires_in": 3600 }),
-            );
+            let token = json!({ "access_token": format!("t{number}"), "expires_in": "3600" });
+            return Reply::Answer(200, token);
         }
         // The first token is revoked after two uses.
         match header_of(asked, "authorization") {
@@ -69,52 +65,24 @@ async fn one_token_serves_until_it_is_not_known_any_more_and_is_replaced_then() 
     assert_eq!(given.load(Ordering::SeqCst), 2);
     let asked = tokens_asked_for(&vendor);
     let form: Vec<(String, String)> = url::form_urlencoded::parse(&asked[0].body).into_owned().collect();
-    for field in [
+    for (name, value) in [
         ("grant_type", "refresh_token"),
         ("client_id", "value-of-zoho-client-id"),
         ("refresh_token", "value-of-zoho-refresh-token"),
     ] {
-        assert!(
-            form.contains(&(field.0.to_owned(), field.1.to_owned())),
-            "{form:?}"
-        );
+        let field = (name.to_owned(), value.to_owned());
+        assert!(form.contains(&field), "{form:?}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn events_that_come_together_ask_for_one_token() -> anyhow::Result<()> {
-    let vendor = HttpStandIn::start(|asked| match asked.url.path() {
-        "/oauth/v2/token" => Reply::Answer(200, json!({ "access_token": "t", "expires_in": "3600" })),
-        _ => taken(),
-    })
-    .await?;
-    let setting = zoho(&vendor)?;
-    let (sender, now) = (setting.sender()?, OffsetDateTime::now_utc());
-    let lead = || sample(EventType::ContactReceived, now);
-    let (one, two, three) = (lead(), lead(), lead());
-    let sent = tokio::join!(
-        sender.send(&one, now, None),
-        sender.send(&two, now, None),
-        sender.send(&three, now, None)
-    );
-    assert!(sent.0.is_ok() && sent.1.is_ok() && sent.2.is_ok());
-    assert_eq!(tokens_asked_for(&vendor).len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
 async fn without_a_token_nothing_is_sent_and_the_event_waits() -> anyhow::Result<()> {
+    let failed = |status, code: &str| Reply::Answer(status, json!({ "error": code }));
     for (answer, said) in [
         // Zoho reports this error with status 200.
-        (
-            Reply::Answer(200, json!({ "error": "invalid_code" })),
-            "200 (invalid_code)",
-        ),
-        (
-            Reply::Answer(400, json!({ "error": "invalid_grant" })),
-            "400 (invalid_grant)",
-        ),
+        (failed(200, "invalid_code"), "200 (invalid_code)"),
+        (failed(400, "invalid_grant"), "400 (invalid_grant)"),
         (Reply::Answer(500, Value::Null), "500"),
         (Reply::Close, "did not answer"),
     ] {
