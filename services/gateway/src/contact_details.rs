@@ -13,18 +13,3 @@ pub static OTHER_WAY: LazyLock<String> = LazyLock::new(|| {
     let (email, phone) = (email.unwrap_or_default(), phone.unwrap_or_default());
     format!("You may also write to {email} or call {phone}.")
 });
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_brand_file_says_whom_to_write_to_and_what_number_to_call() -> anyhow::Result<()> {
-        let brand: serde_json::Value = serde_json::from_str(BRAND)?;
-        for said in [&brand["emails"]["sales"], &brand["phone"]] {
-            let said = said.as_str().unwrap_or("missing");
-            assert!(OTHER_WAY.contains(said), "{}", *OTHER_WAY);
-        }
-        Ok(())
-    }
-}

@@ -95,12 +95,4 @@ mod tests {
         assert!(page.contains(&format!(" value=\"{text}\"")), "{page}");
         assert!(page.contains(&format!(">{text}</textarea>")), "{page}");
     }
-
-    #[test]
-    fn the_first_line_break_of_a_message_stays() {
-        for message in ["\nHello", "\r\nHello"] {
-            let page = filled(&[], &[("message", message)]);
-            assert!(page.contains(&format!(">\n{message}</textarea>")), "{page}");
-        }
-    }
 }

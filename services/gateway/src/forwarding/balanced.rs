@@ -216,28 +216,25 @@ mod tests {
 
     /// Tolerates chance and load.
     async fn share(service: &HealthClient<ServiceChannel>, processes: &[&Process]) -> bool {
-        processes
-            .iter()
-            .for_each(|process| process.calls.store(0, Ordering::Relaxed));
+        for process in processes {
+            process.calls.store(0, Ordering::Relaxed);
+        }
         ask(service, Duration::from_secs(2)).await;
-        let calls = processes
-            .iter()
-            .map(|process| process.calls.load(Ordering::Relaxed));
-        let calls: Vec<u32> = calls.collect();
+        let count = |process: &&Process| process.calls.load(Ordering::Relaxed);
+        let calls: Vec<u32> = processes.iter().map(count).collect();
         let fair = calls.iter().sum::<u32>() / u32::try_from(calls.len()).expect("few");
         calls.iter().all(|calls| *calls > fair / 4)
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn each_pod_gets_its_share_also_one_that_joins_and_no_call_fails_when_one_dies_or_hangs()
-    -> anyhow::Result<()> {
+    async fn calls_are_balanced_and_survive_a_dead_or_hanging_pod() -> anyhow::Result<()> {
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let address = |last| SocketAddr::from(([127, 0, 0, last], port));
         let [first, second, third] = [1, 2, 3].map(|last| Process::start(address(last)));
         let (first, second, third) = (first?, second?, third?);
         let uri = Uri::from_static("http://contact:50051");
         let (pods, found) = watch::channel(Pods::new());
-        let service = client(Balanced(found), &uri);
+        let service = HealthClient::new(ServiceChannel::of_client(Balanced(found), uri.clone()));
         let looked_up = |hosts: &[u8]| {
             update(&pods, hosts.iter().copied().map(address), &uri, None);
         };
@@ -265,27 +262,5 @@ mod tests {
             process.runtime.shutdown_background();
         }
         Ok(())
-    }
-
-    fn client(pods: Balanced, uri: &Uri) -> HealthClient<ServiceChannel> {
-        HealthClient::new(ServiceChannel::of_client(pods, uri.clone()))
-    }
-
-    #[tokio::test]
-    async fn a_call_to_a_service_whose_name_nobody_finds_is_made_again_and_fails_before_its_time_is_over() {
-        let uri = Uri::from_static("http://no-such-service.invalid:50051");
-        let service = client(Balanced::new(&uri, None).expect("an address"), &uri);
-        let attempts = AtomicU32::new(0);
-        let limit = Duration::from_secs(60);
-        let called = repeated(limit, |limit| {
-            attempts.fetch_add(1, Ordering::Relaxed);
-            let mut client = service.clone();
-            let asked = call(HealthCheckRequest::default(), &RequestId::accept(None), limit);
-            async move { client.check(asked).await }
-        });
-        let started = Instant::now();
-        assert!(called.await.is_err());
-        assert!(attempts.into_inner() > 1);
-        assert!(started.elapsed() < limit / 2, "{:?}", started.elapsed());
     }
 }

@@ -1,5 +1,3 @@
-//! Fuzz targets: input from visitors and proxies. How to run them: docs/testing.md.
+//! Fuzz target: input from visitors and proxies. How to run it: docs/testing.md.
 
-mod forwarding;
-mod upload_forms;
 mod uploads;
