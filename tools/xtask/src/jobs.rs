@@ -91,7 +91,7 @@ pub const JOBS: [Job; 19] = [
         about: "Runs the Rust tests that .config/nextest.toml leaves out",
         tools: Part::Rust.tools(),
         build: Build::Site,
-        script: "cargo nextest run --tests --features gateway/jemalloc --ignore-default-filter -E 'not default()' --test-threads 1",
+        script: "cargo nextest run --tests --ignore-default-filter -E 'not default()' --test-threads 1",
         ..NIGHTLY
     },
     Job {

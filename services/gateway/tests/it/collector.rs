@@ -51,11 +51,9 @@ impl Collector {
     }
 
     pub fn spans_of(&self, trace: &str) -> Vec<Seen> {
-        let spans = lock(&self.spans);
-        let of_trace = spans
-            .iter()
-            .filter(|(_, span)| encode_string(&span.trace_id) == trace);
-        of_trace.cloned().collect()
+        let mut spans = self.spans();
+        spans.retain(|(_, span)| encode_string(&span.trace_id) == trace);
+        spans
     }
 
     pub fn spans(&self) -> Vec<Seen> {
@@ -74,11 +72,9 @@ impl Collector {
     }
 
     pub fn logs_of(&self, trace: &str) -> Vec<(String, LogRecord)> {
-        let logs = lock(&self.logs);
-        let of_trace = logs
-            .iter()
-            .filter(|(_, log)| encode_string(&log.trace_id) == trace);
-        of_trace.cloned().collect()
+        let mut logs = self.logs();
+        logs.retain(|(_, log)| encode_string(&log.trace_id) == trace);
+        logs
     }
 
     pub fn metrics(&self) -> Vec<Metric> {
@@ -88,13 +84,6 @@ impl Collector {
     pub fn last(&self, name: &str) -> Option<Metric> {
         let metrics = lock(&self.metrics);
         metrics.iter().rfind(|metric| metric.name == name).cloned()
-    }
-
-    /// Number of exports of `counted` since the last one of `last`.
-    pub fn exports_since(&self, last: &str, counted: &str) -> usize {
-        let metrics = lock(&self.metrics);
-        let since = metrics.iter().rev().take_while(|metric| metric.name != last);
-        since.filter(|metric| metric.name == counted).count()
     }
 
     /// Last value of the counter with these attributes.
@@ -180,7 +169,7 @@ impl LogsService for Collector {
     }
 }
 
-pub fn text(attribute: &KeyValue) -> Option<&str> {
+fn text(attribute: &KeyValue) -> Option<&str> {
     match attribute.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => Some(text),
         _ => None,

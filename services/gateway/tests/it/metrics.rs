@@ -2,29 +2,22 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     time::Duration,
 };
 
-use async_nats::jetstream;
 use opentelemetry_proto::tonic::{
     common::v1::KeyValue,
-    metrics::v1::{Metric, metric::Data},
+    metrics::v1::{Metric, NumberDataPoint, metric::Data},
 };
 use reqwest::{Client, StatusCode, header, multipart, redirect::Policy};
 use serde_json::{Value as Json, json};
-use site_events::{Channel, SITE_STREAM};
+use site_events::Channel;
 use tempfile::TempDir;
 use testkit::{MailFault, Ports, Stack, User, eventually, generated, measure::pdf};
 
-use crate::{
-    collector::{Collector, text},
-    log_lines,
-};
+use crate::{collector::Collector, log_lines, without_services::small_site};
 
 const EXPORT: Duration = Duration::from_secs(90);
-/// Time until an unavailable broker's metrics are no longer exported.
-const FORGOTTEN: Duration = Duration::from_secs(120);
 /// Seconds in the objective for deliveries and in its alerts.
 const IN_TIME: f64 = 60.0;
 /// Nothing listens on port 9, "discard" (RFC 863).
@@ -33,38 +26,21 @@ const HEAD: &str =
     "| metric | at Prometheus | kind | unit | labels | what it measures |\n|---|---|---|---|---|---|\n";
 
 async fn observed() -> anyhow::Result<(Stack, Collector)> {
-    exporting_every("200").await
-}
-
-async fn exporting_every(milliseconds: &str) -> anyhow::Result<(Stack, Collector)> {
-    observed_with(milliseconds, &[]).await
+    observed_with(&[]).await
 }
 
 async fn observed_with_site() -> anyhow::Result<(Stack, Collector, TempDir)> {
-    let folder = TempDir::new()?;
-    for (file, content) in [
-        (
-            "_routes.json",
-            r#"{ "redirects": [], "notFound": [{ "prefix": "/", "page": "/404.html" }], "variants": [], "scriptHashes": [],
-                "styleHashes": [], "trustedTypePolicies": [], "frameSources": [] }"#,
-        ),
-        ("index.html", "<h1>Home</h1>"),
-        ("about.html", "<h1>About</h1>"),
-        ("404.html", "<h1>Page not found</h1>"),
-        ("main.js", "'use strict';"),
-    ] {
-        fs::write(folder.path().join(file), content)?;
-    }
+    let folder = small_site()?;
     let site = folder.path().to_string_lossy();
-    let (stack, collector) = observed_with("200", &[("SITE_DIR", &site)]).await?;
+    let (stack, collector) = observed_with(&[("SITE_DIR", &site)]).await?;
     Ok((stack, collector, folder))
 }
 
-async fn observed_with(milliseconds: &str, more: &[(&str, &str)]) -> anyhow::Result<(Stack, Collector)> {
+async fn observed_with(more: &[(&str, &str)]) -> anyhow::Result<(Stack, Collector)> {
     let (collector, address) = Collector::start().await?;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
-        ("OTEL_METRIC_EXPORT_INTERVAL", milliseconds),
+        ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
         ("CLAMD", NOBODY),
     ];
     let settings = [&settings, more].concat();
@@ -75,26 +51,6 @@ async fn contact(stack: &Stack) -> anyhow::Result<StatusCode> {
     let url = format!("{}/api/contact", stack.site());
     let message = json!({ "name": "Asha", "email": "asha@example.org", "message": "Hello" });
     Ok(Client::new().post(url).json(&message).send().await?.status())
-}
-
-fn channels(collector: &Collector) -> BTreeSet<String> {
-    match collector.last("site.consumer.lag").and_then(|lag| lag.data) {
-        Some(Data::Gauge(gauge)) => {
-            let points = gauge.data_points.iter();
-            let labels = points.flat_map(|point| &point.attributes);
-            labels.filter_map(text).map(str::to_owned).collect()
-        }
-        _ => BTreeSet::new(),
-    }
-}
-
-async fn all_channels(collector: &Collector) -> anyhow::Result<BTreeSet<String>> {
-    eventually("every channel's lag", EXPORT, async || {
-        let told = channels(collector);
-        let all = Channel::ALL.iter().all(|channel| told.contains(channel.name()));
-        all.then_some(told)
-    })
-    .await
 }
 
 fn table(metrics: &[Metric]) -> String {
@@ -122,26 +78,22 @@ fn table(metrics: &[Metric]) -> String {
 }
 
 fn kind_and_labels(metric: &Metric) -> (&'static str, BTreeSet<String>) {
-    let keys = |attributes: &[KeyValue]| attributes.iter().map(|one| one.key.clone()).collect::<Vec<_>>();
-    match &metric.data {
-        Some(Data::Sum(sum)) => {
-            let kind = if sum.is_monotonic { "counter" } else { "sum" };
-            let labels = sum.data_points.iter().flat_map(|point| keys(&point.attributes));
-            (kind, labels.collect())
-        }
-        Some(Data::Gauge(gauge)) => {
-            let labels = gauge.data_points.iter().flat_map(|point| keys(&point.attributes));
-            ("gauge", labels.collect())
-        }
+    let labels_of = |points: &[NumberDataPoint]| -> Vec<KeyValue> {
+        let labels = points.iter().flat_map(|point| point.attributes.clone());
+        labels.collect()
+    };
+    let (kind, labels) = match &metric.data {
+        Some(Data::Sum(sum)) if sum.is_monotonic => ("counter", labels_of(&sum.data_points)),
+        Some(Data::Sum(sum)) => ("sum", labels_of(&sum.data_points)),
+        Some(Data::Gauge(gauge)) => ("gauge", labels_of(&gauge.data_points)),
         Some(Data::Histogram(histogram)) => {
-            let points = histogram.data_points.iter();
-            (
-                "histogram",
-                points.flat_map(|point| keys(&point.attributes)).collect(),
-            )
+            let labels = histogram.data_points.iter();
+            let labels = labels.flat_map(|point| point.attributes.clone());
+            ("histogram", labels.collect())
         }
-        _ => ("unknown", BTreeSet::new()),
-    }
+        _ => ("unknown", Vec::new()),
+    };
+    (kind, labels.into_iter().map(|label| label.key).collect())
 }
 
 /// Name at the collector's Prometheus exporter
@@ -189,7 +141,7 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> anyhow::Result<()> {
+async fn waiting_mails_have_a_lag_and_an_age() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
     stack.mail_server()?.fault(MailFault::Away);
     assert_eq!(contact(&stack).await?, StatusCode::OK);
@@ -203,20 +155,6 @@ async fn what_waits_for_a_mail_server_that_is_away_is_told_with_its_age() -> any
     let unavailable = [("channel", "contact-received-sales"), ("outcome", "unavailable")];
     eventually("the attempt that failed", EXPORT, async || {
         (collector.count_of("site.deliveries", &unavailable)? >= 1).then_some(())
-    })
-    .await
-}
-
-#[tokio::test]
-async fn counts_of_none_are_told_soon_after_the_start_however_rarely_figures_are() -> anyhow::Result<()> {
-    let (_stack, collector) = exporting_every("3600000").await?;
-    let failed = [("form", "contact"), ("outcome", "failed")];
-    let sales = [("channel", Channel::SalesLead.name())];
-    eventually("the first counts", EXPORT, async || {
-        let failed = collector.count_of("site.submissions", &failed)?;
-        let dead = collector.count_of("site.dead_letters", &sales)?;
-        let scans = collector.count_of("site.resume.scans", &[("outcome", "not_scanned")])?;
-        (failed + dead + scans == 0).then_some(())
     })
     .await
 }
@@ -265,20 +203,16 @@ async fn what_alerts_watch_is_counted_from_none_and_then_one_by_one() -> anyhow:
 async fn forms_without_scripts_are_counted_and_logged_like_all_others() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
     let browser = Client::builder().redirect(Policy::none()).build()?;
-    let send = |name: &'static str| {
-        let fields = [
-            ("name", name),
-            ("email", "asha@example.org"),
-            ("message", "Hello"),
-        ];
-        let form = browser
-            .post(format!("{}/api/contact", stack.site()))
-            .form(&fields);
-        form.header(header::ACCEPT, "text/html").send()
-    };
-    assert_eq!(send("Asha").await?.status(), StatusCode::SEE_OTHER);
-    assert_eq!(send("").await?.status(), StatusCode::UNPROCESSABLE_ENTITY);
-    for outcome in ["accepted", "invalid"] {
+    for (name, status, outcome) in [
+        ("Asha", StatusCode::SEE_OTHER, "accepted"),
+        ("", StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+    ] {
+        let form = browser.post(format!("{}/api/contact", stack.site()));
+        let form = form.header(header::ACCEPT, "text/html");
+        let form = form.body(format!("name={name}&email=asha@example.org&message=Hello"));
+        let form = form.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let answer = form.send().await?;
+        assert_eq!(answer.status(), status);
         let labels = [("form", "contact"), ("outcome", outcome)];
         eventually(outcome, EXPORT, async || {
             (collector.count_of("site.submissions", &labels) == Some(1)).then_some(())
@@ -332,14 +266,7 @@ async fn page_loads_are_counted_by_route_without_prefetches() -> anyhow::Result<
 
 #[tokio::test]
 async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> {
-    let (collector, address) = Collector::start().await?;
-    let settings = [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
-        ("OTEL_METRIC_EXPORT_INTERVAL", "200"),
-        ("RATE_BURST", "1"),
-        ("RATE_PER_MINUTE", "1"),
-    ];
-    let stack = Stack::start(Ports::free()?, &settings).await?;
+    let (stack, collector) = observed_with(&[("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")]).await?;
     let counted = async |limit: &'static str, refusals: i64| {
         eventually(limit, EXPORT, async || {
             let label = [("limit", limit)];
@@ -359,31 +286,5 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
     assert_eq!((&line["level"], &line["limit"]), (&json!("INFO"), &json!("rate")));
     assert!(line["request_id"].is_string(), "{line}");
     assert_eq!(refused.len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn the_lag_of_a_consumer_that_is_gone_is_told_no_more_and_none_while_the_broker_is_away()
--> anyhow::Result<()> {
-    const EXPORTS: usize = 5;
-    let (mut stack, collector) = observed().await?;
-    let mut channels_left = all_channels(&collector).await?;
-    let sales = Channel::SalesLead.name();
-    let operator = jetstream::new(stack.nats.client(User::Operator).await?);
-    operator.delete_consumer_from_stream(sales, SITE_STREAM).await?;
-    assert!(channels_left.remove(sales));
-    eventually("the lag of all others", EXPORT, async || {
-        (channels(&collector) == channels_left).then_some(())
-    })
-    .await?;
-
-    stack.nats.stop().await?;
-    for gauge in ["site.consumer.lag", "site.consumer.oldest.age"] {
-        // Like the gauges, this count comes from the notifier alone.
-        eventually("exports without an old figure", FORGOTTEN, async || {
-            (collector.exports_since(gauge, "site.dead_letters") >= EXPORTS).then_some(())
-        })
-        .await?;
-    }
     Ok(())
 }

@@ -1,13 +1,35 @@
 //! A gateway on a free port without any service.
 
+use std::fs;
+
 use clap::Parser;
 use gateway::{Service, Settings};
 use reqwest::{Client, redirect::Policy};
 use site_service::drain::CancellationToken;
+use tempfile::TempDir;
 use tokio_util::sync::DropGuard;
 
 /// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "http://127.0.0.1:9";
+
+/// Folder of a site with two pages.
+pub fn small_site() -> anyhow::Result<TempDir> {
+    let folder = TempDir::new()?;
+    for (file, content) in [
+        (
+            "_routes.json",
+            r#"{ "redirects": [], "notFound": [{ "prefix": "/", "page": "/404.html" }], "variants": [], "scriptHashes": [],
+                "styleHashes": [], "trustedTypePolicies": [], "frameSources": [] }"#,
+        ),
+        ("index.html", "<h1>Home</h1>"),
+        ("about.html", "<h1>About</h1>"),
+        ("404.html", "<h1>Page not found</h1>"),
+        ("main.js", "'use strict';"),
+    ] {
+        fs::write(folder.path().join(file), content)?;
+    }
+    Ok(folder)
+}
 
 pub struct Gateway {
     pub url: String,
@@ -23,22 +45,11 @@ impl Gateway {
     }
 
     pub async fn start_before(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
-        Self::start_as(
-            careers_url,
-            &[&["--visitor-address-from", "x-forwarded-for"], flags].concat(),
-        )
-        .await
-    }
-
-    async fn start_as(careers_url: &str, flags: &[&str]) -> anyhow::Result<Self> {
-        let default_flags = [
+        let own_flags = [
             "gateway",
-            "--listen",
-            "127.0.0.1:0",
-            "--health-listen",
-            "127.0.0.1:0",
-        ];
-        let services = [
+            "--listen=127.0.0.1:0",
+            "--health-listen=127.0.0.1:0",
+            "--visitor-address-from=x-forwarded-for",
             "--contact-url",
             NOBODY,
             "--newsletter-url",
@@ -46,7 +57,7 @@ impl Gateway {
             "--careers-url",
             careers_url,
         ];
-        let settings = Settings::try_parse_from(default_flags.iter().chain(&services).chain(flags))?;
+        let settings = Settings::try_parse_from(own_flags.iter().chain(flags))?;
         let service = Service::build(settings).await?;
         let at = |port: u16| format!("http://127.0.0.1:{port}");
         let (url, health) = (at(service.port()), at(service.health_port()));

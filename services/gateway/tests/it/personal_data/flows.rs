@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use reqwest::{RequestBuilder, StatusCode, multipart};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
 use uuid::Uuid;
 use visitor::{
@@ -33,13 +33,12 @@ impl Site {
         Ok(answer.send().await?.status())
     }
 
+    async fn send(&self, path: &str, body: &Json) -> anyhow::Result<StatusCode> {
+        Ok(self.post(path).json(body).send().await?.status())
+    }
+
     pub(super) async fn sign_up(&self, email: &str) -> anyhow::Result<StatusCode> {
-        Ok(self
-            .post("newsletter")
-            .json(&json!({ "email": email }))
-            .send()
-            .await?
-            .status())
+        self.send("newsletter", &json!({ "email": email })).await
     }
 
     pub(super) async fn apply(&self, resume: Vec<u8>, file_name: &str) -> anyhow::Result<StatusCode> {
@@ -55,12 +54,8 @@ impl Site {
                 "resume",
                 multipart::Part::bytes(resume).file_name(file_name.to_owned()),
             );
-        Ok(self
-            .post("career-application")
-            .multipart(form)
-            .send()
-            .await?
-            .status())
+        let application = self.post("career-application").multipart(form);
+        Ok(application.send().await?.status())
     }
 
     pub(super) async fn apply_and_leave(&self) -> anyhow::Result<()> {
@@ -81,8 +76,9 @@ impl Site {
     pub(super) async fn join_and_leave_the_newsletter(&self) -> anyhow::Result<[String; 2]> {
         let (confirm, unsubscribe) = (token(Purpose::Confirm)?, token(Purpose::Unsubscribe)?);
         assert_eq!(self.sign_up(VISITOR).await?, StatusCode::OK);
-        let confirmed = self.post("newsletter/confirm").json(&json!({ "token": confirm }));
-        assert_eq!(confirmed.send().await?.status(), StatusCode::OK);
+        let confirmation = json!({ "token": confirm });
+        let confirmed = self.send("newsletter/confirm", &confirmation).await?;
+        assert_eq!(confirmed, StatusCode::OK);
         // As mail programs do (RFC 8058): the token is in the URL.
         let one_click = format!(
             "{}/api/newsletter/unsubscribe?token={unsubscribe}",
@@ -109,31 +105,14 @@ impl Site {
         assert_eq!(refused, unprocessable);
         self.be_refused_without_a_script().await?;
         let report = json!({ "remote": MARK, "reason": MARK });
-        assert!(
-            !self
-                .post("remote-failure")
-                .json(&report)
-                .send()
-                .await?
-                .status()
-                .is_success()
-        );
+        let reported = self.send("remote-failure", &report).await?;
+        assert_eq!(reported, StatusCode::BAD_REQUEST);
         let token = json!({ "token": format!("{MARK}.token") });
-        assert_eq!(
-            self.post("newsletter/confirm")
-                .json(&token)
-                .send()
-                .await?
-                .status(),
-            unprocessable
-        );
+        assert_eq!(self.send("newsletter/confirm", &token).await?, unprocessable);
         for path in ["contact", "api/nothing"] {
             let url = format!("{}/{path}?{MARK}=query&email={VISITOR}", self.stack.site());
-            self.http
-                .get(url)
-                .header("referer", format!("https://{MARK}.example/"))
-                .send()
-                .await?;
+            let referer = format!("https://{MARK}.example/");
+            self.http.get(url).header("referer", referer).send().await?;
         }
         Ok(())
     }
