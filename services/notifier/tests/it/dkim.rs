@@ -67,58 +67,40 @@ impl Key {
         let answer = external_program::run(script, asked.to_string().as_bytes()).await?;
         Ok(serde_json::from_str(&answer)?)
     }
-
-    async fn ensure_others_verify_it(&self) -> anyhow::Result<()> {
-        let mails = self.mails().await?;
-        let asked = mails.iter().flat_map(|(_, mail)| {
-            let other_subject = mail.replacen("\r\nSubject: ", "\r\nSubject: Re: ", 1);
-            let other_words = format!("{mail}And buy this, too.\r\n");
-            [mail.clone(), other_subject, other_words]
-        });
-        let verified = self.verifies(&asked.collect::<Vec<_>>()).await?;
-        assert_eq!(verified.len(), mails.len() * 3);
-        for ((name, _), verified) in mails.iter().zip(verified.chunks(3)) {
-            assert_eq!(
-                verified,
-                [true, false, false],
-                "{name}: as sent, other subject, other words"
-            );
-        }
-        Ok(())
-    }
 }
 
-#[tokio::test]
-async fn every_mail_that_is_signed_with_rsa_is_verified_unless_it_was_changed() -> anyhow::Result<()> {
-    Key::rsa().await?.ensure_others_verify_it().await
-}
-
-#[tokio::test]
-async fn every_mail_that_is_signed_with_ed25519_is_verified_unless_it_was_changed() -> anyhow::Result<()> {
-    Key::ed25519().ensure_others_verify_it().await
-}
-
-#[tokio::test]
-async fn every_mail_is_verified_as_a_mail_server_gets_it() -> anyhow::Result<()> {
-    for key in [Key::rsa().await?, Key::ed25519()] {
-        let mails = every_mail(&key.flags()).await?;
-        let verified = key.verifies(&mails).await?;
-        assert_eq!(verified, vec![true; mails.len()], "{}", key.record);
+async fn ensure_verified_unless_changed(key: &Key) -> anyhow::Result<()> {
+    let mails = key.mails().await?;
+    let asked = mails.iter().flat_map(|(_, mail)| {
+        let other_subject = mail.replacen("\r\nSubject: ", "\r\nSubject: Re: ", 1);
+        let other_words = format!("{mail}And buy this, too.\r\n");
+        [mail.clone(), other_subject, other_words]
+    });
+    let verified = key.verifies(&asked.collect::<Vec<_>>()).await?;
+    assert_eq!(verified.len(), mails.len() * 3);
+    for ((name, _), verified) in mails.iter().zip(verified.chunks(3)) {
+        let expected = [true, false, false];
+        assert_eq!(verified, expected, "{name}: as sent, other subject, other words");
     }
     Ok(())
 }
 
+/// As written, and as a mail server gets it.
 #[tokio::test]
-async fn another_key_verifies_nothing() -> anyhow::Result<()> {
+async fn every_mail_is_verified_by_its_own_key_unless_it_was_changed() -> anyhow::Result<()> {
+    for key in [Key::rsa().await?, Key::ed25519()] {
+        ensure_verified_unless_changed(&key).await?;
+        let mails = every_mail(&key.flags()).await?;
+        let verified = key.verifies(&mails).await?;
+        assert_eq!(verified, vec![true; mails.len()], "{}", key.record);
+    }
     let other = Key {
         record: Key::rsa().await?.record,
         ..Key::rsa().await?
     };
     let mails = other.mails().await?.into_iter().map(|(_, mail)| mail);
     let verified = other.verifies(&mails.collect::<Vec<_>>()).await?;
-    assert!(
-        verified.len() > 1 && verified.iter().all(|good| !good),
-        "{verified:?}"
-    );
+    assert!(verified.len() > 1, "{verified:?}");
+    assert!(!verified.contains(&true), "by another key: {verified:?}");
     Ok(())
 }

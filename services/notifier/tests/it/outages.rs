@@ -5,13 +5,14 @@ use std::{collections::HashMap, fs, time::Duration};
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{MailFault, MailServer, Nats, ScriptedReply, eventually};
-use tokio::{net::TcpListener, time::timeout};
+use testkit::{MailFault, MailServer, ScriptedReply, eventually};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::running::{Running, SALES, SOON, Site, accepted, held, holding, process, taking_at};
+use crate::running::{
+    Running, SALES, SOON, Site, accepted, held, holding, parts, process, scene, take, until,
+};
 
 const VISITOR: &str = "zoe@example.org";
 /// Delay of an answer after the stop: two ack waits.
@@ -19,9 +20,8 @@ const LATE_ANSWER: Duration = Duration::from_secs(4);
 
 #[tokio::test]
 async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
+    let (nats, inbox, site) = parts(take).await?;
     let logs = tempfile::TempDir::new()?;
-    let site = Site::on(&nats).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     // Enough that some are left, however late the kill comes.
     let visitors: Vec<String> = (0..120).map(|n| format!("visitor-{n}@example.org")).collect();
@@ -76,32 +76,8 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn told_to_stop_it_finishes_what_is_under_way_and_begins_nothing() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let server = holding(VISITOR).await?;
-    let site = Site::on(&nats).await?;
-    let mut notifier = Running::start(&nats, server.port, &[]).await?;
-    let event = site.contact(VISITOR).await?;
-    held(&server).await?;
-    site.until_acked(Channel::SalesLead, SOON).await?;
-
-    notifier.tell_to_stop();
-    site.contact("later@example.org").await?;
-    server.release_held();
-    notifier.stopped().await?;
-    assert_eq!(server.accepted(VISITOR).len(), 1);
-    let noted = site.delivered_at(event, Channel::ContactAcknowledgement).await?;
-    assert!(noted.is_some(), "the next notifier would send it again");
-    assert_eq!(server.attempts("later@example.org"), 0);
-    assert_eq!(site.open(Channel::ContactAcknowledgement).await?, 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let server = holding(VISITOR).await?;
-    let site = Site::on(&nats).await?;
+async fn a_mail_that_is_answered_long_after_the_stop_is_sent_once() -> anyhow::Result<()> {
+    let (nats, server, site) = parts(holding(VISITOR)).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     let logs = tempfile::TempDir::new()?;
     let stopping = process(&nats, server.port, &[], logs.path())?;
@@ -119,31 +95,24 @@ async fn a_mail_that_is_answered_long_after_the_stop_is_waited_for_and_sent_once
 }
 
 #[tokio::test]
-async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let (held, other) = tokio::try_join!(
-        MailServer::start(|to, _| if to == SALES {
-            ScriptedReply::Take
-        } else {
-            ScriptedReply::Hold
-        }),
-        MailServer::start(|_, _| ScriptedReply::Take)
-    )?;
-    let site = Site::on(&nats).await?;
+async fn at_a_stop_mails_that_wait_for_a_connection_are_given_back() -> anyhow::Result<()> {
+    let (nats, held, site) = parts(|to, _| match to {
+        SALES => ScriptedReply::Take,
+        _ => ScriptedReply::Hold,
+    })
+    .await?;
+    let other = MailServer::start(take).await?;
     let visitors: Vec<String> = (0..12).map(|n| format!("visitor-{n}@example.org")).collect();
     for visitor in &visitors {
         site.contact(visitor).await?;
     }
     let mut stopping = Running::start(&nats, held.port, &[]).await?;
-    eventually("four mails are under way", SOON, async || {
-        (held.counts().held == 4).then_some(())
-    })
-    .await?;
+    until("four mails are under way", || held.counts().held == 4).await?;
     stopping.tell_to_stop();
     let _next = Running::start(&nats, other.port, &[]).await?;
     let accepted = |server: &MailServer| visitors.iter().map(|to| server.accepted(to).len()).sum::<usize>();
-    eventually("the next sends the others", SOON, async || {
-        (accepted(&other) + held.counts().held == visitors.len()).then_some(())
+    until("the next sends the others", || {
+        accepted(&other) + held.counts().held == visitors.len()
     })
     .await?;
     held.release_held();
@@ -158,10 +127,8 @@ async fn told_to_stop_it_gives_back_what_waits_for_a_connection() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
-    let mut nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let notifier = Running::start(&nats, server.port, &[]).await?;
+async fn health_says_whether_the_broker_is_available() -> anyhow::Result<()> {
+    let (mut nats, server, _site, notifier) = scene(&[], take).await?;
     let address = format!("http://127.0.0.1:{}", notifier.port);
     let mut health = HealthClient::new(tonic::transport::Channel::from_shared(address)?.connect().await?);
     let mut becomes = async |status: ServingStatus| {
@@ -182,11 +149,8 @@ async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> any
 }
 
 #[tokio::test]
-async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() -> anyhow::Result<()> {
-    let mut nats = Nats::start().await?;
-    let server = holding(VISITOR).await?;
-    let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, server.port, &[]).await?;
+async fn a_mail_is_recorded_once_the_broker_is_available_again() -> anyhow::Result<()> {
+    let (mut nats, server, site, _notifier) = scene(&[], holding(VISITOR)).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
 
@@ -201,28 +165,5 @@ async fn a_mail_whose_record_cannot_be_written_for_a_while_is_still_sent_once() 
     })
     .await?;
     assert_eq!(server.accepted(VISITOR).len(), 1);
-    Ok(())
-}
-
-#[tokio::test]
-async fn while_the_mail_server_is_away_mails_wait_for_it() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let broken = TcpListener::bind("127.0.0.1:0").await?;
-    let port = broken.local_addr()?.port();
-    let site = Site::on(&nats).await?;
-    let _notifier = Running::start(&nats, port, &[]).await?;
-    site.contact(VISITOR).await?;
-    site.request_newsletter("asha@example.org").await?;
-    // Each of the three mails meets a connection that closes.
-    for _ in 0..3 {
-        drop(timeout(SOON, broken.accept()).await??);
-    }
-    drop(broken);
-
-    let server = taking_at(port).await?;
-    for to in [VISITOR, "asha@example.org", SALES] {
-        accepted(&server, to, 1).await?;
-    }
-    assert!(nats.dead_letters().await?.is_empty());
     Ok(())
 }

@@ -70,13 +70,9 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
 
 /// In its own process, to be killed or to read its log.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
-    ChildProcess::start("notifier", logs, command(nats, smtp_port, more))
-}
-
-fn command(nats: &Nats, smtp_port: u16, more: &[String]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
     pass_flags(command.as_std_mut(), &flags(nats, smtp_port, more));
-    command
+    ChildProcess::start("notifier", logs, command)
 }
 
 pub struct Running {
@@ -127,6 +123,42 @@ impl Drop for Running {
         self.stop.cancel();
         self.task.abort();
     }
+}
+
+/// A plan that accepts every mail.
+pub fn take(_to: &str, _attempt: usize) -> ScriptedReply {
+    ScriptedReply::Take
+}
+
+/// A plan that holds the first mail to this address and accepts all others.
+pub fn holding(held: &'static str) -> impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static {
+    move |to, attempt| match (to == held, attempt) {
+        (true, 1) => ScriptedReply::Hold,
+        _ => ScriptedReply::Take,
+    }
+}
+
+/// A broker, a mail server with this plan, and a site.
+pub async fn parts(
+    plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
+) -> anyhow::Result<(Nats, MailServer, Site)> {
+    let (nats, server) = tokio::try_join!(Nats::start(), MailServer::start(plan))?;
+    let site = Site::on(&nats).await?;
+    Ok((nats, server, site))
+}
+
+/// The same, and a notifier with these flags.
+pub async fn scene(
+    more: &[String],
+    plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
+) -> anyhow::Result<(Nats, MailServer, Site, Running)> {
+    let (nats, server, site) = parts(plan).await?;
+    let notifier = Running::start(&nats, server.port, more).await?;
+    Ok((nats, server, site, notifier))
+}
+
+pub async fn until(what: &str, is_so: impl Fn() -> bool) -> anyhow::Result<()> {
+    eventually(what, SOON, async || is_so().then_some(())).await
 }
 
 pub struct Site {
@@ -268,16 +300,6 @@ impl Site {
         Ok(())
     }
 
-    pub async fn lose_the_deliveries(&self) -> anyhow::Result<()> {
-        self.context.delete_key_value(DELIVERIES_BUCKET).await?;
-        Ok(())
-    }
-
-    /// JetStream API requests of all users, without publishes and acks.
-    pub async fn requests(&self) -> anyhow::Result<u64> {
-        Ok(self.context.query_account().await?.requests.total)
-    }
-
     /// Whether an open event of the channel was redelivered.
     pub async fn came_again(&self, channel: Channel) -> anyhow::Result<bool> {
         let mut consumer = self.consumer(channel).await?;
@@ -313,33 +335,19 @@ impl Site {
     }
 }
 
-/// Holds the first mail to this address and accepts all others.
-pub async fn holding(held: &'static str) -> anyhow::Result<MailServer> {
-    MailServer::start(move |to, attempt| match (to == held, attempt) {
-        (true, 1) => ScriptedReply::Hold,
-        _ => ScriptedReply::Take,
-    })
-    .await
-}
-
 pub async fn held(server: &MailServer) -> anyhow::Result<()> {
-    eventually("the mail is under way", SOON, async || {
-        (server.counts().held == 1).then_some(())
-    })
-    .await
+    until("the mail is under way", || server.counts().held == 1).await
 }
 
 pub async fn accepted(server: &MailServer, to: &str, count: usize) -> anyhow::Result<()> {
-    eventually(&format!("{count} mails to {to}"), SOON, async || {
-        (server.accepted(to).len() >= count).then_some(())
-    })
-    .await
+    let what = format!("{count} mails to {to}");
+    until(&what, || server.accepted(to).len() >= count).await
 }
 
 /// Accepts all mails on the port of a former server.
 pub async fn taking_at(port: u16) -> anyhow::Result<MailServer> {
     eventually("the port is free again", SOON, async || {
-        MailServer::start_with(Behaviour::default(), port, |_, _| ScriptedReply::Take)
+        MailServer::start_with(Behaviour::default(), port, take)
             .await
             .ok()
     })

@@ -87,9 +87,11 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Result<()> {
+async fn what_a_visitor_types_stays_text_in_lines_that_smtp_carries() -> anyhow::Result<()> {
     let context = context(&[])?;
     for (name, mail) in samples::mails(&context).await? {
+        let html = mail.rendered(&context)?.html;
+        assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
         let message = mail.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
         // RFC 5322, section 2.1.1
@@ -100,25 +102,14 @@ async fn no_line_is_longer_than_smtp_carries_and_all_is_ascii() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn what_a_visitor_types_stays_text() -> anyhow::Result<()> {
-    let context = context(&[])?;
-    for (name, mail) in samples::mails(&context).await? {
-        let html = mail.rendered(&context)?.html;
-        assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
-    }
-    Ok(())
-}
-
-#[tokio::test]
 async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> anyhow::Result<()> {
-    let ours = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../brand.json"))?;
-    let folder = tempfile::tempdir()?;
-    let theirs = folder.path().join("brand.json");
+    let ours = fs::read_to_string(root().join("brand.json"))?;
+    let theirs = tempfile::NamedTempFile::new()?;
     let text = ours.replace("Oculant", "Nightjar").replace("oculant", "nightjar");
-    std::fs::write(&theirs, text.replace("Chennai", "Berlin"))?;
+    fs::write(theirs.path(), text.replace("Chennai", "Berlin"))?;
     let context = MailContext::new(&Settings::try_parse_from([
         "notifier",
-        &format!("--brand-file={}", theirs.display()),
+        &format!("--brand-file={}", theirs.path().display()),
         "--site-url=https://nightjar.example",
         "--token-key=a token key of thirty-two bytes or more",
         "--s3-access-key-id=key",
@@ -127,14 +118,8 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
     for (name, mail) in samples::mails(&context).await? {
         let words = mail.rendered(&context)?;
         let headers = mail.into_message(&context, samples::TIME)?.headers().to_string();
-        assert!(
-            words.html.contains("Nightjar"),
-            "{name} does not name the company"
-        );
-        assert!(
-            headers.contains("nightjar.example"),
-            "{name} is from somebody else"
-        );
+        assert!(words.html.contains("Nightjar"), "{name}: the company");
+        assert!(headers.contains("nightjar.example"), "{name}: the sender");
         for part in [&words.subject, &words.text, &words.html, &headers] {
             assert!(!part.to_lowercase().contains("oculant"), "{name}: {part}");
         }
@@ -143,21 +128,7 @@ async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> an
 }
 
 #[tokio::test]
-async fn with_a_key_every_mail_is_signed() -> anyhow::Result<()> {
-    let context = context(&[
-        "--dkim-selector=site",
-        "--dkim-domain=oculant.example",
-        "--dkim-key=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-    ])?;
-    for (name, mail) in samples::mails(&context).await? {
-        let message = mail.into_message(&context, samples::TIME)?;
-        assert!(message.headers().get_raw("DKIM-Signature").is_some(), "{name}");
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn no_template_passes_over_a_field_that_is_not_there() -> anyhow::Result<()> {
+async fn a_template_without_one_of_its_fields_fails() -> anyhow::Result<()> {
     let context = context(&[])?;
     for (name, mut mail) in samples::mails(&context).await? {
         let given = mail.values.clone();

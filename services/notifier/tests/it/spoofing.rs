@@ -8,12 +8,12 @@ use site_events::{
     Attribution,
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
-use testkit::{MailServer, Nats, S3, ScriptedReply, external_program};
+use testkit::{MailServer, S3, external_program};
 use visitor::{EmailAddress, invisible::is_invisible};
 
 use crate::{
     mails::applied_with_resume,
-    running::{RECRUITERS, Running, SALES, SOON, Site, request},
+    running::{RECRUITERS, SALES, SOON, request, scene, take},
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -56,15 +56,14 @@ fn lines_with(text: &Value, words: &str) -> usize {
 
 #[tokio::test]
 async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyhow::Result<()> {
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
-    let _notifier = Running::start(&nats, inbox.port, &[]).await?;
+    let (_nats, inbox, site, _notifier) = scene(&[], take).await?;
     let message = ContactReceived {
         name: format!("{OVERRIDE}{SPOOF} of the <b>board</b>"),
         email: EmailAddress::parse(VISITOR)?,
         message: format!("Hello,\nE-mail:    ceo@oculant.example\n{OVERRIDE}Answer this mail\n-- \nOculant"),
         attribution: None,
     };
-    Site::on(&nats).await?.publish(VISITOR, message).await?;
+    site.publish(VISITOR, message).await?;
 
     let (mail, in_the_inbox) = shown(&inbox, SALES).await?;
     let name = format!("{SPOOF} of the <b>board</b>");
@@ -75,12 +74,8 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
     assert_eq!(in_the_inbox["replyTo"][0]["name"], name);
     assert_eq!(mail["auto_submitted"], "auto-generated");
     for (words, ours) in [("E-mail:", 1), ("Answer this mail", 1), ("-- ", 1), ("> ", 5)] {
-        assert_eq!(
-            lines_with(&mail["text"], words),
-            ours,
-            "{words} in {}",
-            mail["text"]
-        );
+        let text = &mail["text"];
+        assert_eq!(lines_with(text, words), ours, "{words} in {text}");
     }
     let html = in_the_inbox["html"].as_str().unwrap_or_default();
     assert!(!html.contains("<b>board"), "{html}");
@@ -98,15 +93,14 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
 #[tokio::test]
 async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_written() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
-    let _notifier = Running::start(&nats, inbox.port, &s3.flags()).await?;
+    let (_nats, inbox, site, _notifier) = scene(&s3.flags(), take).await?;
     let applied = CareersApplied {
         name: "Zoë Müller".to_owned(),
         position: format!("{OVERRIDE}{SPOOF}"),
         cover_letter: "Résumé:      none was sent".to_owned(),
         ..applied_with_resume(&s3, &format!("{SPOOF}{OVERRIDE}fdp é.pdf")).await?
     };
-    Site::on(&nats).await?.publish(VISITOR, applied).await?;
+    site.publish(VISITOR, applied).await?;
 
     let (mail, in_the_inbox) = shown(&inbox, RECRUITERS).await?;
     assert_eq!(mail["subject"], format!("Application: {SPOOF} (Zoë Müller)"));
@@ -123,9 +117,7 @@ async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_writ
 #[tokio::test]
 async fn mails_to_visitors_hold_no_words_that_anybody_typed_with_their_address() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
-    let _notifier = Running::start(&nats, inbox.port, &s3.flags()).await?;
-    let site = Site::on(&nats).await?;
+    let (_nats, inbox, site, _notifier) = scene(&s3.flags(), take).await?;
     let attribution = Some(Attribution {
         page: Some("/quokka".to_owned()),
         utm_campaign: Some("quokka".to_owned()),

@@ -4,12 +4,12 @@ use site_events::{
     Channel,
     event::{NewsletterConfirmed, NewsletterUnsubscribed},
 };
-use testkit::{MailServer, Nats, ScriptedReply, eventually, seed_subscribers};
+use testkit::{eventually, seed_subscribers};
 use visitor::EmailAddress;
 
 use crate::{
     issues::{Operator, PERSON_KEY},
-    running::{RECRUITERS, Running, SALES, SOON, Site, application, message, request},
+    running::{RECRUITERS, SALES, SOON, application, message, request, scene, take},
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -17,10 +17,7 @@ const VISITOR: &str = "zoe@example.org";
 pub const KINDS: usize = Channel::ALL.len() + 1;
 
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
-    let nats = Nats::start().await?;
-    let server = MailServer::start(|_, _| ScriptedReply::Take).await?;
-    let _notifier = Running::start(&nats, server.port, more).await?;
-    let site = Site::on(&nats).await?;
+    let (nats, server, site, _notifier) = scene(more, take).await?;
     let email = EmailAddress::parse(VISITOR)?;
     site.publish(VISITOR, message(VISITOR)?).await?;
     site.publish(VISITOR, request(VISITOR)?).await?;

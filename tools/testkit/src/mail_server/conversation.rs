@@ -123,13 +123,9 @@ impl<'a> Conversation<'a> {
         let (_, address) = line.split_once('<').context("an address without <")?;
         let (address, _) = address.split_once('>').context("an address without >")?;
         let reply = self.state.reply(address);
-        if let ScriptedReply::ToRecipient(words) | ScriptedReply::RefuseAndHang(words) = reply {
+        if let ScriptedReply::ToRecipient(words) = reply {
             self.say(words).await?;
-            while matches!(reply, ScriptedReply::RefuseAndHang(_)) && self.hear().await?.is_some() {}
             return Ok(None);
-        }
-        if let ScriptedReply::TakeRecipientAfter(delay) = reply {
-            sleep(delay).await;
         }
         self.say("250 OK").await?;
         Ok(Some((address.to_owned(), reply)))

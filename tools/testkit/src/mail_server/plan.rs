@@ -11,12 +11,8 @@ pub enum ScriptedReply {
     Take,
     /// Accepts the mail; answers after this delay.
     TakeAfter(Duration),
-    /// Accepts the mail; answers RCPT after this delay.
-    TakeRecipientAfter(Duration),
     /// Answers RCPT.
     ToRecipient(&'static str),
-    /// Answers RCPT, then goes silent.
-    RefuseAndHang(&'static str),
     /// Answers the content.
     ToContent(&'static str),
     /// Answers only after [`MailServer::release_held`](super::MailServer::release_held).
