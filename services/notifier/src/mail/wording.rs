@@ -60,23 +60,18 @@ mod tests {
 
     #[test]
     fn sizes_read_as_a_person_would_say_them() {
-        let said: Vec<String> = [0, 1, 999, 1_000, 184_320, 999_949, 999_950, 10_485_760]
-            .into_iter()
-            .map(size)
-            .collect();
-        assert_eq!(
-            said,
-            [
-                "0 bytes",
-                "1 byte",
-                "999 bytes",
-                "1.0 kB",
-                "184.3 kB",
-                "999.9 kB",
-                "1.0 MB",
-                "10.5 MB"
-            ]
-        );
+        for (bytes, said) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (1_000, "1.0 kB"),
+            (184_320, "184.3 kB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"),
+            (10_485_760, "10.5 MB"),
+        ] {
+            assert_eq!(size(bytes), said);
+        }
     }
 
     #[test]
