@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::{forwarding::Services, settings::Settings, uploads::Uploads};
+use crate::{
+    forwarding::Services,
+    settings::Settings,
+    uploads::{UPLOADS_AT_ONCE, Uploads},
+};
 
 /// Cloned for each request.
 #[derive(Clone)]
@@ -18,7 +22,7 @@ impl AppState {
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self {
             services: Arc::new(Services::new(settings)?),
-            uploads: Arc::new(Uploads::new(settings.uploads_at_once)),
+            uploads: Arc::new(Uploads::new(UPLOADS_AT_ONCE)),
         })
     }
 }

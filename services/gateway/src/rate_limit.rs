@@ -20,6 +20,8 @@ use crate::{api_error::ApiError, limits::Limit, settings::Settings};
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
 /// Eviction scans all addresses, so it must not run on each request.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
+/// Links in mails that an address may follow for each form that it may send.
+const LINKS_PER_FORM: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 pub struct RateLimit {
     limiter: DefaultKeyedRateLimiter<IpAddr>,
@@ -34,7 +36,8 @@ impl RateLimit {
     /// Mail providers unsubscribe their users from a few addresses, in bursts (RFC 8058). A full minute may therefore
     /// come at once.
     pub fn of_links(settings: &Settings) -> Self {
-        Self::new(settings.link_rate_per_minute, settings.link_rate_per_minute)
+        let per_minute = settings.rate_per_minute.saturating_mul(LINKS_PER_FORM);
+        Self::new(per_minute, per_minute)
     }
 
     fn new(per_minute: NonZeroU32, burst: NonZeroU32) -> Self {

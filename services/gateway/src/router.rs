@@ -36,11 +36,13 @@ use crate::{
 
 /// Larger than the careers service's limit of a résumé, so that its error names that limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
-const BYTES_PER_KB: usize = 1024;
+/// Large forms without a file, over all requests. Others wait.
+const FORM_BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
 /// A report, or a mail link's token of a few hundred bytes.
 const SMALL_BYTES: usize = 4 * 1024;
 /// From the headers to the answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// `site` is empty if another server serves the pages.
 ///
@@ -58,7 +60,7 @@ pub fn router(
         address_source: settings.visitor_address_from,
         pages: FormPages::new(page_source(settings, &site)),
     };
-    let budget = Arc::new(Semaphore::new(settings.form_kb_at_once as usize * BYTES_PER_KB));
+    let budget = Arc::new(Semaphore::new(FORM_BYTES_AT_ONCE));
     limits::count_none();
     let challenges = Arc::new(Challenges::new(&settings.challenge)?);
     let mut router = forms(settings, &budget, &challenges)
@@ -122,7 +124,7 @@ fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challeng
     };
     let name = "career-application";
     let application = post(api::careers::apply).layer(DefaultBodyLimit::max(MULTIPART_BYTES));
-    let application = admitted(application, form(name, settings.upload_timeout, None));
+    let application = admitted(application, form(name, UPLOAD_TIMEOUT, None));
     Router::new()
         .route(
             "/api/contact",

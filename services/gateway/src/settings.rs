@@ -40,24 +40,12 @@ pub struct Settings {
     /// Where a visitor's address, which limits count, is found
     #[arg(long, env = "VISITOR_ADDRESS_FROM", value_enum, default_value_t = AddressSource::Connection)]
     pub visitor_address_from: AddressSource,
-    /// Submissions a minute that one address may make with each form
+    /// Submissions a minute that one address may make with each form, and 60 times as many confirmations and unsubscriptions
     #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
     pub rate_per_minute: NonZeroU32,
     /// Submissions that one address may make at once with each form
     #[arg(long, env = "RATE_BURST", default_value = "5")]
     pub rate_burst: NonZeroU32,
-    /// Confirmations and unsubscriptions a minute that one address may make; a provider of mail does so for many
-    #[arg(long, env = "LINK_RATE_PER_MINUTE", default_value = "600")]
-    pub link_rate_per_minute: NonZeroU32,
-    /// Kilobytes of large forms without a file that may be held at the same time; others wait
-    #[arg(long, env = "FORM_KB_AT_ONCE", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(512..))]
-    pub form_kb_at_once: u32,
-    /// Uploads that are read at the same time; others wait
-    #[arg(long, env = "UPLOADS_AT_ONCE", default_value_t = 10)]
-    pub uploads_at_once: usize,
-    /// Seconds an upload may take from its first byte to its answer
-    #[arg(long = "upload-seconds", value_name = "UPLOAD_SECONDS", env = "UPLOAD_SECONDS", default_value = "180", value_parser = seconds(1..))]
-    pub upload_timeout: Duration,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,

@@ -24,6 +24,8 @@ use tokio::{
 
 use crate::{api_error::ApiError, limits::Limit};
 
+/// The spool of a careers pod has room for those of six gateways.
+pub const UPLOADS_AT_ONCE: usize = 10;
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval at which a waiting upload looks for a place to take.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);

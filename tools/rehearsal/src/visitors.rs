@@ -17,7 +17,7 @@ pub const FRONT_DOOR: &str = "front-door";
 
 /// If a notifier is lost, another one sends its mail after a minute.
 const MAILS: Duration = Duration::from_secs(150);
-/// Stays below `FLOOD_PER_MINUTE`: above it a gateway demands a proof of work.
+/// Stays below 120 forms a minute: above them a gateway demands a proof of work.
 const PAUSE: Duration = Duration::from_millis(600);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const RESUME_BYTES: usize = 100_000;

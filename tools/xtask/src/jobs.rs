@@ -149,7 +149,7 @@ pub const JOBS: [Job; 19] = [
         about: "Sends requests within and outside docs/openapi.json, by Schemathesis",
         tools: &[NATS_SERVER, SITE_PACKAGES, SCHEMATHESIS],
         build: Build::Programs,
-        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000 LINK_RATE_PER_MINUTE=1000000
+        script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000
             target/debug/stack run target/tools/schemathesis/bin/python services/gateway/tests/api/openapi_requests.py \
             --max-examples 1000 "$@""#,
         ..NIGHTLY

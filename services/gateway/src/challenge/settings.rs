@@ -1,7 +1,5 @@
 //! Settings of challenges.
 
-use std::num::NonZeroU32;
-
 use clap::{Args, ValueEnum};
 use site_service::settings::{ExposeSecret, Secret};
 
@@ -24,9 +22,6 @@ pub struct ChallengeSettings {
     /// When a form is taken only with a proof of work, which our pages do by themselves
     #[arg(long = "challenge", value_name = "CHALLENGE", env = "CHALLENGE", value_enum, default_value_t = ChallengeMode::Off)]
     pub mode: ChallengeMode,
-    /// Submissions a minute, of all forms and addresses together, above which CHALLENGE=flood asks for it
-    #[arg(long, env = "FLOOD_PER_MINUTE", default_value = "120")]
-    pub flood_per_minute: NonZeroU32,
     /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds
     #[arg(long = "challenge-tries", value_name = "CHALLENGE_TRIES", env = "CHALLENGE_TRIES", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub tries: u32,

@@ -49,12 +49,8 @@ async fn solved(asked: Response) -> anyhow::Result<String> {
 }
 
 #[tokio::test]
-async fn in_a_flood_a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()> {
-    let gateway = gateway(&["--challenge", "flood", "--flood-per-minute", "2"]).await?;
-    let others = |n: u8| message(&gateway, OTHER_KEY).header("x-forwarded-for", format!("203.0.113.{n}"));
-    for passed in try_join_all([1, 2].map(|n| others(n).send())).await? {
-        assert_eq!(passed.status(), PASSED);
-    }
+async fn a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()> {
+    let gateway = gateway(&["--challenge", "always"]).await?;
     let solution = solved(message(&gateway, KEY).send().await?).await?;
     let again = || message(&gateway, KEY).header("challenge-solution", &solution);
     // The same submission twice. The broker knows its key.

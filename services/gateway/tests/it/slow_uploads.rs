@@ -30,7 +30,7 @@ use crate::without_services::Gateway;
 const SOON: Duration = Duration::from_secs(60);
 /// For one that only the attack could delay.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// Default limit of concurrent uploads.
+/// Limit of concurrent uploads.
 const PLACES: usize = 10;
 /// Bytes sent of an upload that then stops.
 const BEGINNING_BYTES: usize = 80 * 1024;
