@@ -1,31 +1,23 @@
 //! Sending limits of the newsletter, and how much of them is spent.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use uuid::Uuid;
 
-const DOMAINS: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_646f_6d61_696e);
 /// Maximum backlog of the notifiers.
 pub const MAX_PENDING: u64 = 250;
 /// Retry interval while the queue is full.
 const FULL_QUEUE_PAUSE: Duration = Duration::from_millis(250);
-const MINUTE: i64 = 60;
-const HOUR: i64 = 60 * MINUTE;
-const DAY: i64 = 24 * HOUR;
+const DAY: i64 = 24 * 60 * 60;
 
 /// Maximum number of newsletter mails; `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SendingLimits {
     /// Within a second.
     pub per_second: Option<u32>,
-    /// Within an hour (UTC).
-    pub per_hour: Option<u32>,
     /// Within a day (UTC).
     pub per_day: Option<u32>,
-    /// To one receiving domain within a minute.
-    pub per_domain_and_minute: Option<u32>,
 }
 
 /// State of the work queue.
@@ -63,22 +55,17 @@ impl Window {
 #[serde(rename_all = "camelCase", default)]
 pub struct LimitTable {
     second: Window,
-    hour: Window,
     day: Window,
-    /// Number of the minute that `domains` counts.
-    minute: i64,
-    domains: BTreeMap<String, u32>,
 }
 
 impl LimitTable {
-    /// Reserves a place in the queue for a mail to this domain.
+    /// Reserves a place in the queue for a mail.
     ///
     /// # Errors
     ///
     /// The time to wait if a limit is reached or the queue is full.
     pub fn take(
         &mut self,
-        domain: &str,
         queue: &mut Queue,
         limits: &SendingLimits,
         now: OffsetDateTime,
@@ -86,7 +73,6 @@ impl LimitTable {
         self.enter(now.unix_timestamp(), *queue);
         let rows = [
             (self.day, DAY, limits.per_day),
-            (self.hour, HOUR, limits.per_hour),
             (self.second, 1, limits.per_second),
         ];
         for (window, length, allowed) in rows {
@@ -96,13 +82,6 @@ impl LimitTable {
         }
         if queue.pending >= MAX_PENDING {
             return Err(FULL_QUEUE_PAUSE);
-        }
-        if let Some(allowed) = limits.per_domain_and_minute {
-            let spent = self.domains.entry(domain_key(domain)).or_default();
-            if *spent >= allowed {
-                return Err(time_until((self.minute + 1) * MINUTE, now));
-            }
-            *spent += 1;
         }
         queue.taken += 1;
         queue.pending += 1;
@@ -117,20 +96,8 @@ impl LimitTable {
 
     fn enter(&mut self, time: i64, queue: Queue) {
         self.second.enter(time, queue);
-        self.hour.enter(time.div_euclid(HOUR), queue);
         self.day.enter(time.div_euclid(DAY), queue);
-        let minute = time.div_euclid(MINUTE);
-        if minute > self.minute {
-            self.minute = minute;
-            self.domains.clear();
-        }
     }
-}
-
-/// Hash that replaces a domain in the table: some domains identify a person.
-fn domain_key(domain: &str) -> String {
-    let hash = Uuid::new_v5(&DOMAINS, domain.to_lowercase().as_bytes());
-    hash.as_simple().to_string().split_off(20)
 }
 
 fn time_until(then: i64, now: OffsetDateTime) -> Duration {
@@ -171,10 +138,10 @@ mod tests {
         }
 
         /// Reserves as many mails as possible; returns their number and the wait.
-        fn hand_out(&mut self, domain: &str) -> (u64, Duration) {
+        fn hand_out(&mut self) -> (u64, Duration) {
             let before = self.queue.taken;
             loop {
-                let taken = self.table.take(domain, &mut self.queue, &self.limits, self.now);
+                let taken = self.table.take(&mut self.queue, &self.limits, self.now);
                 if let Err(wait) = taken {
                     return (self.queue.taken - before, wait);
                 }
@@ -186,26 +153,24 @@ mod tests {
     fn each_window_lets_as_many_go_as_its_limit_until_the_next_one() {
         for (mut service, seconds) in [
             (Service::with(|limits| limits.per_second = Some(5)), 1),
-            (Service::with(|limits| limits.per_hour = Some(5)), 60 * 60),
             (Service::with(|limits| limits.per_day = Some(5)), 12 * 60 * 60),
-            (Service::with(|limits| limits.per_domain_and_minute = Some(5)), 60),
         ] {
             let wait = Duration::from_secs(seconds);
-            assert_eq!(service.hand_out("a.example"), (5, wait));
+            assert_eq!(service.hand_out(), (5, wait));
             service.queue.pending = 0;
-            assert_eq!(service.hand_out("a.example"), (0, wait));
+            assert_eq!(service.hand_out(), (0, wait));
             service.now += wait;
-            assert_eq!(service.hand_out("a.example").0, 5);
+            assert_eq!(service.hand_out().0, 5);
         }
     }
 
     #[test]
     fn mails_that_wait_when_a_day_begins_count_in_it() {
         let mut service = Service::with(|limits| limits.per_day = Some(100));
-        assert_eq!(service.hand_out("a.example").0, 100);
+        assert_eq!(service.hand_out().0, 100);
         service.queue.pending = 30;
         service.now += ONE_DAY;
-        assert_eq!(service.hand_out("a.example").0, 70);
+        assert_eq!(service.hand_out().0, 70);
         let today = service.table.mails_of_the_day(service.queue, service.now);
         assert_eq!(today, 100);
     }
@@ -213,36 +178,26 @@ mod tests {
     #[test]
     fn mails_of_other_services_count_also_after_a_table_was_not_written() {
         let mut service = Service::with(|limits| limits.per_day = Some(100));
-        assert_eq!(service.hand_out("a.example").0, 100);
+        assert_eq!(service.hand_out().0, 100);
         service.queue.pending = 0;
         let written = service.table.clone();
         service.now += ONE_DAY;
-        assert_eq!(service.hand_out("a.example").0, 100);
+        assert_eq!(service.hand_out().0, 100);
         service.table = written;
         service.queue.pending = 100;
-        assert_eq!(service.hand_out("a.example").0, 0);
+        assert_eq!(service.hand_out().0, 0);
 
         let mut service = Service::with(|limits| limits.per_day = Some(100));
         service.table.enter(NOON.unix_timestamp(), service.queue);
         service.queue.taken += 61;
-        assert_eq!(service.hand_out("a.example").0, 39);
-    }
-
-    #[test]
-    fn a_domain_at_its_limit_leaves_room_for_another() {
-        let mut service = Service::with(|limits| limits.per_domain_and_minute = Some(4));
-        assert_eq!(service.hand_out("a.example").0, 4);
-        assert_eq!(service.hand_out("A.Example").0, 0);
-        assert_eq!(service.hand_out("b.example").0, 4);
-        let stored = serde_json::to_string(&service.table).expect("plain values");
-        assert!(!stored.contains("example"), "{stored}");
+        assert_eq!(service.hand_out().0, 39);
     }
 
     #[test]
     fn the_queue_is_kept_short() {
         let mut service = Service::with(|_| {});
-        assert_eq!(service.hand_out("a.example"), (MAX_PENDING, FULL_QUEUE_PAUSE));
+        assert_eq!(service.hand_out(), (MAX_PENDING, FULL_QUEUE_PAUSE));
         service.queue.pending -= 3;
-        assert_eq!(service.hand_out("a.example").0, 3);
+        assert_eq!(service.hand_out().0, 3);
     }
 }

@@ -17,7 +17,7 @@ const MAIL_INTERVAL: Duration = Duration::minutes(15);
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Longest time that an unconfirmed address is kept. The privacy policy names it.
-pub const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
+const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
 /// Soft bounces after which a mailbox counts as abandoned.
 const MAX_CAME_BACK: u32 = 3;
 /// Age at which the latest soft bounce stops counting.

@@ -112,8 +112,7 @@ impl FanOut<'_> {
 
     /// Collects mails for the next subscribers, within the limits.
     ///
-    /// It stores the table before the mails are queued. A kill in between may count a domain's mail twice,
-    /// but misses none.
+    /// It stores the table before the mails are queued, so that a kill in between leaves none uncounted.
     async fn take(&self, progress: &mut IssueProgress) -> Result<(Vec<Sending>, Next), RecordError> {
         let Newsletter {
             issues, subscribers, ..
@@ -130,10 +129,9 @@ impl FanOut<'_> {
             match subscribers.record_of(&entry) {
                 Ok(None) => {}
                 Ok(Some((person, subscriber))) => match subscriber.reached_at(self.event.time) {
-                    Ok(address) => {
+                    Ok(_) => {
                         let (limits, now) = (&self.newsletter.limits, OffsetDateTime::now_utc());
-                        let domain = address.as_str().rsplit('@').next().unwrap_or_default();
-                        if let Err(wait) = table.record.take(domain, &mut queue, limits, now) {
+                        if let Err(wait) = table.record.take(&mut queue, limits, now) {
                             next = Next::Step(wait);
                             break;
                         }

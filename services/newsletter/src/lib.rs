@@ -9,14 +9,13 @@ mod consent;
 mod fan_out;
 mod links;
 mod newsletter;
-mod sending_settings;
 mod settings;
 mod sign_up;
 
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
-use issues::Issues;
+use issues::{Issues, SendingLimits};
 use site_broker::{
     ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
@@ -72,7 +71,10 @@ impl Service {
             publisher: Publisher::new(client.clone()),
             subscribers: Subscribers::open(client.clone()).await?,
             issues: Issues::open(&context).await?,
-            limits: settings.sending.limits(),
+            limits: SendingLimits {
+                per_second: settings.newsletter_per_second,
+                per_day: settings.newsletter_per_day,
+            },
             context: context.clone(),
             confirm_within: settings.confirm_within,
             person_key,

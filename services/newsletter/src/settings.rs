@@ -6,12 +6,10 @@ use clap::Parser;
 use site_service::{
     drain::DrainSettings, grpc::GrpcServerSettings, nats::NatsSettings, telemetry::TelemetrySettings,
 };
-use subscribers::subscriber::MAX_CONFIRM_WITHIN;
 use visitor::{PersonKeySettings, token::TokenKey};
 
-use crate::sending_settings::SendingSettings;
-
-const MAX_CONFIRM_WITHIN_HOURS: u64 = MAX_CONFIRM_WITHIN.as_secs() / (60 * 60);
+/// The privacy policy names it.
+const CONFIRM_WITHIN: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.
 #[derive(Parser, Debug)]
@@ -32,12 +30,15 @@ pub struct Settings {
     /// The key before it, while it changes: links in mails that were signed with it go on working
     #[arg(long, env = "TOKEN_KEY_FORMER", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key_former: Option<TokenKey>,
-    /// Hours within which a sign-up must be confirmed, at most 720; then it is forgotten
-    #[arg(long = "confirm-within-hours", id = "confirm_within_hours", env = "CONFIRM_WITHIN_HOURS", default_value = "48", value_parser = hours)]
+    /// Time within which a sign-up must be confirmed; shorter in tests
+    #[arg(skip = CONFIRM_WITHIN)]
     pub confirm_within: Duration,
-    /// The mails of issues
-    #[command(flatten)]
-    pub sending: SendingSettings,
+    /// How many mails of the newsletter go out within a second; unlimited where it is not set
+    #[arg(long, env = "NEWSLETTER_PER_SECOND", value_parser = limit())]
+    pub newsletter_per_second: Option<u32>,
+    /// How many mails of the newsletter go out within a day (UTC); unlimited where it is not set
+    #[arg(long, env = "NEWSLETTER_PER_DAY", value_parser = limit())]
+    pub newsletter_per_day: Option<u32>,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
@@ -49,11 +50,6 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
 }
 
-fn hours(raw: &str) -> Result<Duration, String> {
-    match raw.parse() {
-        Ok(hours @ 1..=MAX_CONFIRM_WITHIN_HOURS) => Ok(Duration::from_secs(hours * 60 * 60)),
-        _ => Err(format!(
-            "it is not a number of hours from 1 to {MAX_CONFIRM_WITHIN_HOURS}"
-        )),
-    }
+fn limit() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
 }

@@ -51,9 +51,13 @@ export const recipients = {
 /** Retention periods of what was sent, by the settings whose defaults say so (`docs/operations.md`). */
 export const retention = {
   STREAM_MAX_AGE_DAYS: 365,
-  CONFIRM_WITHIN_HOURS: 48,
-  RESUME_LINK_HOURS: 168,
 } as const;
+
+/** Time within which a sign-up must be confirmed (`services/newsletter`). */
+export const CONFIRM_WITHIN_HOURS = 48;
+
+/** Lifetime of a link to a résumé (`services/notifier`). */
+export const RESUME_LINK_HOURS = 168;
 
 /** Retention period of a backup: `BACKUP_KEEP_DAYS` of the job, and the command of `docs/operations.md` for a volume. */
 export const BACKUPS_KEPT_DAYS = 30;

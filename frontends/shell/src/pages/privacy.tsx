@@ -2,9 +2,11 @@ import { brand } from '@site/kit/brand.ts';
 import * as paths from '@site/kit/paths.ts';
 import {
   BACKUPS_KEPT_DAYS,
+  CONFIRM_WITHIN_HOURS,
   collectedFields,
   FORMER_READERS_DAYS,
   NEVER_CONFIRMED_DAYS,
+  RESUME_LINK_HOURS,
   recipients,
   retention,
 } from '../content/personal-data.ts';
@@ -52,8 +54,8 @@ const clauses: readonly Clause[] = [
   {
     title: '4. Retention',
     paragraphs: [
-      `On our systems what a form sent is kept for ${retention.STREAM_MAX_AGE_DAYS} days after it arrived or was last handed on. A résumé is kept as long as the application it came with, or until you ask us to delete it; the link to it in our mails ends after ${retention.RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
-      `A newsletter sign-up that is not confirmed within ${retention.CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${retention.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when, on which page and by which words you signed up; after you have unsubscribed it keeps no address, but a code that is computed from it, with these times and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. Where somebody then signs your address up again and it is not confirmed, the list keeps it for ${FORMER_READERS_DAYS} days. If mails to you come back, because there is no such address or again and again, or are reported as spam, the list keeps the address so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it; that it was is kept for ${retention.STREAM_MAX_AGE_DAYS} days, under that code alone.`,
+      `On our systems what a form sent is kept for ${retention.STREAM_MAX_AGE_DAYS} days after it arrived or was last handed on. A résumé is kept as long as the application it came with, or until you ask us to delete it; the link to it in our mails ends after ${RESUME_LINK_HOURS / HOURS_OF_DAY} days. Mails to our staff, and what stands in the tools they work with, are deleted when they are no longer needed for the purpose they were sent for.`,
+      `A newsletter sign-up that is not confirmed within ${CONFIRM_WITHIN_HOURS} hours leaves our list of readers; what you sent is kept like any form, for ${retention.STREAM_MAX_AGE_DAYS} days. Once you have confirmed, the list keeps your address, and when, on which page and by which words you signed up; after you have unsubscribed it keeps no address, but a code that is computed from it, with these times and when you left, so that nobody can sign you up unasked and we can show on what ground we wrote to you. Where somebody then signs your address up again and it is not confirmed, the list keeps it for ${FORMER_READERS_DAYS} days. If mails to you come back, because there is no such address or again and again, or are reported as spam, the list keeps the address so that it is not written to again: for ${NEVER_CONFIRMED_DAYS} days where it was never confirmed. All of this is erased when you ask for it; that it was is kept for ${retention.STREAM_MAX_AGE_DAYS} days, under that code alone.`,
       `Backups, which we make in case our systems are lost, hold what was stored at their time and are removed after ${BACKUPS_KEPT_DAYS} days. Should we have to return to one, what was erased since is erased again.`,
     ],
   },
