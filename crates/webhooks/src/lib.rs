@@ -12,10 +12,10 @@ mod slack;
 
 pub use self::{
     addresses::PrivateAddresses,
-    client::{Answer, Exchange, REQUEST_TIMEOUT, WebhookClient},
+    client::{Answer, Exchange, WebhookClient},
     outgoing::{Outgoing, sample},
     recipe::{DELIVERY_TIMEOUT, Secrets},
-    sender::{InvalidEndpoint, WebhookSender, longest_delivery},
+    sender::{InvalidEndpoint, WebhookSender},
     sending_error::SendingError,
     settings::WebhookSettings,
 };

@@ -1,11 +1,9 @@
 //! Sends events to one endpoint, in its format.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::{Request, Uri};
 use site_broker::{
-    Endpoint, Endpoints,
+    Endpoint,
     endpoints::{EndpointName, Format},
 };
 use site_events::event;
@@ -15,9 +13,9 @@ use url::Url;
 
 use crate::{
     addresses::{PrivateAddresses, ensure_public},
-    client::{AnswerBody, Exchange, REQUEST_TIMEOUT, WebhookClient},
+    client::{AnswerBody, Exchange, WebhookClient},
     outgoing::Outgoing,
-    recipe::{DELIVERY_TIMEOUT, Recipe, RecipeSender, Secrets, Tokens},
+    recipe::{Recipe, RecipeSender, Secrets, Tokens},
     sending_error::SendingError,
     signed::{Signed, judge},
     slack,
@@ -41,16 +39,6 @@ pub struct WebhookSender {
 enum Way {
     Signed(Signed),
     Template(Box<RecipeSender>),
-}
-
-/// The longest that a delivery to one of these endpoints may take.
-pub fn longest_delivery(endpoints: Option<&Endpoints>) -> Duration {
-    let mut endpoints = endpoints.into_iter().flat_map(Endpoints::iter);
-    if endpoints.any(|endpoint| endpoint.format == Format::Template) {
-        DELIVERY_TIMEOUT
-    } else {
-        REQUEST_TIMEOUT
-    }
 }
 
 impl WebhookSender {

@@ -75,7 +75,7 @@ impl Notifier {
             }
         }
         let extras = &self.recruiter_extras;
-        let attachment = mail::attachment(extras, channel, delivery).map_err(Failure::from)?;
+        let attachment = mail::attachment(channel, delivery).map_err(Failure::from)?;
         let hand_over = |attachment| {
             let write = move || self.write(channel, delivery, attachment);
             // Boxed: the compiler fails on futures nested this deep.

@@ -83,7 +83,6 @@ impl Service {
     ///
     /// If a setting is invalid or a dependency is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        settings.check_grace()?;
         let mail_context = MailContext::new(&settings)?;
         let smtp = Smtp::new(&settings.smtp, mail_context.from.email.domain())?;
         let senders = senders(&settings)?;
@@ -228,11 +227,7 @@ async fn notifier(
     Ok(Notifier {
         deliveries: Deliveries::open(context).await?,
         visitor_mails: VisitorMails::open(context, token_key.clone(), max_mails).await?,
-        recruiter_extras: RecruiterExtrasLoader::new(
-            events.clone(),
-            ResumeStore::new(&settings.store),
-            settings.max_attachment_bytes,
-        ),
+        recruiter_extras: RecruiterExtrasLoader::new(events.clone(), ResumeStore::new(&settings.store)),
         events,
         mail_context,
         smtp,

@@ -1,13 +1,10 @@
 //! Settings of the notifier, from flags, environment variables or files.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
-use clap::{Args, Parser, ValueEnum, builder::TypedValueParser as _};
+use clap::{Args, Parser, ValueEnum};
 use dkim::DkimSettings;
-use lettre::{message::Mailbox, transport::smtp::extension::ClientId};
+use lettre::message::Mailbox;
 use mail_templates::mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
@@ -17,25 +14,20 @@ use site_service::{
     telemetry::TelemetrySettings,
     tls::CaFile,
 };
-use url::Host;
 use visitor::{links, token::TokenKey};
 use webhooks::WebhookSettings;
 
 use crate::Brand;
 
-/// Limit of the signature scheme of résumé links.
-const MAX_LINK_HOURS: u64 = 7 * 24;
-
-/// Time to record a delivery after the answer.
-const RECORD_TIME: Duration = Duration::from_secs(10);
-
-/// Base64 adds a third to an attachment, and many servers reject larger mails.
-const MAX_ATTACHMENT_KB: u64 = 10_486;
-
-/// Maximum for everything before the content.
-const MAX_TIMEOUT_SECONDS: u64 = 40;
-/// Maximum wait for the answer to a whole message (RFC 5321, 4.5.3.2.6).
-const MAX_ANSWER_TIMEOUT_SECONDS: u64 = 600;
+const DIGEST_INTERVAL: Duration = Duration::from_secs(60 * 60);
+/// More to one inbox are stored, and not mailed.
+const MAX_VISITOR_MAILS_PER_DAY: usize = 10;
+const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
+/// RFC 5321, 4.5.3.2.6. After an earlier timeout the message may arrive twice.
+const SMTP_ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// A mail, and 10 s to record it. In a shorter time it may be sent but not recorded, and the next notifier sends it
+/// again.
+const MIN_GRACE_SECONDS: u64 = SMTP_TIMEOUT.as_secs() + SMTP_ANSWER_TIMEOUT.as_secs() + 10;
 
 /// Sends the mails that the site's events call for.
 #[derive(Parser, Debug)]
@@ -62,32 +54,14 @@ pub struct Settings {
     /// Who is told what could not be delivered; the brand's admin address by default
     #[arg(long, env = "OPERATOR_TO", value_parser = mailbox)]
     pub operator_to: Option<Mailbox>,
-    /// Minutes between two mails to the operator, at most 1440; there is one only where there is something to tell
-    #[arg(long = "digest-minutes", id = "digest_minutes", env = "DIGEST_MINUTES", default_value = "60", value_parser = clap::value_parser!(u64).range(1..=1440).map(|minutes| Duration::from_secs(minutes * 60)))]
+    /// Time between two mails to the operator; shorter in tests
+    #[arg(skip = DIGEST_INTERVAL)]
     pub digest_every: Duration,
     /// Who mails are from; the brand's name and sales address by default
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     pub mail_from: Option<Mailbox>,
-    /// How many hours a link to a résumé is good, at most 168
-    #[arg(long = "resume-link-hours", id = "resume_link_hours", env = "RESUME_LINK_HOURS", default_value = "168", value_parser = clap::value_parser!(u64).range(1..=MAX_LINK_HOURS).map(|hours| Duration::from_secs(hours * 60 * 60)))]
-    pub resume_link_lifetime: Duration,
-    /// The largest résumé, in kilobytes, that is attached to the recruiters' mail; 0 attaches none
-    #[arg(
-        long = "resume-attachment-kb",
-        value_name = "RESUME_ATTACHMENT_KB",
-        env = "RESUME_ATTACHMENT_KB",
-        default_value = "5000",
-        value_parser = clap::value_parser!(u64).range(..=MAX_ATTACHMENT_KB).map(|kilobytes| kilobytes * 1_000)
-    )]
-    pub max_attachment_bytes: u64,
-    /// How many mails of each kind may go to one visitor's inbox within a day, at most 1000: what is beyond is stored, and not mailed
-    #[arg(
-        long = "visitor-mails-per-day",
-        value_name = "VISITOR_MAILS_PER_DAY",
-        env = "VISITOR_MAILS_PER_DAY",
-        default_value = "10",
-        value_parser = clap::value_parser!(u16).range(1..=1000).map(usize::from)
-    )]
+    /// Mails of each kind to one visitor's inbox within a day; other numbers in tests
+    #[arg(skip = MAX_VISITOR_MAILS_PER_DAY)]
     pub max_visitor_mails_per_day: usize,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
@@ -113,39 +87,18 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// Seconds that what is in flight at a stop may take; at least what a mail may, which is SMTP_TIMEOUT_SECONDS,
-    /// SMTP_ANSWER_SECONDS and 10 to record it
+    /// Seconds that what is in flight at a stop may take; at least 640, which a mail may take
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",
         env = "GRACE_SECONDS",
         default_value = "640",
-        value_parser = seconds(1..)
+        value_parser = seconds(MIN_GRACE_SECONDS..)
     )]
     pub grace: Duration,
     /// Logs and traces
     #[command(flatten)]
     pub telemetry: TelemetrySettings,
-}
-
-impl Settings {
-    /// Checks that the grace period covers a delivery in flight. Otherwise it may be sent but not recorded, and the
-    /// next notifier sends it again.
-    ///
-    /// # Errors
-    ///
-    /// If it is too short, with the required minimum.
-    pub fn check_grace(&self) -> anyhow::Result<()> {
-        let mail = self.smtp.smtp_timeout + self.smtp.smtp_answer_timeout;
-        let needed = mail.max(webhooks::longest_delivery(self.webhooks.as_ref())) + RECORD_TIME;
-        anyhow::ensure!(
-            self.grace >= needed,
-            "The setting GRACE_SECONDS is wrong: with these SMTP_TIMEOUT_SECONDS and SMTP_ANSWER_SECONDS it must be at least {}, so \
-             that no mail is sent twice.",
-            needed.as_secs()
-        );
-        Ok(())
-    }
 }
 
 /// Where the mail server is and who we are there.
@@ -157,9 +110,6 @@ pub struct SmtpSettings {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     pub smtp_port: u16,
-    /// What we call ourselves to the mail server (HELO): a host name, or an address such as [192.0.2.1]; the domain of MAIL_FROM by default
-    #[arg(long, env = "SMTP_HELO", value_parser = hello)]
-    pub smtp_helo: Option<ClientId>,
     /// How the connection is encrypted
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
@@ -172,23 +122,11 @@ pub struct SmtpSettings {
     /// Password at the mail server
     #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, requires = "smtp_user")]
     pub smtp_password: Option<Secret>,
-    /// Seconds that the mail server may take for a connection, a sender and a recipient
-    #[arg(
-        long = "smtp-timeout-seconds",
-        value_name = "SMTP_TIMEOUT_SECONDS",
-        env = "SMTP_TIMEOUT_SECONDS",
-        default_value = "30",
-        value_parser = seconds(1..=MAX_TIMEOUT_SECONDS)
-    )]
+    /// Timeout of a connection, a sender and the recipients; shorter in tests
+    #[arg(skip = SMTP_TIMEOUT)]
     pub smtp_timeout: Duration,
-    /// Seconds that the mail server may take to answer a whole message; given up earlier, it may arrive twice
-    #[arg(
-        long = "smtp-answer-seconds",
-        value_name = "SMTP_ANSWER_SECONDS",
-        env = "SMTP_ANSWER_SECONDS",
-        default_value = "600",
-        value_parser = seconds(1..=MAX_ANSWER_TIMEOUT_SECONDS)
-    )]
+    /// Timeout of the answer to a whole message; shorter in tests
+    #[arg(skip = SMTP_ANSWER_TIMEOUT)]
     pub smtp_answer_timeout: Duration,
 }
 
@@ -201,21 +139,6 @@ pub enum TlsMode {
     Starttls,
     /// From the first byte on (usually port 465).
     Implicit,
-}
-
-/// Parses a HELO name (RFC 5321, 4.1.1.1): a domain in any script, or an address with or without brackets.
-pub fn hello(raw: &str) -> Result<ClientId, String> {
-    let literal = raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']'));
-    let literal = literal.map_or(raw, |literal| literal.strip_prefix("IPv6:").unwrap_or(literal));
-    match literal.parse() {
-        Ok(IpAddr::V4(address)) => return Ok(ClientId::Ipv4(address)),
-        Ok(IpAddr::V6(address)) => return Ok(ClientId::Ipv6(address)),
-        Err(_) => {}
-    }
-    match Host::parse(raw.trim_end_matches('.')) {
-        Ok(Host::Domain(domain)) if !domain.is_empty() => Ok(ClientId::Domain(domain)),
-        _ => Err("it is not a host name such as mail.company.com".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -256,13 +179,9 @@ mod tests {
             ("--sales-to=nobody", "--sales-to"),
             ("--recruiters-to=a b c", "--recruiters-to"),
             ("--mail-from=<>", "--mail-from"),
-            ("--resume-link-hours=169", "--resume-link-hours"),
-            ("--resume-attachment-kb=10487", "--resume-attachment-kb"),
-            ("--visitor-mails-per-day=0", "--visitor-mails-per-day"),
             ("--operator-to=nobody", "--operator-to"),
-            ("--digest-minutes=0", "--digest-minutes"),
+            ("--grace-seconds=639", "--grace-seconds"),
             ("--smtp-tls=perhaps", "--smtp-tls"),
-            ("--smtp-timeout-seconds=0", "--smtp-timeout-seconds"),
             ("--smtp-user=only", "--smtp-password"),
             ("--smtp-ca-file=/nowhere/ca.pem", "--smtp-ca-file"),
             ("--dkim-selector=only", "--dkim-key"),
@@ -281,29 +200,5 @@ mod tests {
             settings.map(|settings| settings.site_url).as_deref(),
             Some("https://oculant.example")
         );
-    }
-
-    #[test]
-    fn a_server_is_told_a_domain_or_an_address() {
-        for (set, told) in [
-            ("mail.oculant.example", "mail.oculant.example"),
-            ("oculant.example.", "oculant.example"),
-            ("müller.example", "xn--mller-kva.example"),
-            ("192.0.2.1", "[192.0.2.1]"),
-            ("[192.0.2.1]", "[192.0.2.1]"),
-            ("[IPv6:2001:db8::1]", "[IPv6:2001:db8::1]"),
-            ("localhost", "localhost"),
-        ] {
-            assert_eq!(hello(set).map(|hello| hello.to_string()), Ok(told.to_owned()));
-        }
-        for wrong in [
-            "",
-            "two words",
-            "a@b.example",
-            "[mail]",
-            "https://oculant.example",
-        ] {
-            assert!(hello(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use site_events::{
 use time::OffsetDateTime;
 
 use super::{
-    context::MailContext,
+    context::{MailContext, RESUME_LINK_LIFETIME},
     error::MailError,
     message::{File, Mail},
     name::PlainName,
@@ -76,7 +76,7 @@ async fn linked(
     now: OffsetDateTime,
 ) -> Result<Value, MailError> {
     let link = context.resume_link(resume).await?;
-    let until = wording::time(now + context.resume_link_lifetime);
+    let until = wording::time(now + RESUME_LINK_LIFETIME);
     Ok(context! { link, is_attached, until, ..described(resume) })
 }
 

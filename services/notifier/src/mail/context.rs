@@ -11,6 +11,9 @@ use visitor::links::LinkBuilder;
 
 use crate::Settings;
 
+/// The longest that S3's signatures allow. The privacy policy names it.
+pub const RESUME_LINK_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// Values and keys for rendering mails.
 pub struct MailContext {
     pub(crate) brand: Brand,
@@ -19,7 +22,6 @@ pub struct MailContext {
     pub(crate) recruiters: Mailbox,
     pub(crate) operator: Mailbox,
     pub(crate) resumes: ResumeStore,
-    pub(crate) resume_link_lifetime: Duration,
     pub(crate) templates: Templates,
     pub(crate) signer: Option<Signer>,
     pub(crate) links: LinkBuilder,
@@ -46,7 +48,6 @@ impl MailContext {
             operator: our(&settings.operator_to, &brand.emails.admin),
             recruiters: our(&settings.recruiters_to, &brand.emails.careers),
             resumes: ResumeStore::new(&public_store),
-            resume_link_lifetime: settings.resume_link_lifetime,
             templates: Templates::new(brand, &settings.site_url)?,
             signer,
             links: LinkBuilder::new(&settings.site_url, &settings.token_key),
@@ -61,7 +62,7 @@ impl MailContext {
     /// If it cannot be signed.
     pub async fn resume_link(&self, resume: &StoredResume) -> Result<String, ResumeStoreError> {
         self.resumes
-            .presigned_url(&resume.key, &resume.file_name, self.resume_link_lifetime)
+            .presigned_url(&resume.key, &resume.file_name, RESUME_LINK_LIFETIME)
             .await
     }
 }

@@ -32,13 +32,9 @@ pub use self::{
     visitor::visitor_address,
 };
 
-pub fn attachment(
-    recruiter_extras: &RecruiterExtrasLoader,
-    channel: Channel,
-    delivery: &Delivery,
-) -> Result<Attachment, MailError> {
+pub fn attachment(channel: Channel, delivery: &Delivery) -> Result<Attachment, MailError> {
     match channel {
-        Channel::RecruiterApplication => Ok(recruiter_extras.attachment(&delivery.event()?)),
+        Channel::RecruiterApplication => Ok(recruiter_extras::attachment(&delivery.event()?)),
         _ => Ok(Attachment::LeftOut),
     }
 }

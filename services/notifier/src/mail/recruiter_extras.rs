@@ -14,6 +14,8 @@ use crate::storage::EventStream;
 const MAX_APPLICATIONS: usize = 20;
 /// After these attempts (about 15 s) the mail goes without the attachment; it still has the link.
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
+/// Base64 adds a third, and many mail servers reject 10 MB. Larger résumés are a link only.
+const MAX_ATTACHMENT_BYTES: u64 = 5_000_000;
 
 /// Extras of the recruiters' mail.
 #[derive(Default)]
@@ -35,22 +37,11 @@ pub struct EarlierApplication {
 pub struct RecruiterExtrasLoader {
     events: EventStream,
     resumes: ResumeStore,
-    max_attachment_bytes: u64,
 }
 
 impl RecruiterExtrasLoader {
-    /// Résumés above `max_attachment_bytes` are not attached.
-    pub fn new(events: EventStream, resumes: ResumeStore, max_attachment_bytes: u64) -> Self {
-        Self {
-            events,
-            resumes,
-            max_attachment_bytes,
-        }
-    }
-
-    pub fn attachment(&self, event: &Event<CareersApplied>) -> Attachment {
-        self.attachable(event)
-            .map_or(Attachment::LeftOut, |_| Attachment::Wanted)
+    pub fn new(events: EventStream, resumes: ResumeStore) -> Self {
+        Self { events, resumes }
     }
 
     /// Fails if the stream is unavailable, or fetching the résumé is worth a retry.
@@ -60,7 +51,7 @@ impl RecruiterExtrasLoader {
         attachment: Attachment,
     ) -> Result<RecruiterExtras, MailError> {
         let event = delivery.event()?;
-        let resume = match self.attachable(&event) {
+        let resume = match attachable(&event) {
             Some(resume) if attachment == Attachment::Wanted => self.attached(resume, delivery).await?,
             _ => None,
         };
@@ -94,11 +85,6 @@ impl RecruiterExtrasLoader {
         Ok(earlier)
     }
 
-    fn attachable<'a>(&self, event: &'a Event<CareersApplied>) -> Option<&'a StoredResume> {
-        let resume = event.data.resume.as_ref();
-        resume.filter(|resume| resume.size_bytes <= self.max_attachment_bytes)
-    }
-
     /// The résumé's content; none if the last attempt fails.
     async fn attached(&self, resume: &StoredResume, delivery: &Delivery) -> Result<Option<Vec<u8>>, Failure> {
         match self.resumes.get(&ResumeKey::known(resume.key.clone())).await {
@@ -111,4 +97,13 @@ impl RecruiterExtrasLoader {
             Err(error) => Err(Failure::retry(error)),
         }
     }
+}
+
+pub fn attachment(event: &Event<CareersApplied>) -> Attachment {
+    attachable(event).map_or(Attachment::LeftOut, |_| Attachment::Wanted)
+}
+
+fn attachable(event: &Event<CareersApplied>) -> Option<&StoredResume> {
+    let resume = event.data.resume.as_ref();
+    resume.filter(|resume| resume.size_bytes <= MAX_ATTACHMENT_BYTES)
 }

@@ -138,11 +138,10 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
 async fn a_resume_that_is_too_large_or_unavailable_is_a_link_only() -> anyhow::Result<()> {
     for is_available in [true, false] {
         let mut s3 = S3::start().await?;
-        let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
-        let mut flags = s3.flags();
-        if is_available {
-            flags.push("--resume-attachment-kb=0".to_owned());
-        } else {
+        let bytes = if is_available { 5_000_001 } else { 1 };
+        let applied = application_with(&s3, "Résumé Zoë.pdf", &vec![b'x'; bytes]).await?;
+        let flags = s3.flags();
+        if !is_available {
             s3.stop().await?;
         }
         let (_nats, inbox, site, _notifier) = scene(&flags, take).await?;

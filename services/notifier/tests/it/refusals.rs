@@ -17,7 +17,7 @@ use testkit::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::running::{
-    NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, application_with, header, parts,
+    HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, application_with, header, parts,
     person, scene, settings, take, taking_at, until,
 };
 
@@ -74,14 +74,19 @@ async fn a_refused_mail_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow
 #[tokio::test]
 async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Result<()> {
     let stuck = ["one", "two", "three", "four"].map(|name| format!("{name}@stuck.example"));
-    let patience = ["--smtp-answer-seconds=8".to_owned()];
-    let (nats, server, site, _notifier) = scene(&patience, |to, attempt| {
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|to, attempt| {
         match to.ends_with("@stuck.example") && attempt == 1 {
             true => ScriptedReply::Hold,
             false => ScriptedReply::Take,
         }
     })
     .await?;
+    let site = Site::on(&nats).await?;
+    let mut settings = settings(&nats, server.port, &[])?;
+    settings.smtp.smtp_answer_timeout = Duration::from_secs(8);
+    settings.retries.initial_backoff = HURRY;
+    let _notifier = Running::start_with(settings).await?;
     for visitor in &stuck {
         site.contact(visitor).await?;
     }
@@ -362,9 +367,12 @@ async fn an_application_whose_attachment_is_refused_arrives_with_the_link() -> a
 
 #[tokio::test]
 async fn a_server_that_answers_late_gets_the_mail_once() -> anyhow::Result<()> {
-    let patience = ["--smtp-timeout-seconds=1".to_owned()];
-    let slow = |_: &str, _: usize| ScriptedReply::TakeAfter(Duration::from_secs(2));
-    let (_nats, server, site, _notifier) = scene(&patience, slow).await?;
+    let nats = Nats::start().await?;
+    let server = MailServer::start(|_, _| ScriptedReply::TakeAfter(Duration::from_secs(2))).await?;
+    let site = Site::on(&nats).await?;
+    let mut settings = settings(&nats, server.port, &[])?;
+    settings.smtp.smtp_timeout = Duration::from_secs(1);
+    let _notifier = Running::start_with(settings).await?;
     site.request_newsletter("zoe@example.org").await?;
     site.until_acked(Channel::NewsletterConfirmation, SOON).await?;
     assert_eq!(server.accepted("zoe@example.org").len(), 1);

@@ -87,14 +87,3 @@ async fn an_endpoint_that_is_wrong_ends_the_start_before_anything_is_connected()
     let webhooks = format!("--webhooks={webhooks}");
     ensure_refused(&[], &[&webhooks], ["endpoint crm", "not https"]).await
 }
-
-#[tokio::test]
-async fn a_grace_period_in_which_a_mail_could_be_sent_twice_is_refused() -> anyhow::Result<()> {
-    const SHORT: [&str; 3] = [
-        "--smtp-timeout-seconds=1",
-        "--smtp-answer-seconds=1",
-        "--grace-seconds=29",
-    ];
-    ensure_refused(&[], &["--grace-seconds=639"], ["GRACE_SECONDS", "at least 640,"]).await?;
-    ensure_refused(&[], &SHORT, ["GRACE_SECONDS", "at least 30,"]).await
-}

@@ -13,8 +13,11 @@ use crate::running::{Running, SALES, Site, application, parts, scene, take, unti
 
 const VISITOR: &str = "zoe@example.org";
 
-fn at_most(mails: u32) -> [String; 1] {
-    [format!("--visitor-mails-per-day={mails}")]
+async fn at_most(mails: usize, nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
+    let mut settings = settings(nats, server.port, &[])?;
+    settings.max_visitor_mails_per_day = mails;
+    settings.retries.initial_backoff = HURRY;
+    Running::start_with(settings).await
 }
 
 /// Each event must have a record.
@@ -90,7 +93,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     notifier.tell_to_stop();
     notifier.stopped().await?;
     refusing.store(false, Ordering::Relaxed);
-    let _notifier = Running::start(&nats, server.port, &at_most(2)).await?;
+    let _notifier = at_most(2, &nats, &server).await?;
     until_all_is_done(&nats).await?;
     assert_eq!(
         withheld(&site, Channel::ContactAcknowledgement, &events).await?,
@@ -108,11 +111,7 @@ async fn notifiers_beside_each_other_count_together() -> anyhow::Result<()> {
     for _ in 0..MESSAGES {
         events.push(site.contact(VISITOR).await?);
     }
-    let flags = at_most(3);
-    let _both = tokio::try_join!(
-        Running::start(&nats, server.port, &flags),
-        Running::start(&nats, server.port, &flags),
-    )?;
+    let _both = tokio::try_join!(at_most(3, &nats, &server), at_most(3, &nats, &server))?;
     until_all_is_done(&nats).await?;
     assert_eq!(server.accepted(VISITOR).len(), 3);
     assert_eq!(server.accepted(SALES).len(), MESSAGES);

@@ -209,12 +209,12 @@ fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> 
         token_key(),
         format!("--brand-file={}", brand.display()),
         format!("--smtp-port={smtp_port}"),
-        // Two people get all mails of a sequence.
-        "--visitor-mails-per-day=1000".to_owned(),
     ];
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
     process(flags, |mut settings: notifier::Settings| {
         settings.retries.initial_backoff = POLL_INTERVAL;
+        // Two people get all mails of a sequence.
+        settings.max_visitor_mails_per_day = 1000;
         notifier::Service::build(settings)
     })
 }
