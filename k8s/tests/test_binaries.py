@@ -203,7 +203,7 @@ def test_a_scanner_scans_every_resume_whole_and_for_as_long_as_is_waited():
     limits = dict(re.findall(r"^(\w+) (\d+)M?$", text, re.MULTILINE))
     [megabytes] = source(r"MAX_BYTES: u64 = (\d+) \* 1024 \* 1024", "services/careers/src/resume/mod.rs")
     assert all(int(limits[name]) > int(megabytes) for name in ("StreamMaxLength", "MaxFileSize", "MaxScanSize"))
-    [longest] = source(r"const MAX_SCAN_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
+    [longest] = source(r"SCAN_TIMEOUT: Duration = Duration::from_secs\((\d+)\)", "services/careers/src/scanner.rs")
     assert int(limits["MaxScanTime"]) > int(longest) * 1000
 
 
@@ -350,7 +350,7 @@ def test_each_path_leads_to_its_front_end_or_the_gateway(folder):
 def test_a_route_lets_an_upload_take_its_time():
     route = named(render("overlays/production"), "HTTPRoute")["site"]
     rules = {match["path"]["value"]: rule for rule in route["spec"]["rules"] for match in rule["matches"]}
-    [upload] = source(r'env = "UPLOAD_SECONDS", default_value = "(\d+)"', "services/gateway/src/settings.rs")
+    [upload] = source(r"UPLOAD_TIMEOUT: Duration = Duration::from_secs\((\d+)\)", "services/gateway/src/router.rs")
     assert int(rules["/api/career-application"]["timeouts"]["request"].removesuffix("s")) > int(upload)
 
 

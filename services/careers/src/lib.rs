@@ -59,7 +59,6 @@ impl Service {
         let key_dependency = person_key_dependency(&client, &person_key).await?;
         let store = ResumeStore::new(&settings.store);
         let records = UploadRecords::open(&nats::jetstream(client.clone())).await?;
-        let (clamd, scan_timeout) = (settings.clamd, settings.scan_timeout);
         let careers = apply::Careers {
             publisher: Publisher::new(client.clone()),
             uploads: Uploads {
@@ -69,7 +68,7 @@ impl Service {
             person_key,
             spool: spool_dir,
             verification: Verification::default(),
-            scanner: clamd.map(|address| Scanner::new(address, scan_timeout)),
+            scanner: settings.clamd.map(Scanner::new),
         };
         let routes = Routes::new(CareersServiceServer::new(api::Api { careers }));
         let bucket = Dependency::new("s3", move || {

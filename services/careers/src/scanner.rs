@@ -13,13 +13,14 @@ use tokio::{
     time::timeout,
 };
 
+/// Timeout of a scan; then the résumé is taken unscanned.
+pub const SCAN_TIMEOUT: Duration = Duration::from_secs(15);
 const NOT_SCANNED: &str = "not_scanned";
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Address of clamd. Each scan opens its own connection.
 pub struct Scanner {
     address: String,
-    timeout: Duration,
     scans: Counter<u64>,
 }
 
@@ -29,16 +30,12 @@ pub struct Scanner {
 pub struct Infected;
 
 impl Scanner {
-    pub fn new(address: String, timeout: Duration) -> Self {
+    pub fn new(address: String) -> Self {
         let description = "Résumés that were handed to the virus scanner";
         let scans = metrics::counter("site.resume.scans", "{file}", description);
         // Monitoring sees the first increment only after a zero.
         scans.add(0, &[KeyValue::new("outcome", NOT_SCANNED)]);
-        Self {
-            address,
-            timeout,
-            scans,
-        }
+        Self { address, scans }
     }
 
     /// Without a verdict a file counts as not scanned: losing an application is worse than missing a scan.
@@ -47,7 +44,7 @@ impl Scanner {
     ///
     /// If the scanner finds a virus.
     pub async fn scan(&self, file: &Path) -> Result<Scan, Infected> {
-        let answer = timeout(self.timeout, self.ask(file)).await;
+        let answer = timeout(SCAN_TIMEOUT, self.ask(file)).await;
         let (outcome, scan) = match answer.unwrap_or_else(|late| Err(late.into())) {
             Ok(verdict) if verdict == "stream: OK" => ("clean", Ok(Scan::Clean)),
             Ok(verdict) if verdict.ends_with(" FOUND") => {

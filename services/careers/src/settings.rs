@@ -10,7 +10,6 @@ use site_service::{
 use tonic::codegen::http::uri::Authority;
 use visitor::PersonKeySettings;
 
-const MAX_SCAN_SECONDS: u64 = 20;
 /// Time budget from commit to answer: résumé check, scan, at most 40 s for the bucket and four broker requests of 3 s
 /// each. A stop ends the receiving of uncommitted applications when only this much of the grace period is left.
 pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
@@ -41,9 +40,6 @@ pub struct Settings {
     /// Address of the clamd that scans résumés, as host:port; without one they are not scanned
     #[arg(long, env = "CLAMD", value_parser = host_and_port)]
     pub clamd: Option<String>,
-    /// Seconds a scan may take, at most 20; then the résumé is taken unscanned
-    #[arg(long = "clamd-seconds", id = "clamd_seconds", env = "CLAMD_SECONDS", default_value = "15", value_parser = seconds(1..=MAX_SCAN_SECONDS))]
-    pub scan_timeout: Duration,
     /// Seconds that what is in flight at a stop may take, at least 76: applications may arrive for all but 75 s of them, which
     /// are for storing, and that should be no less than the gateway's grace period
     #[arg(
@@ -71,6 +67,7 @@ fn host_and_port(raw: &str) -> Result<String, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scanner::SCAN_TIMEOUT;
 
     #[test]
     fn a_scanner_is_named_by_host_and_port() {
@@ -86,6 +83,6 @@ mod tests {
     #[test]
     fn a_scan_has_its_time_within_that_of_storing() {
         // The scan, 40 s for the bucket, and 4 × 3 s for the broker.
-        assert!(Duration::from_secs(MAX_SCAN_SECONDS + 40 + 4 * 3) <= STORING_TIME);
+        assert!(SCAN_TIMEOUT + Duration::from_secs(40 + 4 * 3) <= STORING_TIME);
     }
 }
