@@ -25,7 +25,7 @@ pub struct MailboxSettings {
     #[arg(long, env = "IMAP_HOST")]
     imap_host: String,
     /// Port of the IMAP server, which speaks TLS from the first byte
-    #[arg(long, env = "IMAP_PORT", default_value_t = 993)]
+    #[arg(long, default_value_t = 993)]
     imap_port: u16,
     /// User name at the IMAP server
     #[arg(long, env = "IMAP_USER")]

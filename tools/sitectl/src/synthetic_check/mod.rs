@@ -39,7 +39,7 @@ pub struct SyntheticCheckArgs {
     #[command(flatten)]
     mailbox: MailboxSettings,
     /// Seconds within which the mail must have come
-    #[arg(long, env = "SYNTHETIC_SECONDS", default_value = "180", value_parser = seconds(1..=3600))]
+    #[arg(long, default_value = "180", value_parser = seconds(1..=3600))]
     synthetic_seconds: Duration,
     /// Answers in JSON
     #[arg(long)]
