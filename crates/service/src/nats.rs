@@ -1,6 +1,6 @@
 //! Connection to the broker, NATS.
 
-use std::{error::Error as _, future::ready, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, error::Error as _, future::ready, path::PathBuf, sync::Arc, time::Duration};
 
 use async_nats::{
     Client,
@@ -42,8 +42,8 @@ pub struct NatsSettings {
     /// Password at the NATS server
     #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
     pub nats_password: Option<Secret>,
-    /// The same file from which the password is: it is read again for each connection
-    #[arg(long, env = "NATS_PASSWORD_FILE", hide = true)]
+    /// The file from which the password is: it is read again for each connection
+    #[arg(skip = env::var_os("NATS_PASSWORD_FILE").map(PathBuf::from))]
     pub nats_password_file: Option<PathBuf>,
     /// File (PEM) of the authorities that the NATS server must have its certificate from; with it, NATS is spoken by TLS only
     #[arg(long, env = "NATS_CA_FILE", value_parser = CaFile::parse)]

@@ -16,10 +16,9 @@ const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS
 /// Public key from age's documentation.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 /// Names with these words that are no secrets.
-const NO_SECRETS: [&str; 7] = [
+const NO_SECRETS: [&str; 6] = [
     "BACKUP_S3_ACCESS_KEY_ID",
     "GRPC_KEY_FILE",
-    "NATS_PASSWORD_FILE",
     "S3_ACCESS_KEY_ID",
     "WEBHOOKS_ALLOW_PRIVATE",
     "WEBHOOKS_CA_FILE",
