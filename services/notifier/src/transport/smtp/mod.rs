@@ -29,7 +29,6 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 use tracing::{Instrument, error_span, field::Empty};
-use url::Host;
 
 use self::connection::quit;
 pub use self::{
@@ -39,7 +38,7 @@ pub use self::{
 };
 use crate::{
     mail::Attachment,
-    settings::{SmtpSettings, TlsMode},
+    settings::{SmtpSettings, TlsMode, hello},
     storage::Handover,
 };
 
@@ -60,11 +59,14 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Opens no connection yet. Fails if TLS has no usable root certificate.
+    /// Opens no connection yet. HELO is `sender_domain` unless set. Fails if that is no host name, or TLS has no
+    /// usable root certificate.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
+        let of_sender = || hello(sender_domain).map_err(anyhow::Error::msg);
+        let hello = settings.smtp_helo.clone().map_or_else(of_sender, Ok);
         Ok(Self {
             settings: settings.clone(),
-            hello: hello(sender_domain),
+            hello: hello.context("The domain of MAIL_FROM is wrong")?,
             tls: tls_parameters(settings)?,
             idle: Mutex::default(),
             attachments: Semaphore::new(MAX_ATTACHMENTS),
@@ -169,14 +171,6 @@ impl Smtp {
     }
 }
 
-/// HELO name (RFC 5321, 4.1.1.1): the sender's domain in ASCII. An address literal stays as it is.
-fn hello(sender_domain: &str) -> ClientId {
-    ClientId::Domain(match Host::parse(sender_domain) {
-        Ok(Host::Domain(domain)) => domain,
-        _ => sender_domain.to_owned(),
-    })
-}
-
 /// None without TLS, so that such a host needs no root certificates.
 fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameters>> {
     if settings.smtp_tls == TlsMode::None {
@@ -188,20 +182,4 @@ fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameter
     }
     let tls = tls.build().context("The setting SMTP_TLS cannot be met")?;
     Ok(Some(tls))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hello_is_the_senders_domain_in_ascii_or_its_address_literal() {
-        for (domain, said) in [
-            ("oculant.example", "oculant.example"),
-            ("müller.example", "xn--mller-kva.example"),
-            ("[192.0.2.1]", "[192.0.2.1]"),
-        ] {
-            assert_eq!(hello(domain).to_string(), said);
-        }
-    }
 }
