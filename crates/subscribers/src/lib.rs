@@ -9,7 +9,6 @@ pub mod state;
 pub mod store;
 pub mod subscriber;
 
-pub use proofs::Consent;
 pub use state::State;
 pub use store::{SubscriberEntry, Subscribers};
-pub use subscriber::{Retention, Subscriber};
+pub use subscriber::{Consent, Retention, Subscriber};

@@ -5,10 +5,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::EmailAddress;
 
-use crate::{
-    proofs::{CameBack, Consent},
-    state::State,
-};
+use crate::state::State;
 
 /// Minimum time between two confirmation mails. Within it, another sign-up repeats an unfinished mail
 /// request.
@@ -18,10 +15,6 @@ const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::fr
 
 /// Longest time that an unconfirmed address is kept. The privacy policy names it.
 const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
-/// Soft bounces after which a mailbox counts as abandoned.
-const MAX_CAME_BACK: u32 = 3;
-/// Age at which the latest soft bounce stops counting.
-const CAME_BACK_COUNTS: Duration = Duration::days(180);
 /// Time within which repeating an unfinished step completes it: the broker's duplicate window.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
@@ -56,12 +49,18 @@ pub struct Subscriber {
     /// Consent, if known; kept like [`Self::consented_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
-    /// Soft bounces, each within 180 days of the one before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub came_back: Option<CameBack>,
     /// Current state.
     #[serde(flatten)]
     pub state: State,
+}
+
+/// Proof of a consent. The record itself holds its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Consent {
+    /// Text that the person agreed to.
+    pub text: String,
+    /// How the address was verified: `double-opt-in` means a form and a mailed link.
+    pub form: String,
 }
 
 /// Retention of a record in the bucket.
@@ -109,7 +108,6 @@ impl Subscriber {
             confirmed: known.and_then(Self::consented_at),
             ended: known.and_then(Self::unsubscribed_at),
             consent: known.and_then(|known| known.consent.clone()),
-            came_back: None,
             state: State::Pending {
                 mailed: None,
                 asking: Some(asking),
@@ -169,7 +167,7 @@ impl Subscriber {
         }
     }
 
-    /// The record after a hard bounce or too many soft bounces.
+    /// The record after a hard bounce.
     pub fn suppressed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Suppressed { .. } => self,
@@ -180,33 +178,6 @@ impl Subscriber {
                 ..self
             },
         }
-    }
-
-    /// The record after a soft bounce: the third suppresses a confirmed subscription. A duplicate of the
-    /// latest does not count.
-    pub fn came_back(self, mail: Uuid, now: OffsetDateTime) -> Self {
-        let known = self
-            .came_back
-            .clone()
-            .filter(|known| now - known.at < CAME_BACK_COUNTS);
-        if !matches!(self.state, State::Confirmed { .. })
-            || known.as_ref().is_some_and(|known| known.last == mail)
-        {
-            return self;
-        }
-        let times = known.map_or(0, |known| known.times) + 1;
-        if times >= MAX_CAME_BACK {
-            return Self {
-                came_back: None,
-                ..self.suppressed(now)
-            };
-        }
-        let came_back = Some(CameBack {
-            times,
-            last: mail,
-            at: now,
-        });
-        Self { came_back, ..self }
     }
 
     /// Adds the consent to a confirmation made at `now`. An earlier confirmation keeps its own.
@@ -337,7 +308,6 @@ impl Subscriber {
             confirmed: None,
             ended: None,
             consent: None,
-            came_back: None,
             state: State::Confirmed { since: confirmed },
         }
     }
@@ -577,22 +547,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn the_third_soft_bounce_suppresses_and_a_duplicate_counts_once() {
-        let mail = Uuid::from_u128;
-        let twice = confirmed()
-            .came_back(mail(1), NOW)
-            .came_back(mail(1), NOW)
-            .came_back(mail(2), NOW);
-        assert_eq!(twice.came_back.as_ref().map(|known| known.times), Some(2));
-        assert!(!twice.is_suppressed());
-        assert!(twice.clone().came_back(mail(3), NOW).is_suppressed());
-        let much_later = twice.came_back(mail(3), NOW + Duration::days(200));
-        assert_eq!(much_later.came_back.map(|known| known.times), Some(1));
-        let left = confirmed().unsubscribed(NOW);
-        assert_eq!(left.clone().came_back(mail(1), NOW), left);
     }
 
     #[test]

@@ -9,23 +9,21 @@ use time::OffsetDateTime;
 
 use crate::newsletter::Newsletter;
 
-/// Suppresses the subscriber after one hard bounce or three soft bounces. Unknown people are skipped, so a
-/// late event never restores an erased person.
+/// Suppresses the subscriber after a hard bounce. Unknown people are skipped, so a late event never restores an
+/// erased person.
 pub async fn suppress(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let now = OffsetDateTime::now_utc();
     let event: Event<NewsletterBounced> = match delivery.event() {
         Ok(event) => event,
         Err(error) => return Failure::unreadable("a bounce", &error).into(),
     };
-    let updating = newsletter.update(&delivery.person, |known| {
-        Some(match event.data.kind {
-            BounceKind::Hard => known?.suppressed(now).forgotten(),
-            BounceKind::Soft => known?.came_back(delivery.event_id, now),
-        })
-    });
+    if event.data.kind == BounceKind::Soft {
+        return Outcome::Delivered;
+    }
+    let updating = newsletter.update(&delivery.person, |known| Some(known?.suppressed(now).forgotten()));
     match updating.await {
         Ok(changed) => {
-            tracing::info!(person = %delivery.person, known = changed.is_some(), "a newsletter mail came back");
+            tracing::info!(person = %delivery.person, known = changed.is_some(), "a newsletter mail bounced");
             Outcome::Delivered
         }
         Err(error @ RecordError::Unreadable { .. }) => Failure::permanent(error).into(),
