@@ -6,19 +6,26 @@ use async_nats::jetstream::{
     Context,
     context::{PublishError, PublishErrorKind},
     kv::Store,
-    message::StreamMessage,
+    message::{PublishMessage, StreamMessage},
 };
+use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 use site_service::status;
 use tonic::Status;
 
-use crate::buckets::{read_entry, remove_entry, write_entry};
+use crate::{
+    buckets::{KV_OPERATION, read_entry},
+    elections,
+};
+
+/// As short as possible: a deletion marker names the key.
+const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// Why a record could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The record has changed since it was read.
-    #[error("the record was changed by somebody else")]
+    #[error("the record was changed by another process")]
     Conflict,
     /// The bucket is unavailable.
     #[error("the bucket is unavailable: {0}")]
@@ -97,7 +104,8 @@ impl Records {
         Ok(Record { value, revision })
     }
 
-    /// Writes a record if its revision is unchanged; returns the new one. The lifetime is its TTL.
+    /// Writes a record if its revision is unchanged (0: no entry); returns the new one. The lifetime becomes a TTL in
+    /// whole seconds, which the bucket must allow.
     ///
     /// # Errors
     ///
@@ -110,19 +118,37 @@ impl Records {
         revision: u64,
         lifetime: Option<Duration>,
     ) -> Result<u64, RecordError> {
-        let value = serde_json::to_vec(record)
-            .expect("a record is plain values")
-            .into();
-        Ok(write_entry(&self.context, &self.bucket, key, &value, revision, lifetime).await?)
+        let value = Bytes::from(serde_json::to_vec(record).expect("a record is plain values"));
+        let message = || {
+            let message = PublishMessage::build().payload(value.clone());
+            match lifetime {
+                Some(lifetime) => message.ttl(lifetime),
+                None => message,
+            }
+        };
+        self.store(key, revision, message).await
     }
 
-    /// Removes a record if its revision is unchanged.
+    /// Removes a record if its revision is unchanged. The bucket must allow TTLs.
     ///
     /// # Errors
     ///
     /// As [`Self::write`].
     pub async fn remove(&self, key: &str, revision: u64) -> Result<(), RecordError> {
-        Ok(remove_entry(&self.context, &self.bucket, key, revision).await?)
+        let marker = || PublishMessage::build().header(KV_OPERATION, "DEL").ttl(MARKER_TTL);
+        self.store(key, revision, marker).await.map(drop)
+    }
+
+    async fn store(
+        &self,
+        key: &str,
+        revision: u64,
+        message: impl Fn() -> PublishMessage,
+    ) -> Result<u64, RecordError> {
+        let subject = format!("{}{key}", self.bucket.prefix);
+        let message = || message().expected_last_subject_sequence(revision);
+        let ack = elections::store(&self.context, subject.into(), message).await?;
+        Ok(ack.sequence)
     }
 
     /// Key and record of a stream entry; `None` for a deletion marker.

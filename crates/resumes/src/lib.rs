@@ -47,7 +47,7 @@ pub use file_name::{readable_file_name, safe_file_name};
 pub use key::ResumeKey;
 pub use objects::ObjectInfo;
 pub use store_error::ResumeStoreError;
-pub use upload_records::{UploadRecord, UploadRecordError, UploadRecords};
+pub use upload_records::{UploadRecord, UploadRecords};
 
 /// Timeout of one operation with all its attempts. The careers service's grace period depends on it.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);

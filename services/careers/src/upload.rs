@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable};
-use resumes::{ResumeKey, ResumeStore, ResumeStoreError, UploadRecord, UploadRecordError, UploadRecords};
+use resumes::{ResumeKey, ResumeStore, ResumeStoreError, UploadRecord, UploadRecords};
+use site_broker::RecordError;
 use site_events::event::{Scan, StoredResume};
 use uuid::Uuid;
 use visitor::PersonId;
@@ -21,7 +22,7 @@ const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
 #[derive(Debug, thiserror::Error)]
 pub enum UploadError {
     #[error(transparent)]
-    Record(#[from] UploadRecordError),
+    Record(#[from] RecordError),
     #[error(transparent)]
     Store(#[from] ResumeStoreError),
 }
@@ -79,8 +80,8 @@ impl Uploads {
     pub async fn commit(&self, upload: Upload) {
         match self.records.end(&upload.record).await {
             Ok(()) => {}
-            Err(UploadRecordError::Conflict) => self.store_again(&upload).await,
-            Err(error @ UploadRecordError::Away(_)) => {
+            Err(RecordError::Conflict) => self.store_again(&upload).await,
+            Err(error) => {
                 tracing::warn!(%error, "the record of a stored application is left to the sweep");
             }
         }
@@ -90,7 +91,7 @@ impl Uploads {
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
             let is_claimed = self.records.is_provisional(&upload.record.key).await?;
-            (!is_claimed).then_some(()).ok_or(UploadRecordError::Conflict)
+            (!is_claimed).then_some(()).ok_or(RecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
             // The sweep stopped midway and may have removed the résumé. The next one finds the event and keeps it.

@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use async_nats::{Client, jetstream};
 use clap::Args;
 use futures_util::{TryStreamExt as _, stream::select_all};
-use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecordError, UploadRecords};
+use resumes::{ResumeKey, ResumeStore, S3Settings, UploadRecord, UploadRecords};
 use serde::Serialize;
 use serde_json::json;
 use site_broker::{RecordError, StreamReader, UPLOADS_BUCKET};
@@ -147,7 +147,7 @@ impl Sweep {
             // An upload that goes on after all is not to notice who only looked.
             match self.mode.apply(self.records.claim(&record)).await {
                 Ok(claimed) => self.claimed(&claimed.unwrap_or(record), swept).await?,
-                Err(UploadRecordError::Conflict) => swept.under_way += 1,
+                Err(RecordError::Conflict) => swept.under_way += 1,
                 Err(error) => return Err(error.into()),
             }
         }

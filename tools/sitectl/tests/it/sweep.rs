@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use async_nats::jetstream;
 use resumes::{ResumeKey, ResumeStore, UploadRecords};
 use serde_json::{Value, json};
-use site_broker::SUBSCRIBERS_BUCKET;
+use site_broker::{RecordError, SUBSCRIBERS_BUCKET};
 use site_events::event::{CareersApplied, Scan, StoredResume};
 use testkit::{Nats, S3, User};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -216,10 +216,7 @@ async fn an_upload_that_goes_on_after_its_sweep_hears_of_it() -> anyhow::Result<
     let record = site.records.begin(&site.store(Duration::ZERO).await?).await?;
     site.sweep("--grace=0")?;
     let ended = site.records.end(&record).await;
-    assert!(
-        matches!(ended, Err(resumes::UploadRecordError::Conflict)),
-        "{ended:?}"
-    );
+    assert!(matches!(ended, Err(RecordError::Conflict)), "{ended:?}");
     assert!(!site.records.is_provisional(&record.key).await?);
     Ok(())
 }
