@@ -10,5 +10,5 @@ pub mod store;
 pub mod subscriber;
 
 pub use state::State;
-pub use store::{SubscriberEntry, Subscribers};
+pub use store::Subscribers;
 pub use subscriber::{Consent, Retention, Subscriber};

@@ -11,14 +11,6 @@ use visitor::PersonId;
 
 use crate::{Retention, Subscriber};
 
-/// Record with the revision it was read at; 0 if there is none.
-pub struct SubscriberEntry {
-    /// The record, if any.
-    pub subscriber: Option<Subscriber>,
-    /// Revision that a write must name.
-    pub revision: u64,
-}
-
 /// Bucket of subscribers.
 pub struct Subscribers {
     records: Records,
@@ -61,12 +53,8 @@ impl Subscribers {
     /// # Errors
     ///
     /// If the record is unreadable or the broker unavailable.
-    pub async fn read(&self, person: &PersonId) -> Result<SubscriberEntry, RecordError> {
-        let Record { value, revision } = self.records.read(person.as_str()).await?;
-        Ok(SubscriberEntry {
-            subscriber: value,
-            revision,
-        })
+    pub async fn read(&self, person: &PersonId) -> Result<Record<Subscriber>, RecordError> {
+        self.records.read(person.as_str()).await
     }
 
     /// Writes the record if `revision` is still current; returns the new revision.

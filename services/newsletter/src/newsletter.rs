@@ -49,10 +49,10 @@ impl Newsletter {
         step: impl Fn(Option<Subscriber>) -> Option<Subscriber>,
     ) -> Result<Option<Updated>, RecordError> {
         let known = self.subscribers.read(person).await?;
-        let Some(subscriber) = step(known.subscriber.clone()) else {
+        let Some(subscriber) = step(known.value.clone()) else {
             return Ok(None);
         };
-        let revision = if known.subscriber.as_ref() == Some(&subscriber) {
+        let revision = if known.value.as_ref() == Some(&subscriber) {
             known.revision
         } else {
             self.write(person, &subscriber, known.revision).await?

@@ -124,7 +124,7 @@ impl IssueSender {
         let read = self.subscribers.read(&sending.subject).await;
         let entry = read.map_err(|error| Failure::of_store(SUBSCRIBERS_BUCKET, error))?;
         let subscriber = entry
-            .subscriber
+            .value
             .filter(|subscriber| sending.issue.sending_id(subscriber.subscription) == sending.id);
         Ok(subscriber.and_then(|subscriber| subscriber.reached_at(event.time).ok().cloned()))
     }

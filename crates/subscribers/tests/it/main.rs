@@ -24,7 +24,7 @@ async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyho
         written.await?;
         for (server, bucket) in buckets.iter().enumerate() {
             let entry = bucket.read(&person).await?;
-            assert!(entry.subscriber.is_some(), "server {server}, sign-up {number}");
+            assert!(entry.value.is_some(), "server {server}, sign-up {number}");
         }
     }
     Ok(())

@@ -110,7 +110,7 @@ impl Operator {
 
     async fn unsubscribe(&self, reader: &SeededSubscriber) -> anyhow::Result<()> {
         let known = self.subscribers.read(&reader.person).await?;
-        let record = known.subscriber.context("a record")?;
+        let record = known.value.context("a record")?;
         let left = record.unsubscribed(OffsetDateTime::now_utc()).forgotten();
         self.subscribers
             .write(&reader.person, &left, known.revision, Retention::Forever)

@@ -102,7 +102,7 @@ impl Import<'_> {
             return Ok(Err(format!("the same address as in line {first}")));
         }
         let known = self.subscribers.read(&person).await?;
-        let (new, outcome) = match changed(record, known.subscriber) {
+        let (new, outcome) = match changed(record, known.value) {
             Ok(changed) => changed,
             Err(why) => return Ok(Err(why)),
         };

@@ -41,9 +41,7 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
     ensure_person_key(&context, key).await?;
     let subscribers = Subscribers::open(context.client()).await?;
     let known = subscribers.read(&person).await?;
-    let subscriber = known
-        .subscriber
-        .context("There is no subscriber with this address.")?;
+    let subscriber = known.value.context("There is no subscriber with this address.")?;
     let state = subscriber.state_name();
     ensure!(
         subscriber.is_suppressed(),
