@@ -1,7 +1,6 @@
 //! Reader of a stream in batches (direct gets of many messages, NATS ADR-31), with one in memory.
 //!
-//! Any replica answers a batch, and may lag. So the leader decides the end: it says how many messages a
-//! subject has, or whether more follow.
+//! Any replica answers a batch, and may lag. So the leader decides the end: it says whether more follow.
 
 use std::{time::Duration, vec};
 
@@ -82,18 +81,7 @@ impl StreamReader {
 
     /// Like [`Self::all`], from this sequence on.
     pub fn since(&self, sequence: u64) -> Messages<'_> {
-        let since = Batches {
-            reader: self,
-            subject: ALL_SUBJECTS.to_owned(),
-            from: sequence.max(1),
-            // Unknown; 1 requests a batch.
-            batch: Batch {
-                pending: 1,
-                ..Batch::default()
-            },
-            end: End::ByLeader,
-        };
-        messages(since)
+        self.messages(ALL_SUBJECTS.to_owned(), sequence.max(1))
     }
 
     /// Messages of a filter that few subjects match, such as one person's.
@@ -104,19 +92,27 @@ impl StreamReader {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
             .map_err(|error| self.error(error))
-            .map_ok(|(subject, count)| self.of_subject(subject, count))
+            .map_ok(|(subject, _count)| self.messages(subject, 1))
             .try_flatten();
         found.boxed()
     }
 
-    fn of_subject(&self, subject: String, count: usize) -> Messages<'_> {
-        messages(Batches {
+    fn messages(&self, subject: String, from: u64) -> Messages<'_> {
+        let batches = Batches {
             reader: self,
             subject,
-            from: 1,
-            batch: Batch::default(),
-            end: End::After(count),
-        })
+            from,
+            // Unknown; 1 requests a batch.
+            batch: Batch {
+                pending: 1,
+                ..Batch::default()
+            },
+        };
+        let read = stream::try_unfold(batches, async |mut batches| {
+            let message = batches.next().await?;
+            Ok(message.map(|message| (message, batches)))
+        });
+        read.boxed()
     }
 
     /// Number of messages that match a filter.
@@ -214,18 +210,11 @@ struct Batch {
     pending: u64,
 }
 
-enum End {
-    ByLeader,
-    /// Ends earlier if the leader has no more.
-    After(usize),
-}
-
 struct Batches<'a> {
     reader: &'a StreamReader,
     subject: String,
     from: u64,
     batch: Batch,
-    end: End,
 }
 
 impl Batches<'_> {
@@ -236,15 +225,12 @@ impl Batches<'_> {
         };
         if let Some(message) = &message {
             self.from = message.sequence + 1;
-            if let End::After(left) = &mut self.end {
-                *left = left.saturating_sub(1);
-            }
         }
         Ok(message)
     }
 
     async fn fetch(&mut self) -> Result<Option<StreamMessage>, ReadError> {
-        if self.from == 1 || self.batch.pending > 0 {
+        if self.batch.pending > 0 {
             self.batch = self
                 .reader
                 .batch(&self.subject, self.from, BATCH_MESSAGES)
@@ -253,20 +239,9 @@ impl Batches<'_> {
                 return Ok(Some(message));
             }
         }
-        if matches!(self.end, End::After(0)) {
-            return Ok(None);
-        }
         let first = self.reader.first_of_leader(&self.subject, self.from).await?;
         // More may follow it.
         self.batch.pending = u64::from(first.is_some());
         Ok(first)
     }
-}
-
-fn messages(batches: Batches<'_>) -> Messages<'_> {
-    let read = stream::try_unfold(batches, async |mut batches| {
-        let message = batches.next().await?;
-        Ok(message.map(|message| (message, batches)))
-    });
-    read.boxed()
 }
