@@ -73,9 +73,6 @@ pub struct Sending {
     /// Address for a test mail, which need not be a subscriber's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<EmailAddress>,
-    /// Whether to send again a mail that the mail server rejected.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub repeats_refused: bool,
 }
 
 #[cfg(test)]
@@ -105,7 +102,6 @@ mod tests {
             requestid: "visit-0001".into(),
             issue,
             test: None,
-            repeats_refused: false,
         });
     }
 }

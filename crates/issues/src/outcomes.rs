@@ -119,7 +119,6 @@ impl Outcomes {
             requestid: issue.to_string(),
             issue,
             test: None,
-            repeats_refused: true,
         });
         let is_refused = |sending: &Sending| {
             let record = self.records.get(&sending.id);

@@ -157,7 +157,6 @@ impl FanOut<'_> {
             requestid: self.event.requestid.clone(),
             issue: self.issue,
             test: None,
-            repeats_refused: false,
         }
     }
 

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use crate::{
     mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
     reports::publish_bounce,
-    storage::{Allowance, Deliveries, EventStream, Handover, NotSent, Repeat, VisitorMails},
+    storage::{Allowance, Deliveries, EventStream, Handover, NotSent, VisitorMails},
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
 };
 
@@ -33,7 +33,7 @@ impl Notifier {
         }
         // Boxed: the compiler fails on futures nested this deep.
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
-        match self.deliveries.deliver_once(&delivery, Repeat::Never, send).await {
+        match self.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
             Err(failure) => self.handle_failure(channel, &delivery, failure).await,
         }

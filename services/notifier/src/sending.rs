@@ -15,7 +15,7 @@ use crate::{
     deliver::Notifier,
     mail::{self, Attachment},
     reports::publish_bounce,
-    storage::{Handover, IssueEvent, IssueEvents, NotSent, Repeat},
+    storage::{Handover, IssueEvent, IssueEvents, NotSent},
     transport::smtp::{Refusal, SmtpChannel, SmtpFailure},
 };
 
@@ -64,15 +64,7 @@ impl IssueSender {
             Err(error) => return Failure::unreadable("a sending", &error).into(),
         };
         let send = || Box::pin(self.send(&sending, &delivery));
-        let repeat = match sending.repeats_refused {
-            true => Repeat::Refused,
-            false => Repeat::Never,
-        };
-        let sent = self
-            .notifier
-            .deliveries
-            .deliver_once(&delivery, repeat, send)
-            .await;
+        let sent = self.notifier.deliveries.deliver_once(&delivery, send).await;
         sent.map_or_else(Outcome::from, |()| Outcome::Delivered)
     }
 

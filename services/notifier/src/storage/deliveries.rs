@@ -68,14 +68,6 @@ impl NotSent {
     }
 }
 
-/// Which past deliveries are repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeat {
-    Never,
-    /// Those that the mail server rejected.
-    Refused,
-}
-
 impl Deliveries {
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
@@ -85,17 +77,17 @@ impl Deliveries {
     }
 
     /// Runs `send` unless a delivery record exists, then holds the event until the record is written. Without the
-    /// record another process would send it again. A duplicate in this process waits for the first.
+    /// record another process would send it again. A duplicate in this process waits for the first. A mail that the
+    /// mail server rejected is sent again if it comes again, as by `sitectl newsletter send --refused`.
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
-        repeat: Repeat,
         send: impl FnOnce() -> Sending,
     ) -> Result<(), E> {
         let key = delivery.key();
         let _turn = self.under_way.turn(&key).await;
         if let Some(record) = self.find(&key).await?
-            && (repeat == Repeat::Never || !record.starts_with(REFUSED.as_bytes()))
+            && !record.starts_with(REFUSED.as_bytes())
         {
             tracing::info!("delivered before; nothing sent");
             return Ok(());

@@ -10,7 +10,7 @@ mod under_way;
 mod visitor_mails;
 
 pub use self::{
-    deliveries::{Deliveries, Handover, NotSent, Repeat},
+    deliveries::{Deliveries, Handover, NotSent},
     endpoint_records::EndpointRecords,
     event_stream::EventStream,
     issue_events::{IssueEvent, IssueEvents},

@@ -64,7 +64,6 @@ impl Operator {
                 requestid: "visit-0001".to_owned(),
                 issue: issue(),
                 test: None,
-                repeats_refused: false,
             };
             let subject = subjects::sending(&issue().to_string(), sending.subject.as_str());
             let message = PublishMessage::build().payload(serde_json::to_vec(&sending)?.into());

@@ -106,7 +106,6 @@ fn issue_of_the_newsletter(context: &MailContext) -> anyhow::Result<Mail> {
         requestid: event.requestid.clone(),
         issue: named,
         test: None,
-        repeats_refused: false,
     };
     Ok(issue(context, &event, &sending, &email("asha@example.com"))?)
 }

@@ -150,7 +150,6 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
             requestid: issue.to_string(),
             issue,
             test: Some(address.clone()),
-            repeats_refused: false,
         };
         publish_sending(&context, &sending).await?;
     }

@@ -23,7 +23,7 @@ use webhooks::{Outgoing, SendingError, WebhookSender};
 use self::disabling::next_state;
 use crate::{
     deliver::Notifier,
-    storage::{EndpointRecords, Handover, PersonOrder, Repeat},
+    storage::{EndpointRecords, Handover, PersonOrder},
 };
 
 /// Retry interval while an earlier event of the person is in progress.
@@ -76,12 +76,7 @@ impl Webhook {
             return outcome;
         }
         let send = || self.send(&delivery);
-        match self
-            .notifier
-            .deliveries
-            .deliver_once(&delivery, Repeat::Never, send)
-            .await
-        {
+        match self.notifier.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
             Err(failure) => {
                 let outcome = self.notifier.events.unless_erased(&delivery, failure).await;
