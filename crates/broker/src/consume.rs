@@ -280,7 +280,6 @@ where
             sequence: sequence(message),
             attempt,
             is_last,
-            received_at: tokio::time::Instant::now(),
             payload: message.payload.clone(),
             stop: self.stop.clone(),
         }

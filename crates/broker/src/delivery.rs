@@ -5,7 +5,6 @@ use std::{sync::Arc, time::Duration};
 use bytes::Bytes;
 use site_events::{Event, EventData, EventType};
 use site_service::{RequestId, drain::CancellationToken};
-use tokio::time::Instant;
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -48,8 +47,6 @@ pub struct Delivery {
     pub attempt: u32,
     /// Whether a failure dead-letters the event.
     pub is_last: bool,
-    /// When this process received it.
-    pub received_at: Instant,
     pub(crate) payload: Bytes,
     pub(crate) stop: CancellationToken,
 }

@@ -105,7 +105,7 @@ impl Notifier {
         let now = OffsetDateTime::now_utc();
         let message = mail::write(context, extras, channel, delivery, attachment, now).await;
         let message = message.map_err(Failure::from)?;
-        let is_erased = self.events.is_erased_meanwhile(delivery).await?;
+        let is_erased = self.events.is_erased(delivery).await?;
         Ok((!is_erased).then_some(message))
     }
 }

@@ -11,9 +11,6 @@ use site_broker::{Delivery, Failure, Outcome, Remedy};
 use site_events::SITE_STREAM;
 use time::OffsetDateTime;
 
-/// An event this fresh is not checked for erasure, so it may still be sent.
-const FRESH_FOR: Duration = Duration::from_millis(250);
-
 #[derive(Clone)]
 pub struct EventStream(Arc<Stream>);
 
@@ -80,13 +77,7 @@ impl EventStream {
         Ok(())
     }
 
-    /// Whether the event was erased while it waited. Check it last, directly before sending. Fresh events are not
-    /// checked.
-    pub async fn is_erased_meanwhile(&self, delivery: &Delivery) -> Result<bool, Failure> {
-        let is_fresh = delivery.attempt == 1 && delivery.received_at.elapsed() < FRESH_FOR;
-        Ok(!is_fresh && self.is_erased(delivery).await?)
-    }
-
+    /// Whether the event was erased while it waited. Check it last, directly before sending.
     pub async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Failure> {
         // Asks the leader: a lagging replica may miss the event, which would then be dropped.
         match self.0.get_raw_message(delivery.sequence).await {

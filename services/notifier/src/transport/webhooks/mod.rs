@@ -134,7 +134,7 @@ impl Webhook {
             attempt: delivery.attempt,
             resume_link: self.resume_link(delivery).await?,
         };
-        if self.notifier.events.is_erased_meanwhile(delivery).await? {
+        if self.notifier.events.is_erased(delivery).await? {
             return Ok(Handover::Erased);
         }
         match self.send_now(&outgoing).await {
