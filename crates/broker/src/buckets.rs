@@ -14,28 +14,22 @@ use async_nats::{
 };
 use bytes::Bytes;
 
-use crate::{Record, elections};
+use crate::{Record, RecordError, elections};
 
 /// Key that never exists.
 const NO_KEY: &str = "none";
 /// Operation of a bucket entry (NATS ADR-8).
 pub(crate) const KV_OPERATION: &str = "KV-Operation";
 
-/// A bucket cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("bucket {bucket} cannot be used ({reason}); run `sitectl setup`")]
-pub struct OpenBucketError {
-    bucket: &'static str,
-    reason: String,
-}
-
 /// Opens a bucket.
 ///
 /// # Errors
 ///
 /// If it does not exist, cannot be read by this user, or the broker does not answer.
-pub async fn open_bucket(context: &Context, bucket: &'static str) -> Result<Store, OpenBucketError> {
-    let unusable = |reason: String| OpenBucketError { bucket, reason };
+pub async fn open_bucket(context: &Context, bucket: &str) -> Result<Store, RecordError> {
+    let unusable = |reason: String| {
+        RecordError::unavailable(format_args!("{bucket} ({reason}); run `sitectl setup`"))
+    };
     let opened = context.get_key_value(bucket).await;
     let store = opened.map_err(|error| unusable(error.to_string()))?;
     let read = read_entry(&store, NO_KEY).await;

@@ -74,8 +74,7 @@ impl Outcomes {
                 .subscribers
                 .extend(subscribers.record_of(&entry).ok().flatten());
         }
-        let deliveries = open_bucket(context, DELIVERIES_BUCKET).await;
-        let deliveries = deliveries.map_err(RecordError::unavailable)?;
+        let deliveries = open_bucket(context, DELIVERIES_BUCKET).await?;
         let reader = StreamReader::new(context, deliveries.stream.clone());
         let (mut entries, way) = (reader.all(), format!(".{SENDINGS_CONSUMER}"));
         while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {

@@ -33,10 +33,9 @@ impl Issues {
     ///
     /// If the bucket is missing or the broker unavailable.
     pub async fn open(context: &Context) -> Result<Self, RecordError> {
-        let bucket = open_bucket(context, ISSUES_BUCKET).await;
         Ok(Self {
             context: context.clone(),
-            records: Records::new(context, bucket.map_err(RecordError::unavailable)?),
+            records: Records::new(context, open_bucket(context, ISSUES_BUCKET).await?),
         })
     }
 

@@ -28,8 +28,7 @@ impl UploadRecords {
     ///
     /// If the bucket is unavailable or missing.
     pub async fn open(context: &Context) -> Result<Self, RecordError> {
-        let bucket = open_bucket(context, UPLOADS_BUCKET).await;
-        let bucket = bucket.map_err(RecordError::unavailable)?;
+        let bucket = open_bucket(context, UPLOADS_BUCKET).await?;
         Ok(Self(Records::new(context, bucket)))
     }
 

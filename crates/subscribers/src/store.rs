@@ -25,8 +25,7 @@ impl Subscribers {
     /// If the bucket is missing or the broker unavailable.
     pub async fn open(client: Client) -> Result<Self, RecordError> {
         let context = nats::jetstream(client);
-        let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await;
-        let bucket = bucket.map_err(RecordError::unavailable)?;
+        let bucket = open_bucket(&context, SUBSCRIBERS_BUCKET).await?;
         Ok(Self {
             reader: StreamReader::new(&context, bucket.stream.clone()),
             records: Records::new(&context, bucket),

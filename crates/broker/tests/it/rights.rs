@@ -344,7 +344,7 @@ async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result
     let context = jetstream::new(nats.client(User::Notifier).await?);
     let opened = open_bucket(&context, UPLOADS_BUCKET).await;
     let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(refused.contains("it is there, and not to be read"), "{refused}");
+    assert!(refused.contains("cannot be read"), "{refused}");
     Ok(())
 }
 

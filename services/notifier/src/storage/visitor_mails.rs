@@ -4,8 +4,7 @@
 use async_nats::jetstream::Context;
 use opentelemetry::{KeyValue, metrics::Counter};
 use site_broker::{
-    Delivery, Failure, Record, RecordError, Records, VISITOR_MAILS_BUCKET,
-    buckets::{OpenBucketError, open_bucket},
+    Delivery, Failure, Record, RecordError, Records, VISITOR_MAILS_BUCKET, buckets::open_bucket,
 };
 use site_events::Channel;
 use site_service::metrics;
@@ -36,7 +35,7 @@ impl VisitorMails {
         context: &Context,
         inbox_key: TokenKey,
         max_per_day: usize,
-    ) -> Result<Self, OpenBucketError> {
+    ) -> Result<Self, RecordError> {
         let withheld = metrics::meter()
             .u64_counter("site.mails.withheld")
             .with_unit("{mail}")
