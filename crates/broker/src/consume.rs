@@ -32,15 +32,6 @@ const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Progress reports (`+WPI`) per ack wait.
 const PROGRESS_SHARE: u32 = 4;
 
-/// Options of a durable consumer.
-#[derive(Debug, Clone, Copy)]
-pub struct ConsumerOptions {
-    /// Limit of concurrent deliveries.
-    pub max_in_flight: usize,
-    /// When failed events are retried.
-    pub retries: RetryPolicy,
-}
-
 #[derive(Deserialize)]
 struct Envelope {
     id: Uuid,
@@ -85,11 +76,12 @@ pub struct MissingConsumer {
     reason: String,
 }
 
-/// Consumer loop: passes events to `deliver` until `stop`, then finishes those in flight.
+/// Consumer loop: passes at most `max_in_flight` events at a time to `deliver` until `stop`, then finishes those.
 pub async fn consume<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
-    options: ConsumerOptions,
+    max_in_flight: usize,
+    retries: RetryPolicy,
     deliver: F,
     stop: CancellationToken,
 ) where
@@ -100,13 +92,13 @@ pub async fn consume<F, Fut>(
     let processor = Processor {
         context,
         consumer: &consumer,
-        retries: options.retries,
+        retries,
         metrics: &metrics,
         pause: &pause,
         deliver: &deliver,
         stop: &stop,
     };
-    messages(context, &consumer, options.max_in_flight, &pause, &stop)
+    messages(context, &consumer, max_in_flight, &pause, &stop)
         .for_each_concurrent(None, async |pulled| processor.process(pulled).await)
         .await;
 }

@@ -18,7 +18,7 @@ use async_nats::jetstream;
 use issues::{Issues, SendingLimits};
 use site_broker::{
     ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
-    consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
+    consume::{consume, deliver_one, ensure_consumer_exists},
     person_key_dependency,
 };
 use site_events::{FAN_OUT_CONSUMER, SENDINGS_STREAM, SITE_STREAM, SUPPRESSION_CONSUMER};
@@ -35,16 +35,9 @@ use visitor::token::TokenKeys;
 
 pub use settings::Settings;
 
-const BOUNCE_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
-    max_in_flight: 4,
-    retries: RetryPolicy::DEFAULT,
-};
-
+const BOUNCES_AT_ONCE: usize = 4;
 /// Issues go out one after the other.
-const FAN_OUT_CONSUMER_OPTIONS: ConsumerOptions = ConsumerOptions {
-    max_in_flight: 1,
-    retries: RetryPolicy::DEFAULT,
-};
+const ISSUES_AT_ONCE: usize = 1;
 
 /// The running service.
 pub struct Service {
@@ -111,14 +104,7 @@ impl Service {
     pub async fn suppress(&self, message: &jetstream::Message) {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let consumer = SUPPRESSION_CONSUMER.into();
-        deliver_one(
-            &self.context,
-            consumer,
-            BOUNCE_CONSUMER_OPTIONS.retries,
-            suppress,
-            message,
-        )
-        .await;
+        deliver_one(&self.context, consumer, RetryPolicy::DEFAULT, suppress, message).await;
     }
 
     /// Serves until `stop`, then drains.
@@ -131,7 +117,8 @@ impl Service {
         let suppressing = consume(
             &self.context,
             SUPPRESSION_CONSUMER.into(),
-            BOUNCE_CONSUMER_OPTIONS,
+            BOUNCES_AT_ONCE,
+            RetryPolicy::DEFAULT,
             suppress,
             stop.clone(),
         );
@@ -139,7 +126,8 @@ impl Service {
         let handing_out = consume(
             &self.context,
             FAN_OUT_CONSUMER.into(),
-            FAN_OUT_CONSUMER_OPTIONS,
+            ISSUES_AT_ONCE,
+            RetryPolicy::DEFAULT,
             fan_out,
             stop.clone(),
         );

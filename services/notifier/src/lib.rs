@@ -21,7 +21,7 @@ use resumes::ResumeStore;
 use site_broker::{
     DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Outcome, Publisher,
     RetryPolicy, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET,
-    consume::{ConsumerOptions, consume, deliver_one, ensure_consumer_exists},
+    consume::{consume, deliver_one, ensure_consumer_exists},
 };
 use site_events::{Channel, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, channel};
 use site_service::{
@@ -206,12 +206,9 @@ impl Workers {
         F: Fn(Delivery) -> Delivering + Send + Sync + 'static,
         Delivering: Future<Output = Outcome> + Send + 'static,
     {
-        let options = ConsumerOptions {
-            max_in_flight,
-            retries: self.retries,
-        };
-        let (context, stop) = (self.context.clone(), self.stop.clone());
-        let consuming = async move { consume(&context, consumer, options, deliver, stop).await };
+        let (context, retries, stop) = (self.context.clone(), self.retries, self.stop.clone());
+        let consuming =
+            async move { consume(&context, consumer, max_in_flight, retries, deliver, stop).await };
         self.tasks.spawn(consuming);
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use async_nats::jetstream;
 use site_broker::{
     Delivery, Failure, Outcome, RetryPolicy,
-    consume::{ConsumerOptions, consume},
+    consume::consume,
 };
 use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived};
 use site_service::drain::CancellationToken;
@@ -65,15 +65,12 @@ impl Consumer {
         let taken = Arc::<Mutex<Vec<Delivery>>>::default();
         let (deliveries, stopped) = (taken.clone(), stop.clone());
         let task = tokio::spawn(async move {
-            let options = ConsumerOptions {
-                max_in_flight: IN_FLIGHT,
-                retries,
-            };
             let deliver = move |delivery: Delivery| {
                 lock(&deliveries).push(delivery.clone());
                 deliver(delivery)
             };
-            consume(&context, CHANNEL.name().into(), options, deliver, stopped).await;
+            let channel = CHANNEL.name().into();
+            consume(&context, channel, IN_FLIGHT, retries, deliver, stopped).await;
         });
         Ok(Self { taken, stop, task })
     }
