@@ -51,7 +51,7 @@ impl ConsumerPause {
             paused: metrics::meter()
                 .i64_up_down_counter("site.consumer.paused")
                 .with_unit("{consumer}")
-                .with_description("Consumers that pause because their receiver is unavailable")
+                .with_description("Consumers paused because their receiver is unavailable")
                 .build(),
             channel: [KeyValue::new("channel", channel.clone())],
         };

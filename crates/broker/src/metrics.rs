@@ -28,7 +28,6 @@ pub struct ConsumerMetrics {
 impl ConsumerMetrics {
     /// Counters that alerts watch start at zero.
     pub fn of(channel: &Arc<str>) -> Self {
-        let meter = metrics::meter();
         let metrics = Self {
             channel: KeyValue::new("channel", channel.clone()),
             processing: [
@@ -36,24 +35,16 @@ impl ConsumerMetrics {
                 KeyValue::new("messaging.operation.name", "process"),
                 KeyValue::new("messaging.consumer.group.name", channel.clone()),
             ],
-            deliveries: meter
-                .u64_counter("site.deliveries")
-                .with_unit("{attempt}")
-                .with_description("Attempts to deliver an event")
-                .build(),
-            dead_letters: meter
-                .u64_counter("site.dead_letters")
-                .with_unit("{event}")
-                .with_description("Events that were given up")
-                .build(),
+            deliveries: metrics::counter("site.deliveries", "{attempt}", "Attempts to deliver an event"),
+            dead_letters: metrics::counter("site.dead_letters", "{event}", "Dead-lettered events"),
             attempts: metrics::seconds_histogram(
                 "messaging.process.duration",
-                "How long attempts took",
+                "Duration of attempts",
                 &SLOW_BUCKETS_SECONDS,
             ),
             ages: metrics::seconds_histogram(
                 "site.delivery.age",
-                "How old events were when their receiver had them",
+                "Age of events at their delivery",
                 &AGE_BUCKETS_SECONDS,
             ),
         };

@@ -101,7 +101,7 @@ pub struct ProvisionError {
 
 /// Configuration of all that must exist.
 pub struct Desired {
-    /// Events, dead letters, and newsletter mails to send.
+    /// Events (`SITE`), dead letters, and newsletter mails to send.
     pub streams: [Config; 3],
     /// Buckets, as streams.
     pub buckets: [Config; 6],
@@ -156,13 +156,8 @@ pub async fn provision(
 ) -> Result<Provisioned, ProvisionError> {
     let known = known_consumers(context, key).await?;
     let mut wanted = Desired::from_settings(settings);
-    for site in wanted
-        .streams
-        .iter_mut()
-        .filter(|config| config.name == SITE_STREAM)
-    {
-        site.metadata = person_key::metadata(key);
-    }
+    let [site, ..] = &mut wanted.streams;
+    site.metadata = person_key::metadata(key);
     for config in wanted.streams.iter().chain(&wanted.buckets) {
         ensure_share_is_enough(context, settings, config).await?;
     }

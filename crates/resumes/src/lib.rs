@@ -110,7 +110,7 @@ impl ResumeStore {
             address: settings.s3_endpoint.parse().unwrap_or_default(),
             puts: metrics::seconds_histogram(
                 "site.resume.store.duration",
-                "How long the bucket took over a résumé",
+                "Duration of storing a résumé",
                 &SLOW_BUCKETS_SECONDS,
             ),
         }
@@ -157,7 +157,11 @@ impl ResumeStore {
     ) -> Result<(), ResumeStoreError> {
         let started = Instant::now();
         let span = self.span("PutObject");
-        let putting = self.put_file(key, file, content_type);
+        let putting = async {
+            let body = ByteStream::from_path(file).await;
+            let body = body.map_err(|error| ResumeStoreError::of_ours("read the spooled résumé", &error))?;
+            self.put_object(key.as_str(), Some(content_type), body).await
+        };
         let put = putting.instrument(span.clone()).await;
         let outcome = if put.is_ok() { "stored" } else { "failed" };
         if put.is_err() {
@@ -182,12 +186,6 @@ impl ResumeStore {
             server.address = self.address.host(),
             server.port = self.address.port_u16().map(i64::from),
         )
-    }
-
-    async fn put_file(&self, key: &ResumeKey, file: &Path, kind: &str) -> Result<(), ResumeStoreError> {
-        let body = ByteStream::from_path(file).await;
-        let body = body.map_err(|error| ResumeStoreError::of_ours("read the spooled résumé", &error))?;
-        self.put_object(key.as_str(), Some(kind), body).await
     }
 
     async fn put_object(

@@ -31,7 +31,7 @@ pub struct Infected;
 
 impl Scanner {
     pub fn new(address: String) -> Self {
-        let description = "Résumés that were handed to the virus scanner";
+        let description = "Résumés sent to the virus scanner";
         let scans = metrics::counter("site.resume.scans", "{file}", description);
         // Monitoring sees the first increment only after a zero.
         scans.add(0, &[KeyValue::new("outcome", NOT_SCANNED)]);
