@@ -89,7 +89,7 @@ impl Bucket {
         match get.send().await {
             Ok(object) => Ok(Some(object.body.into_async_read())),
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => Ok(None),
-            Err(error) => Err(failed("give the file", &error)),
+            Err(error) => Err(failed("return the file", &error)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Bucket {
         }
         let put = self.client.put_object().bucket(&self.name).key(key);
         let put = put.body(first.into()).send().await;
-        put.map(drop).map_err(|error| failed("take the file", &error))
+        put.map(drop).map_err(|error| failed("store the file", &error))
     }
 
     async fn put_in_parts(
@@ -124,7 +124,7 @@ impl Bucket {
             let number = i32::try_from(parts.len() + 1).unwrap_or(i32::MAX);
             let upload = client.upload_part().bucket(name).key(key).upload_id(&id);
             let uploaded = upload.part_number(number).body(part.into()).send().await;
-            let uploaded = uploaded.map_err(|error| failed("take a part of the file", &error))?;
+            let uploaded = uploaded.map_err(|error| failed("store a part of the file", &error))?;
             let uploaded = CompletedPart::builder()
                 .part_number(number)
                 .set_e_tag(uploaded.e_tag);
@@ -136,7 +136,7 @@ impl Bucket {
         let completed = complete.upload_id(id).multipart_upload(parts).send().await;
         completed
             .map(drop)
-            .map_err(|error| failed("put the file's parts together", &error))
+            .map_err(|error| failed("join the parts of the file", &error))
     }
 
     /// Removes a file. A missing file is a success.
@@ -160,6 +160,6 @@ fn failed<E: Error + ProvideErrorMetadata + 'static>(action: &str, error: &SdkEr
 async fn next_part(content: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ResumeStoreError> {
     let mut part = Vec::new();
     let read = content.take(PART_BYTES as u64).read_to_end(&mut part).await;
-    read.map_err(|error| ResumeStoreError::of_ours("take the file", &error))?;
+    read.map_err(|error| ResumeStoreError::of_ours("store the file", &error))?;
     Ok(part)
 }

@@ -198,7 +198,7 @@ impl ResumeStore {
         let put = put.set_content_type(content_type.map(str::to_owned)).body(body);
         let put = put.send().await;
         put.map(drop)
-            .map_err(|error| ResumeStoreError::new("take the résumé", &error))
+            .map_err(|error| ResumeStoreError::new("store the résumé", &error))
     }
 
     /// Removes a résumé. A missing one is a success.
@@ -231,7 +231,7 @@ impl ResumeStore {
     /// If it is missing or the download ends early.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
         let getting = self.object(key.as_str()).instrument(self.span("GetObject"));
-        let missing = || ResumeStoreError::of_ours("give the résumé", &io::Error::from(ErrorKind::NotFound));
+        let missing = || ResumeStoreError::of_ours("return the résumé", &io::Error::from(ErrorKind::NotFound));
         let (_, content) = getting.await?.ok_or_else(missing)?;
         Ok(content)
     }

@@ -44,7 +44,7 @@ impl ResumeStore {
         let object = match get.send().await {
             Ok(object) => object,
             Err(SdkError::ServiceError(error)) if error.err().is_no_such_key() => return Ok(None),
-            Err(error) => return Err(ResumeStoreError::new("give the object", &error)),
+            Err(error) => return Err(ResumeStoreError::new("return the object", &error)),
         };
         let info = ObjectInfo {
             key: key.to_owned(),
@@ -53,7 +53,7 @@ impl ResumeStore {
         let length = object.content_length.unwrap_or_default();
         let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         let read = object.body.into_async_read().read_to_end(&mut content).await;
-        read.map_err(|error| ResumeStoreError::cut_off("give the object", &error))?;
+        read.map_err(|error| ResumeStoreError::cut_off("return the object", &error))?;
         Ok(Some((info, content)))
     }
 

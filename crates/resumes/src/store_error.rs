@@ -13,7 +13,7 @@ pub struct ResumeStoreError {
     pub problem: String,
     /// What to do, with the settings that may be wrong.
     pub advice: Option<String>,
-    is_away: bool,
+    is_unavailable: bool,
 }
 
 impl ResumeStoreError {
@@ -31,14 +31,14 @@ impl ResumeStoreError {
         Self {
             problem: format!("the store could not {action}: {reason}"),
             advice,
-            is_away: !matches!(error, SdkError::ConstructionFailure(_))
+            is_unavailable: !matches!(error, SdkError::ConstructionFailure(_))
                 && answer.is_none_or(|answer| answer.status().is_server_error()),
         }
     }
 
     pub(crate) fn cut_off(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
-            is_away: true,
+            is_unavailable: true,
             ..Self::of_ours(action, error)
         }
     }
@@ -48,13 +48,13 @@ impl ResumeStoreError {
         Self {
             problem: format!("the store could not {action}: {}", error_line(error)),
             advice: None,
-            is_away: false,
+            is_unavailable: false,
         }
     }
 
     /// Whether the store is unavailable: not reached, no response, or 5xx.
-    pub fn is_away(&self) -> bool {
-        self.is_away
+    pub fn is_unavailable(&self) -> bool {
+        self.is_unavailable
     }
 }
 

@@ -93,7 +93,7 @@ impl RecruiterExtrasLoader {
                 tracing::warn!(%error, "the recruiters get the résumé as a link only");
                 Ok(None)
             }
-            Err(error) if error.is_away() => Err(Failure::retry_later(error)),
+            Err(error) if error.is_unavailable() => Err(Failure::retry_later(error)),
             Err(error) => Err(Failure::retry(error)),
         }
     }
