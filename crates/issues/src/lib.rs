@@ -23,4 +23,4 @@ pub mod store;
 pub use limits::{LimitTable, Queue, SendingLimits};
 pub use outcomes::{Figures, Outcomes};
 pub use progress::{IssueProgress, IssueState, PassedOver};
-pub use store::{Entry, Issues};
+pub use store::Issues;

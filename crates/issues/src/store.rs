@@ -10,15 +10,6 @@ const LIMITS_KEY: &str = "limits";
 /// Prefix of the key of an issue's progress.
 pub const ISSUE_KEY_PREFIX: &str = "issue.";
 
-/// Record with the revision it was read at; 0 if it is not stored.
-#[derive(Debug, Clone)]
-pub struct Entry<T> {
-    /// The record.
-    pub record: T,
-    /// Revision that a write must name.
-    pub revision: u64,
-}
-
 /// Bucket of issues.
 #[derive(Clone)]
 pub struct Issues {
@@ -44,9 +35,8 @@ impl Issues {
     /// # Errors
     ///
     /// If the record is unreadable or the broker unavailable.
-    pub async fn progress(&self, issue: IssueId) -> Result<Option<Entry<IssueProgress>>, RecordError> {
-        let Record { value, revision } = self.records.read(&issue_key(issue)).await?;
-        Ok(value.map(|record| Entry { record, revision }))
+    pub async fn progress(&self, issue: IssueId) -> Result<Record<IssueProgress>, RecordError> {
+        self.records.read(&issue_key(issue)).await
     }
 
     /// Writes an issue's progress if `revision` is still current.
@@ -70,12 +60,8 @@ impl Issues {
     /// # Errors
     ///
     /// As [`Self::progress`].
-    pub async fn limits(&self) -> Result<Entry<LimitTable>, RecordError> {
-        let Record { value, revision } = self.records.read(LIMITS_KEY).await?;
-        Ok(Entry {
-            record: value.unwrap_or_default(),
-            revision,
-        })
+    pub async fn limits(&self) -> Result<Record<LimitTable>, RecordError> {
+        self.records.read(LIMITS_KEY).await
     }
 
     /// Writes the spent limits if `revision` is still current.

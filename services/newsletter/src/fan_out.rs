@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::TryStreamExt as _;
-use issues::{Entry, IssueProgress, IssueState};
-use site_broker::{Delivery, Failure, Outcome, RecordError};
+use issues::{IssueProgress, IssueState};
+use site_broker::{Delivery, Failure, Outcome, Record, RecordError};
 use site_events::{
     Event, IssueId, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
@@ -84,10 +84,9 @@ impl FanOut<'_> {
     async fn step(&self) -> Result<Next, RecordError> {
         let issues = &self.newsletter.issues;
         let NewsletterIssueRequested { name, subject, .. } = &self.event.data;
-        let Entry { record, revision } = issues.progress(self.issue).await?.unwrap_or_else(|| Entry {
-            record: IssueProgress::new(name.clone(), subject.clone(), self.event.time),
-            revision: 0,
-        });
+        let Record { value, revision } = issues.progress(self.issue).await?;
+        let new = || IssueProgress::new(name.clone(), subject.clone(), self.event.time);
+        let record = value.unwrap_or_else(new);
         match record.state {
             _ if record.handed_out.is_some() => return Ok(Next::End),
             IssueState::Canceled => return Ok(Next::End),
@@ -117,7 +116,8 @@ impl FanOut<'_> {
         let Newsletter {
             issues, subscribers, ..
         } = self.newsletter;
-        let mut table = issues.limits().await?;
+        let Record { value, revision } = issues.limits().await?;
+        let mut table = value.unwrap_or_default();
         let mut queue = issues.queue().await?;
         let (mut sendings, mut next) = (Vec::new(), Next::Step(Duration::ZERO));
         let mut entries = subscribers.since(progress.position + 1);
@@ -131,7 +131,7 @@ impl FanOut<'_> {
                 Ok(Some((person, subscriber))) => match subscriber.reached_at(self.event.time) {
                     Ok(_) => {
                         let (limits, now) = (&self.newsletter.limits, OffsetDateTime::now_utc());
-                        if let Err(wait) = table.record.take(&mut queue, limits, now) {
+                        if let Err(wait) = table.take(&mut queue, limits, now) {
                             next = Next::Step(wait);
                             break;
                         }
@@ -146,7 +146,7 @@ impl FanOut<'_> {
             }
             progress.position = entry.sequence;
         }
-        issues.write_limits(&table.record, table.revision).await?;
+        issues.write_limits(&table, revision).await?;
         Ok((sendings, next))
     }
 

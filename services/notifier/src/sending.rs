@@ -100,7 +100,7 @@ impl IssueSender {
     async fn ensure_runs(&self, sending: &Sending) -> Result<(), SendingError> {
         let read = self.issues.progress(sending.issue).await;
         let progress = read.map_err(|error| Failure::of_store(ISSUES_BUCKET, error))?;
-        match progress.map(|entry| entry.record.state) {
+        match progress.value.map(|progress| progress.state) {
             // Test issues have no progress record.
             Some(IssueState::Running) | None => Ok(()),
             Some(IssueState::Paused) => Err(SendingError::Paused),

@@ -77,17 +77,20 @@ impl Operator {
     }
 
     async fn progress(&self) -> anyhow::Result<IssueProgress> {
-        let entry = self.issues.progress(issue()).await?;
-        Ok(entry.context("the issue is noted")?.record)
+        let known = self.issues.progress(issue()).await?;
+        known.value.context("the issue is noted")
     }
 
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
         loop {
-            let entry = self.issues.progress(issue()).await?;
-            let mut entry = entry.context("the issue is noted")?;
-            entry.record.state = state;
-            let writing = self.issues.write_progress(issue(), &entry.record, entry.revision);
-            if writing.await.is_ok() {
+            let known = self.issues.progress(issue()).await?;
+            let mut progress = known.value.context("the issue is noted")?;
+            progress.state = state;
+            let written = self
+                .issues
+                .write_progress(issue(), &progress, known.revision)
+                .await;
+            if written.is_ok() {
                 return Ok(());
             }
         }

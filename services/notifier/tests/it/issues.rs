@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use issues::{Entry, Figures, IssueProgress, IssueState, Issues, Outcomes};
+use issues::{Figures, IssueProgress, IssueState, Issues, Outcomes};
 use serde_json::Value;
 use site_broker::{Publisher, RetryPolicy};
 use site_events::{
@@ -93,16 +93,12 @@ impl Operator {
         Ok(())
     }
 
-    async fn progress(&self) -> anyhow::Result<Entry<IssueProgress>> {
-        let progress = self.issues.progress(issue()).await?;
-        progress.context("the issue is noted")
-    }
-
     async fn say(&self, state: IssueState) -> anyhow::Result<()> {
-        let mut entry = self.progress().await?;
-        entry.record.state = state;
+        let known = self.issues.progress(issue()).await?;
+        let mut progress = known.value.context("the issue is noted")?;
+        progress.state = state;
         self.issues
-            .write_progress(issue(), &entry.record, entry.revision)
+            .write_progress(issue(), &progress, known.revision)
             .await?;
         Ok(())
     }
@@ -131,8 +127,9 @@ impl Operator {
     }
 
     async fn figures(&self) -> anyhow::Result<Figures> {
-        let progress = self.progress().await?;
-        let figures = Outcomes::read(&self.context).await?.figures(&progress.record);
+        let known = self.issues.progress(issue()).await?;
+        let progress = known.value.context("the issue is noted")?;
+        let figures = Outcomes::read(&self.context).await?.figures(&progress);
         figures.context("figures are known")
     }
 }

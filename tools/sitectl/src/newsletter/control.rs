@@ -3,9 +3,9 @@
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::jetstream::Context;
-use issues::{Entry, IssueProgress, IssueState, Issues};
+use issues::{IssueProgress, IssueState, Issues};
 use serde_json::json;
-use site_broker::RecordError;
+use site_broker::{Record, RecordError};
 use site_events::{IssueId, SENDINGS_STREAM, subjects};
 
 use crate::{
@@ -28,7 +28,8 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;
     if mode == Mode::DryRun {
-        let (_, waiting) = not_done(&context, &issues, name).await?;
+        let (progress, _) = known(&issues, name).await?;
+        let waiting = ensure_not_done(&context, name, &progress).await?;
         let line = format!(
             "would be canceled: {name}; {waiting} wait for a mail of it.\nNothing was canceled; repeat it with --yes."
         );
@@ -48,14 +49,15 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
     print_output(common.json, &document, [line])
 }
 
-/// The record of an issue.
+/// The record of an issue, and its revision.
 ///
 /// # Errors
 ///
 /// If there is none of this name, or the broker does not answer.
-pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<Entry<IssueProgress>> {
-    let entry = issues.progress(IssueId::named(name)).await?;
-    entry.with_context(|| format!("There is no issue named {name}; see `sitectl newsletter status`."))
+pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<(IssueProgress, u64)> {
+    let Record { value, revision } = issues.progress(IssueId::named(name)).await?;
+    let unknown = || format!("There is no issue named {name}; see `sitectl newsletter status`.");
+    Ok((value.with_context(unknown)?, revision))
 }
 
 /// How many mails of an issue are still to be sent.
@@ -68,19 +70,14 @@ pub async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
     Ok(sendings.count(&of_issue(name)).await?)
 }
 
-/// The record of an issue that not everybody has yet, and how many wait for it.
-async fn not_done(
-    context: &Context,
-    issues: &Issues,
-    name: &str,
-) -> anyhow::Result<(Entry<IssueProgress>, u64)> {
-    let entry = known(issues, name).await?;
+/// How many wait for an issue that not everybody has yet.
+async fn ensure_not_done(context: &Context, name: &str, progress: &IssueProgress) -> anyhow::Result<u64> {
     let waiting = waiting(context, name).await?;
     ensure!(
-        !entry.record.is_done(waiting),
+        !progress.is_done(waiting),
         "The issue {name} is done: no mail of it waits. See `sitectl newsletter status {name}`."
     );
-    Ok((entry, waiting))
+    Ok(waiting)
 }
 
 fn of_issue(name: &str) -> String {
@@ -89,11 +86,12 @@ fn of_issue(name: &str) -> String {
 
 async fn write(context: &Context, issues: &Issues, name: &str, state: IssueState) -> anyhow::Result<()> {
     for _ in 0..ATTEMPTS {
-        let (Entry { mut record, revision }, _) = not_done(context, issues, name).await?;
-        let is_canceled = record.state == IssueState::Canceled && state != IssueState::Canceled;
+        let (mut progress, revision) = known(issues, name).await?;
+        ensure_not_done(context, name, &progress).await?;
+        let is_canceled = progress.state == IssueState::Canceled && state != IssueState::Canceled;
         ensure!(!is_canceled, "The issue {name} is canceled.");
-        record.state = state;
-        let written = issues.write_progress(IssueId::named(name), &record, revision);
+        progress.state = state;
+        let written = issues.write_progress(IssueId::named(name), &progress, revision);
         match written.await {
             Err(RecordError::Conflict) => {}
             written => return Ok(written?),

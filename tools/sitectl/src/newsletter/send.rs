@@ -91,8 +91,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     }
     // It is noted first, so that it can be paused from the first mail on.
     let issues = Issues::open(&context).await?;
-    let known = issues.progress(id).await?;
-    let revision = known.map_or(0, |known| known.revision);
+    let revision = issues.progress(id).await?.revision;
     let progress = IssueProgress::new(name.clone(), issue.subject.clone(), now);
     issues.write_progress(id, &progress, revision).await?;
     publish(&context, id, issue).await?;
@@ -166,7 +165,7 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
 pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     let (name, common) = (args.post.name(), &args.common);
     let context = broker::connect(&common.nats).await?;
-    let progress = known(&Issues::open(&context).await?, &name).await?.record;
+    let (progress, _) = known(&Issues::open(&context).await?, &name).await?;
     let is_canceled = progress.state == IssueState::Canceled;
     ensure!(!is_canceled, "The issue {name} is canceled.");
     let refused = Outcomes::read(&context).await?.refused(&progress);

@@ -40,10 +40,11 @@ const COLUMNS: [Column; 13] = [
 pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;
-    let (limits, queue) = (issues.limits().await?.record, issues.queue().await?);
+    let limits = issues.limits().await?.value.unwrap_or_default();
+    let queue = issues.queue().await?;
     let outcomes = Outcomes::read(&context).await?;
     let listed = match name {
-        Some(name) => vec![control::known(&issues, name).await?.record],
+        Some(name) => vec![control::known(&issues, name).await?.0],
         None => all(&context).await?,
     };
     let mut rows = Vec::new();
