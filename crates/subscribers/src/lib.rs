@@ -11,4 +11,4 @@ pub mod subscriber;
 
 pub use state::State;
 pub use store::Subscribers;
-pub use subscriber::{Consent, Retention, Subscriber};
+pub use subscriber::{Consent, Subscriber};

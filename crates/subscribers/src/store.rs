@@ -9,7 +9,7 @@ use site_broker::{
 use site_service::nats;
 use visitor::PersonId;
 
-use crate::{Retention, Subscriber};
+use crate::Subscriber;
 
 /// Bucket of subscribers.
 pub struct Subscribers {
@@ -56,7 +56,8 @@ impl Subscribers {
         self.records.read(person.as_str()).await
     }
 
-    /// Writes the record if `revision` is still current; returns the new revision.
+    /// Writes the record if `revision` is still current; returns the new revision. Without a lifetime it never expires,
+    /// even if the former one did.
     ///
     /// # Errors
     ///
@@ -66,13 +67,9 @@ impl Subscribers {
         person: &PersonId,
         subscriber: &Subscriber,
         revision: u64,
-        retention: Retention,
+        lifetime: Option<Duration>,
     ) -> Result<u64, RecordError> {
-        // Without a lifetime the new record never expires, even if the former one did.
-        let lifetime = match retention {
-            Retention::Expires(lifetime) => Some(whole_seconds(lifetime)),
-            Retention::Forever => None,
-        };
+        let lifetime = lifetime.map(whole_seconds);
         let written = self
             .records
             .write(person.as_str(), subscriber, revision, lifetime);

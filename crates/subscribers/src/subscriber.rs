@@ -63,15 +63,6 @@ pub struct Consent {
     pub form: String,
 }
 
-/// Retention of a record in the bucket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Retention {
-    /// Until it is erased.
-    Forever,
-    /// Until this time has passed.
-    Expires(std::time::Duration),
-}
-
 impl Subscriber {
     /// Applies a sign-up whose mail request has the id `asking`. `None` if there is nothing to store and
     /// mail.
@@ -259,17 +250,17 @@ impl Subscriber {
         }
     }
 
-    /// Retention of the record, given the time for a confirmation.
+    /// Lifetime of the record, given the time for a confirmation; `None` keeps it until it is erased.
     ///
     /// First sign-ups and suppressions of unconfirmed addresses expire. The record of an unsubscribe stays,
     /// or anyone could undo it by typing the address.
-    pub fn retention(&self, confirm_within: std::time::Duration) -> Retention {
+    pub fn retention(&self, confirm_within: std::time::Duration) -> Option<std::time::Duration> {
         match self.state {
-            State::Pending { .. } if self.unsubscribed_at().is_none() => Retention::Expires(confirm_within),
+            State::Pending { .. } if self.unsubscribed_at().is_none() => Some(confirm_within),
             State::Suppressed { .. } if self.unsubscribed_at().is_none() && self.consented_at().is_none() => {
-                Retention::Expires(UNCONFIRMED_SUPPRESSION_TTL)
+                Some(UNCONFIRMED_SUPPRESSION_TTL)
             }
-            _ => Retention::Forever,
+            _ => None,
         }
     }
 
@@ -385,12 +376,12 @@ mod tests {
         let left = pending().unsubscribed(NOW);
         let again = sign_up(Some(&left), NOW, SECOND).expect("another sign-up");
         for (subscriber, expected) in [
-            (pending(), Retention::Expires(within)),
-            (pending().suppressed(NOW), Retention::Expires(ninety_days)),
-            (confirmed(), Retention::Forever),
-            (confirmed().suppressed(NOW), Retention::Forever),
-            (left, Retention::Forever),
-            (again, Retention::Forever),
+            (pending(), Some(within)),
+            (pending().suppressed(NOW), Some(ninety_days)),
+            (confirmed(), None),
+            (confirmed().suppressed(NOW), None),
+            (left, None),
+            (again, None),
         ] {
             assert_eq!(subscriber.retention(within), expected, "{subscriber:?}");
         }

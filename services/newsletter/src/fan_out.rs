@@ -85,8 +85,8 @@ impl FanOut<'_> {
         let issues = &self.newsletter.issues;
         let NewsletterIssueRequested { name, subject, .. } = &self.event.data;
         let Record { value, revision } = issues.progress(self.issue).await?;
-        let new = || IssueProgress::new(name.clone(), subject.clone(), self.event.time);
-        let record = value.unwrap_or_else(new);
+        let first = || IssueProgress::new(name.clone(), subject.clone(), self.event.time);
+        let record = value.unwrap_or_else(first);
         match record.state {
             _ if record.handed_out.is_some() => return Ok(Next::End),
             IssueState::Canceled => return Ok(Next::End),

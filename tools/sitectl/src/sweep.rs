@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ::subscribers::{Retention, Subscribers};
+use ::subscribers::Subscribers;
 use anyhow::Context as _;
 use async_nats::{Client, jetstream};
 use clap::Args;
@@ -200,9 +200,7 @@ impl Sweep {
                 continue;
             }
             // The number of a bucket's message is the record's revision.
-            let write = self
-                .subscribers
-                .write(&person, &needed, message.sequence, Retention::Forever);
+            let write = self.subscribers.write(&person, &needed, message.sequence, None);
             match self.mode.apply(write).await {
                 Ok(_) => swept.addresses += 1,
                 // They came back, or left, in this moment; the next sweep looks again.

@@ -1,6 +1,6 @@
 //! The subscribers' bucket on a real broker.
 
-use subscribers::{Retention, Subscriber, Subscribers};
+use subscribers::{Subscriber, Subscribers};
 use testkit::{Nats, User};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -20,7 +20,7 @@ async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyho
         let email = EmailAddress::parse(&format!("visitor-{number}@example.org"))?;
         let (person, now) = (key.person(&email), OffsetDateTime::now_utc());
         let subscriber = Subscriber::imported(email, None, now, Uuid::new_v4());
-        let written = buckets[0].write(&person, &subscriber, 0, Retention::Forever);
+        let written = buckets[0].write(&person, &subscriber, 0, None);
         written.await?;
         for (server, bucket) in buckets.iter().enumerate() {
             let entry = bucket.read(&person).await?;

@@ -36,13 +36,8 @@ impl VisitorMails {
         inbox_key: TokenKey,
         max_per_day: usize,
     ) -> Result<Self, RecordError> {
-        let withheld = metrics::meter()
-            .u64_counter("site.mails.withheld")
-            .with_unit("{mail}")
-            .with_description(
-                "Mails that a visitor did not get because there were too many of the kind in a day",
-            )
-            .build();
+        let description = "Mails withheld because the visitor reached the daily limit of their kind";
+        let withheld = metrics::counter("site.mails.withheld", "{mail}", description);
         for channel in Channel::ALL.into_iter().filter(|channel| channel.is_to_visitor()) {
             withheld.add(0, &[KeyValue::new("channel", channel.name())]);
         }

@@ -16,7 +16,7 @@ use site_events::{
     subjects,
 };
 use site_service::RequestId;
-use subscribers::{Retention, Subscribers};
+use subscribers::Subscribers;
 use testkit::{
     MailFault, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, publish_all,
     seed_subscribers,
@@ -108,7 +108,7 @@ impl Operator {
         let record = known.value.context("a record")?;
         let left = record.unsubscribed(OffsetDateTime::now_utc()).forgotten();
         self.subscribers
-            .write(&reader.person, &left, known.revision, Retention::Forever)
+            .write(&reader.person, &left, known.revision, None)
             .await?;
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::{
     path::PathBuf,
 };
 
-use ::subscribers::{Retention, Subscriber, Subscribers};
+use ::subscribers::{Subscriber, Subscribers};
 use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
@@ -107,7 +107,7 @@ impl Import<'_> {
             Err(why) => return Ok(Err(why)),
         };
         let subscribers = &self.subscribers;
-        let write = subscribers.write(&person, &new, known.revision, Retention::Forever);
+        let write = subscribers.write(&person, &new, known.revision, None);
         self.mode.apply(write).await?;
         Ok(Ok(outcome))
     }

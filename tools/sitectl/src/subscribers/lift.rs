@@ -1,6 +1,6 @@
 //! `sitectl subscribers lift`.
 
-use ::subscribers::{Retention, Subscribers};
+use ::subscribers::Subscribers;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use serde_json::json;
@@ -49,9 +49,7 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
     );
     let (state, line) = match subscriber.lifted() {
         Some(lifted) => {
-            subscribers
-                .write(&person, &lifted, known.revision, Retention::Forever)
-                .await?;
+            subscribers.write(&person, &lifted, known.revision, None).await?;
             let state = lifted.state_name().to_owned();
             let line = format!("Lifted: the address is {state} again.");
             (Some(state), line)
