@@ -49,8 +49,8 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Event
 
 /// Replaced once, so that mails and log lines share the new id.
 fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestId, D::Error> {
-    let told = String::deserialize(deserializer)?;
-    Ok(RequestId::accept(Some(&told)))
+    let raw = String::deserialize(deserializer)?;
+    Ok(RequestId::accept(Some(&raw)))
 }
 
 /// Checks that a durable consumer exists: without it, events would stay undelivered unnoticed.
@@ -181,7 +181,7 @@ where
         let outcome = match outcome {
             // A synthetic event's check reports the failure itself.
             Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
-                tracing::warn!(reason = failure.reason, "the form of a check was given up");
+                tracing::warn!(reason = failure.reason, "a synthetic event was abandoned");
                 Outcome::Delivered
             }
             outcome => outcome,
@@ -279,31 +279,31 @@ where
 
     /// If the broker misses the outcome, it redelivers after the ack wait.
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
-        let told = match outcome {
+        let acknowledged = match outcome {
             Outcome::Delivered => message.double_ack().await,
             Outcome::NotYet { reason, pause } => {
-                tracing::debug!(%reason, "not begun; will be looked at again");
+                tracing::debug!(%reason, "not begun; deferred");
                 message.ack_with(nak(pause)).await
             }
             Outcome::NotBegun => {
-                tracing::info!("given back; the process stops before it was begun");
+                tracing::info!("returned to the broker; the process stops");
                 message.ack_with(nak(Duration::ZERO)).await
             }
             Outcome::Failed(Failure { reason, remedy }) => match remedy {
                 Remedy::Retry { at_least } => {
                     let pause = backoff.max(at_least.min(MAX_ASKED_PAUSE));
-                    tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will try again");
+                    tracing::warn!(%reason, retry.seconds = pause.as_secs(), "not delivered; will retry");
                     message.ack_with(nak(pause)).await
                 }
                 Remedy::RetryLater { at_least } => {
-                    tracing::info!(%reason, retry.seconds = at_least.as_secs(), "the receiver is unavailable; will try again");
+                    tracing::info!(%reason, retry.seconds = at_least.as_secs(), "the receiver is unavailable; will retry");
                     message.ack_with(nak(at_least)).await
                 }
                 Remedy::DeadLetter => self.dead_letter(message, &reason, attempt).await,
             },
         };
-        if let Err(error) = told {
-            tracing::warn!(%error, "the broker did not take the outcome; the event will come again");
+        if let Err(error) = acknowledged {
+            tracing::warn!(%error, "the broker did not confirm the outcome; the event will be redelivered");
         }
     }
 
@@ -313,7 +313,7 @@ where
         reason: &str,
         attempt: u32,
     ) -> Result<(), async_nats::Error> {
-        tracing::error!(%reason, "given up; moved to the dead letters");
+        tracing::error!(%reason, "abandoned; moved to the dead letters");
         dead_letters::publish(self.context, self.consumer, message, reason, attempt).await?;
         self.metrics.record_dead_letter();
         message.double_ack().await
@@ -322,7 +322,7 @@ where
 
 async fn report_progress(message: &Message) {
     if let Err(error) = message.ack_with(AckKind::Progress).await {
-        tracing::debug!(%error, "the broker was not told that the work goes on");
+        tracing::debug!(%error, "the progress of a delivery was not reported");
     }
 }
 
@@ -330,18 +330,18 @@ async fn report_progress(message: &Message) {
 pub async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     ack_wait: Duration,
-    mut tell: impl FnMut() -> Fut,
+    mut report: impl FnMut() -> Fut,
 ) -> T {
-    let telling = async {
+    let reporting = async {
         loop {
             tokio::time::sleep(ack_wait / PROGRESS_SHARE).await;
-            tell().await;
+            report().await;
         }
     };
     tokio::select! {
         biased;
         done = work => done,
-        never = telling => never,
+        never = reporting => never,
     }
 }
 

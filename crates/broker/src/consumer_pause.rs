@@ -24,7 +24,7 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_jitter()
     .without_max_times();
 /// A retry that fails this soon after a delivery is the event's own failure.
-const TAKEN_LATELY: Duration = Duration::from_secs(60);
+const RECENTLY: Duration = Duration::from_secs(60);
 
 pub struct ConsumerPause {
     state: Mutex<State>,
@@ -35,7 +35,7 @@ pub struct ConsumerPause {
 #[derive(Default)]
 struct State {
     pause: Option<Pause>,
-    taken: Option<Instant>,
+    delivered: Option<Instant>,
 }
 
 struct Pause {
@@ -92,7 +92,7 @@ impl ConsumerPause {
             Outcome::Delivered | Outcome::Failed(_) => {
                 let (mut state, now) = (self.state(), Instant::now());
                 if matches!(outcome, Outcome::Delivered) {
-                    state.taken = Some(now);
+                    state.delivered = Some(now);
                 }
                 // Attempts begun before the pause say nothing new.
                 if let Some(pause) = state.pause.take_if(|pause| pause.until <= now) {
@@ -108,8 +108,8 @@ impl ConsumerPause {
 
     fn failed(&self, reason: &str, at_least: Duration, attempt: u32) -> Remedy {
         let (mut state, now) = (self.state(), Instant::now());
-        let is_taking = state.taken.is_some_and(|taken| now - taken < TAKEN_LATELY);
-        if state.pause.is_none() && is_taking && attempt > 1 {
+        let is_available = state.delivered.is_some_and(|at| now - at < RECENTLY);
+        if state.pause.is_none() && is_available && attempt > 1 {
             return Remedy::Retry { at_least };
         }
         let pause = state.pause.get_or_insert_with(|| {

@@ -23,11 +23,11 @@ pub enum PersonKeyError {
     #[error("The setting PERSON_KEY is wrong: this installation was set up with another key.")]
     Another,
     /// No fingerprint is stored yet.
-    #[error("the fingerprint of PERSON_KEY is not noted yet; run `sitectl setup`")]
+    #[error("the fingerprint of PERSON_KEY is not stored yet; run `sitectl setup`")]
     NotSetUp,
     /// The stream could not be read.
     #[error(
-        "stream {SITE_STREAM}, which has the fingerprint of PERSON_KEY, cannot be looked at: {0}; run `sitectl setup`"
+        "stream {SITE_STREAM}, which has the fingerprint of PERSON_KEY, cannot be read: {0}; run `sitectl setup`"
     )]
     Unavailable(String),
 }

@@ -211,8 +211,8 @@ async fn ensure_share_is_enough(
     let Some(stream) = existing_stream(context, &config.name).await? else {
         return Ok(());
     };
-    let held = i64::try_from(stream.cached_info().state.bytes).unwrap_or(i64::MAX);
-    if held <= config.max_bytes {
+    let stored = i64::try_from(stream.cached_info().state.bytes).unwrap_or(i64::MAX);
+    if stored <= config.max_bytes {
         return Ok(());
     }
     let megabytes = |bytes: i64| bytes as f64 / 1_000_000.0;
@@ -221,7 +221,7 @@ async fn ensure_share_is_enough(
         reason: format!(
             "it holds {:.1} MB, and with STREAM_STORAGE_MB={} its share is {:.1} MB, so that it would refuse whatever comes; \
              nothing was changed",
-            megabytes(held),
+            megabytes(stored),
             settings.storage_mb,
             megabytes(config.max_bytes),
         ),

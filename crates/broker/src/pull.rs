@@ -88,20 +88,20 @@ impl Pull<'_> {
         let pulled = self.stop.run_until_cancelled(self.pull()).await;
         if pulled.is_none() {
             // It ends when the request expires.
-            let _ = timeout(PULL_EXPIRES, self.give_back()).await;
+            let _ = timeout(PULL_EXPIRES, self.return_pulled()).await;
         }
         pulled
     }
 
     /// Naks pulled and arriving messages: they would return only after the ack wait. In a cluster the leader
     /// does not notice that a requester behind another account and server is gone.
-    async fn give_back(&mut self) {
+    async fn return_pulled(&mut self) {
         while let Some(requested) = &mut self.batch
             && let Some(Ok(message)) = requested.batch.next().await
         {
             // For another process, not for this request.
             if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
-                tracing::warn!(%error, "an event was not given back; it will come again");
+                tracing::warn!(%error, "an event was not returned; it will be redelivered");
             }
         }
     }
@@ -111,7 +111,7 @@ impl Pull<'_> {
             match self.try_next().await {
                 Ok(pulled) => return pulled,
                 Err(error) => {
-                    tracing::warn!(channel = self.consumer, %error, "the channel's consumer is away; trying again");
+                    tracing::warn!(channel = self.consumer, %error, "the consumer is unavailable; retrying");
                 }
             }
             (self.batch, self.opened) = (None, None);

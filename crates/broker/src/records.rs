@@ -59,7 +59,7 @@ impl From<PublishError> for RecordError {
 impl From<RecordError> for Status {
     fn from(error: RecordError) -> Self {
         if let RecordError::Unreadable { .. } = error {
-            tracing::error!(%error, "a record is broken");
+            tracing::error!(%error, "a record cannot be read");
             return Self::internal("the record cannot be read");
         }
         tracing::warn!(%error, "a record is not known to be stored");

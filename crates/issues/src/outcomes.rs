@@ -46,10 +46,10 @@ pub struct Outcomes {
     /// Delivery records by mail id.
     records: HashMap<Uuid, Bytes>,
     /// Mails in progress.
-    in_hand: Vec<InHand>,
+    in_progress: Vec<MailInProgress>,
 }
 
-struct InHand {
+struct MailInProgress {
     issue: IssueId,
     is_deferred: bool,
 }
@@ -65,7 +65,7 @@ impl Outcomes {
         let mut outcomes = Self {
             subscribers: HashMap::new(),
             records: HashMap::new(),
-            in_hand: in_hand(context).await?,
+            in_progress: in_progress(context).await?,
         };
         let mut entries = subscribers.since(1);
         while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
@@ -98,7 +98,7 @@ impl Outcomes {
                 *figures.of_record(record) += 1;
             }
         }
-        for mail in self.in_hand.iter().filter(|mail| mail.issue == issue) {
+        for mail in self.in_progress.iter().filter(|mail| mail.issue == issue) {
             figures.in_hand += 1;
             figures.deferred += u64::from(mail.is_deferred);
         }
@@ -140,24 +140,24 @@ impl Figures {
     }
 }
 
-async fn in_hand(context: &Context) -> Result<Vec<InHand>, RecordError> {
+async fn in_progress(context: &Context) -> Result<Vec<MailInProgress>, RecordError> {
     let stream = context.get_stream(SENDINGS_STREAM).await;
     let stream = stream.map_err(RecordError::unavailable)?;
     let consumer = stream.get_consumer(SENDINGS_CONSUMER).await;
     let consumer: PullConsumer = consumer.map_err(RecordError::unavailable)?;
-    let last_taken = consumer.cached_info().delivered.stream_sequence;
+    let last_delivered = consumer.cached_info().delivered.stream_sequence;
     let reader = StreamReader::new(context, stream);
-    let (mut mails, mut in_hand, now) = (reader.all(), Vec::new(), OffsetDateTime::now_utc());
+    let (mut mails, mut in_progress, now) = (reader.all(), Vec::new(), OffsetDateTime::now_utc());
     while let Some(mail) = mails.try_next().await.map_err(RecordError::unavailable)? {
-        if mail.sequence > last_taken {
+        if mail.sequence > last_delivered {
             break;
         }
         if let Ok(Sending { issue, .. }) = serde_json::from_slice(&mail.payload) {
-            in_hand.push(InHand {
+            in_progress.push(MailInProgress {
                 issue,
                 is_deferred: now - mail.time > DEFERRED_AFTER,
             });
         }
     }
-    Ok(in_hand)
+    Ok(in_progress)
 }

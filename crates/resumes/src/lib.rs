@@ -231,7 +231,7 @@ impl ResumeStore {
     /// If it is missing or the download ends early.
     pub async fn get(&self, key: &ResumeKey) -> Result<Vec<u8>, ResumeStoreError> {
         let getting = self.object(key.as_str()).instrument(self.span("GetObject"));
-        let missing = || ResumeStoreError::of_ours("return the résumé", &io::Error::from(ErrorKind::NotFound));
+        let missing = || ResumeStoreError::of_ours("read the résumé", &io::Error::from(ErrorKind::NotFound));
         let (_, content) = getting.await?.ok_or_else(missing)?;
         Ok(content)
     }

@@ -73,12 +73,12 @@ where
             (reason, advice(settings, status, error.code()))
         }
         SdkError::DispatchFailure(_) if cause.contains("certificate") => {
-            let reason = format!("it is not reached: {cause}");
+            let reason = format!("it cannot be reached: {cause}");
             (reason, Some(format!("{see_endpoint} and {settings}_CA_FILE")))
         }
-        SdkError::DispatchFailure(_) => (format!("it is not reached: {cause}"), Some(see_endpoint)),
+        SdkError::DispatchFailure(_) => (format!("it cannot be reached: {cause}"), Some(see_endpoint)),
         SdkError::TimeoutError(_) => ("it did not answer in time".to_owned(), Some(see_endpoint)),
-        SdkError::ResponseError(_) => (format!("its answer makes no sense: {cause}"), Some(see_endpoint)),
+        SdkError::ResponseError(_) => (format!("its answer cannot be read: {cause}"), Some(see_endpoint)),
         _ => (cause, None),
     }
 }

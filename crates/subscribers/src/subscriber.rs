@@ -199,7 +199,7 @@ impl Subscriber {
     /// new sign-up counts as unsubscribed again.
     pub fn swept(self, now: OffsetDateTime) -> Self {
         match (&self.state, self.ended) {
-            (State::Unsubscribed { .. }, _) if !self.is_told(now) => self,
+            (State::Unsubscribed { .. }, _) if !self.left_long_ago(now) => self,
             (State::Pending { .. }, Some(since)) if now - self.requested > MAX_CONFIRM_WITHIN => Self {
                 ended: None,
                 state: State::Unsubscribed { since },
@@ -211,7 +211,7 @@ impl Subscriber {
     }
 
     /// Whether the unsubscribe is too old to publish its event.
-    pub fn is_told(&self, now: OffsetDateTime) -> bool {
+    pub fn left_long_ago(&self, now: OffsetDateTime) -> bool {
         self.unsubscribed_at()
             .is_some_and(|since| now - since > COMPLETED_WITHIN)
     }

@@ -48,13 +48,13 @@ impl Scanner {
         let (outcome, scan) = match answer.unwrap_or_else(|late| Err(late.into())) {
             Ok(verdict) if verdict == "stream: OK" => ("clean", Ok(Scan::Clean)),
             Ok(verdict) if verdict.ends_with(" FOUND") => {
-                tracing::warn!(verdict, "a résumé was refused: the scanner found a virus");
+                tracing::warn!(verdict, "a résumé was rejected: the scanner found a virus");
                 ("infected", Err(Infected))
             }
             answer => {
                 tracing::warn!(
                     ?answer,
-                    "a résumé was taken unscanned: the scanner gave no verdict"
+                    "a résumé was accepted unscanned: the scanner returned no verdict"
                 );
                 (NOT_SCANNED, Ok(Scan::NotScanned))
             }

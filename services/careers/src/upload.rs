@@ -95,7 +95,7 @@ impl Uploads {
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
             // The sweep stopped midway and may have removed the résumé. The next one finds the event and keeps it.
-            tracing::warn!(%error, "a sweep did not end; the résumé is stored again");
+            tracing::warn!(%error, "a sweep did not finish; the résumé is stored again");
         }
         if let Err(error) = self.put(upload).await {
             tracing::error!(%error, key = %upload.record.key, "a swept résumé could not be stored again");

@@ -94,8 +94,8 @@ impl FanOut<'_> {
             IssueState::Running => {}
         }
         let mut progress = record.clone();
-        let (sendings, next) = self.take(&mut progress).await?;
-        let new = self.put(&sendings, record.last_sending).await?;
+        let (sendings, next) = self.collect(&mut progress).await?;
+        let new = self.queue(&sendings, record.last_sending).await?;
         progress.queued += new.len() as u64;
         progress.last_sending = new.last().copied().unwrap_or(record.last_sending);
         let is_end = matches!(next, Next::End);
@@ -104,7 +104,7 @@ impl FanOut<'_> {
             issues.write_progress(self.issue, &progress, revision).await?;
         }
         if is_end {
-            tracing::info!(issue = %self.issue, queued = progress.queued, "the issue is handed out");
+            tracing::info!(issue = %self.issue, queued = progress.queued, "all mails of the issue are queued");
         }
         Ok(next)
     }
@@ -112,7 +112,7 @@ impl FanOut<'_> {
     /// Collects mails for the next subscribers, within the limits.
     ///
     /// It stores the table before the mails are queued, so that a kill in between leaves none uncounted.
-    async fn take(&self, progress: &mut IssueProgress) -> Result<(Vec<Sending>, Next), RecordError> {
+    async fn collect(&self, progress: &mut IssueProgress) -> Result<(Vec<Sending>, Next), RecordError> {
         let Newsletter {
             issues, subscribers, ..
         } = self.newsletter;
@@ -140,7 +140,7 @@ impl FanOut<'_> {
                     Err(why) => progress.passed_over.count(why),
                 },
                 Err(error) => {
-                    tracing::error!(%error, "the issue does not go to a subscriber");
+                    tracing::error!(%error, "the issue skips a subscriber");
                     progress.passed_over.count(NotReached::Unreadable);
                 }
             }
@@ -164,7 +164,7 @@ impl FanOut<'_> {
     ///
     /// For a duplicate the broker returns the first mail's sequence: counted, unless it exceeds
     /// `last_counted`.
-    async fn put(&self, sendings: &[Sending], last_counted: u64) -> Result<BTreeSet<u64>, RecordError> {
+    async fn queue(&self, sendings: &[Sending], last_counted: u64) -> Result<BTreeSet<u64>, RecordError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());
         for sending in sendings {

@@ -123,7 +123,7 @@ impl Service {
             stop.clone(),
         );
         let fan_out = |delivery| fan_out::fan_out(&self.newsletter, delivery);
-        let handing_out = consume(
+        let fanning_out = consume(
             &self.context,
             FAN_OUT_CONSUMER.into(),
             ISSUES_AT_ONCE,
@@ -132,7 +132,7 @@ impl Service {
             stop.clone(),
         );
         let drain = Drain::new(stop.clone(), self.grace);
-        let consuming = async { tokio::join!(suppressing, handing_out) };
+        let consuming = async { tokio::join!(suppressing, fanning_out) };
         let serving = async {
             let served = self.server.run(drain.clone()).await;
             // Nothing else stops the consumers when the server fails.

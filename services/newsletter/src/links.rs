@@ -60,9 +60,9 @@ pub async fn unsubscribe(
         return Ok(());
     };
     // The event would mail goodbye to a suppressed address, or a second time long after the first.
-    let is_to_be_told = !left.is_suppressed() && !left.is_told(now);
+    let gets_goodbye = !left.is_suppressed() && !left.left_long_ago(now);
     let subscription = left.subscription;
-    if let Some(email) = left.email.filter(|_| is_to_be_told) {
+    if let Some(email) = left.email.filter(|_| gets_goodbye) {
         let id = NewsletterUnsubscribed::TYPE.id_for(subscription);
         let event = NewsletterUnsubscribed { email };
         newsletter
@@ -82,6 +82,6 @@ async fn forget(newsletter: &Newsletter, person: &PersonId, subscription: Uuid) 
         Some(ended.forgotten())
     });
     if let Err(error) = forgetting.await {
-        tracing::warn!(%error, %person, "the record of somebody who left still holds the address; the sweep removes it");
+        tracing::warn!(%error, %person, "the address of a former subscriber was not removed; the sweep removes it");
     }
 }
