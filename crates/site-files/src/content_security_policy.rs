@@ -5,50 +5,42 @@ use axum::http::HeaderValue;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
+use crate::site::RoutesFile;
+
 /// For answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 /// Browsers show a picture or film opened alone on a page of their own.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
 
-pub struct PageSources {
-    pub script_hashes: Vec<String>,
-    pub style_hashes: Vec<String>,
-    pub frame_sources: Vec<String>,
-    /// Names of Trusted Types policies.
-    pub trusted_type_policies: Vec<String>,
-}
-
-impl PageSources {
-    /// # Errors
-    ///
-    /// If a source contains characters that are invalid in a header.
-    pub fn policy(&self) -> anyhow::Result<HeaderValue> {
-        let policy = [
-            "default-src 'none'".to_owned(),
-            format!("script-src 'self'{}", listed(&self.script_hashes)),
-            format!("style-src 'self'{}", listed(&self.style_hashes)),
-            "img-src 'self'".to_owned(),
-            "font-src 'self'".to_owned(),
-            "connect-src 'self'".to_owned(),
-            "media-src 'self'".to_owned(),
-            "manifest-src 'self'".to_owned(),
-            match &self.frame_sources[..] {
-                [] => "frame-src 'none'".to_owned(),
-                sources => format!("frame-src {}", sources.join(" ")),
-            },
-            "base-uri 'none'".to_owned(),
-            "form-action 'self'".to_owned(),
-            "frame-ancestors 'none'".to_owned(),
-            "require-trusted-types-for 'script'".to_owned(),
-            // A reloaded remote creates its policy again.
-            match &self.trusted_type_policies[..] {
-                [] => "trusted-types 'none'".to_owned(),
-                names => format!("trusted-types {} 'allow-duplicates'", names.join(" ")),
-            },
-        ];
-        HeaderValue::from_str(&policy.join("; ")).context("its hashes or sources are no header")
-    }
+/// # Errors
+///
+/// If a source contains characters that are invalid in a header.
+pub fn of_pages(routes: &RoutesFile) -> anyhow::Result<HeaderValue> {
+    let policy = [
+        "default-src 'none'".to_owned(),
+        format!("script-src 'self'{}", listed(&routes.script_hashes)),
+        format!("style-src 'self'{}", listed(&routes.style_hashes)),
+        "img-src 'self'".to_owned(),
+        "font-src 'self'".to_owned(),
+        "connect-src 'self'".to_owned(),
+        "media-src 'self'".to_owned(),
+        "manifest-src 'self'".to_owned(),
+        match &routes.frame_sources[..] {
+            [] => "frame-src 'none'".to_owned(),
+            sources => format!("frame-src {}", sources.join(" ")),
+        },
+        "base-uri 'none'".to_owned(),
+        "form-action 'self'".to_owned(),
+        "frame-ancestors 'none'".to_owned(),
+        "require-trusted-types-for 'script'".to_owned(),
+        // A reloaded remote creates its policy again.
+        match &routes.trusted_type_policies[..] {
+            [] => "trusted-types 'none'".to_owned(),
+            names => format!("trusted-types {} 'allow-duplicates'", names.join(" ")),
+        },
+    ];
+    HeaderValue::from_str(&policy.join("; ")).context("its hashes or sources are no header")
 }
 
 /// For a drawing opened alone; `None` if it has no styles.

@@ -3,9 +3,9 @@
 
 use std::{
     collections::HashMap,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use anyhow::Context;
@@ -23,9 +23,7 @@ use tower_http::services::{ServeDir, ServeFile};
 
 use crate::{
     answer_cache::{AnswerCache, Coding},
-    canonical_path,
-    content_security_policy::{self, PageSources},
-    drawings, folder,
+    canonical_path, content_security_policy, drawings, folder,
     page_loads::PageLoads,
     ranges,
 };
@@ -54,40 +52,28 @@ const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
 pub struct Site {
+    folder: PathBuf,
     files: ServeDir,
-    redirects: Vec<RedirectEntry>,
-    not_found: Vec<NotFound>,
-    gone: HashMap<String, Gone>,
-    variants: Vec<Variant>,
+    routes: RoutesFile,
     policy_of_pages: HeaderValue,
     policies_of_drawings: HashMap<String, HeaderValue>,
     cache: AnswerCache,
     loads: PageLoads,
 }
 
-struct NotFound {
-    prefix: String,
-    page: ServeFile,
-}
-
-struct Gone {
-    /// Since 1970.
-    since: Duration,
-    page: ServeFile,
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RoutesFile {
+pub(crate) struct RoutesFile {
     redirects: Vec<RedirectEntry>,
     not_found: Vec<NotFoundEntry>,
     #[serde(default)]
     gone: Vec<GoneEntry>,
     variants: Vec<Variant>,
-    script_hashes: Vec<String>,
-    style_hashes: Vec<String>,
-    trusted_type_policies: Vec<String>,
-    frame_sources: Vec<String>,
+    pub script_hashes: Vec<String>,
+    pub style_hashes: Vec<String>,
+    /// Names of Trusted Types policies.
+    pub trusted_type_policies: Vec<String>,
+    pub frame_sources: Vec<String>,
 }
 
 /// With parameters (`page=2`), the query must have all of them.
@@ -127,56 +113,37 @@ struct Variant {
 }
 
 impl Site {
-    /// Reads the site that the build wrote to this folder.
+    /// Reads the site that the build wrote to the folder of the setting `SITE_DIR`.
     ///
     /// # Errors
     ///
     /// If the folder holds no valid site.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
+        Self::checked(folder).with_context(|| {
+            format!(
+                "The setting SITE_DIR is wrong: {} holds no site",
+                folder.display()
+            )
+        })
+    }
+
+    fn checked(folder: &Path) -> anyhow::Result<Self> {
         let table = folder.join(ROUTES);
         let wrong = || format!("{} cannot be read", table.display());
         let routes = std::fs::read(&table).with_context(wrong)?;
         let routes: RoutesFile = serde_json::from_slice(&routes).with_context(wrong)?;
-        let page = |name: &str| {
-            ServeFile::new(folder.join(name.trim_start_matches('/')))
-                .precompressed_br()
-                .precompressed_gzip()
-        };
-        let mut not_found: Vec<NotFound> = routes
-            .not_found
-            .into_iter()
-            .map(|entry| NotFound {
-                page: page(&entry.page),
-                prefix: entry.prefix,
-            })
-            .collect();
-        // The longest prefix wins.
-        not_found.sort_by_key(|entry| std::cmp::Reverse(entry.prefix.len()));
-        let gone = routes.gone.into_iter().map(|entry| {
-            let since = Duration::from_secs(entry.since);
-            let page = page(&entry.page);
-            (entry.path, Gone { since, page })
-        });
-        let sources = PageSources {
-            script_hashes: routes.script_hashes,
-            style_hashes: routes.style_hashes,
-            frame_sources: routes.frame_sources,
-            trusted_type_policies: routes.trusted_type_policies,
-        };
         let files = folder::files(folder)?;
         Ok(Self {
+            folder: folder.to_owned(),
             files: ServeDir::new(folder)
                 .append_index_html_on_directories(false)
                 .precompressed_br()
                 .precompressed_gzip(),
-            redirects: routes.redirects,
-            not_found,
-            gone: gone.collect(),
-            variants: routes.variants,
-            policy_of_pages: sources.policy().with_context(wrong)?,
+            policy_of_pages: content_security_policy::of_pages(&routes).with_context(wrong)?,
             policies_of_drawings: drawings::policies(folder, &files)?,
             cache: AnswerCache::default(),
             loads: PageLoads::new(&files),
+            routes,
         })
     }
 
@@ -209,12 +176,9 @@ impl Site {
         let file = variant.map_or_else(|| file_of(&path), |variant| format!("/{}", variant.page));
         parts.uri = file.parse().unwrap_or(parts.uri);
         let (method, headers) = (parts.method.clone(), parts.headers.clone());
-        if let Some(gone) = self
-            .gone
-            .get(&path)
-            .filter(|gone| gone.since <= time_since_1970())
-        {
-            return page_with_status(&gone.page, StatusCode::GONE, method, &headers).await;
+        let is_gone = |gone: &&GoneEntry| gone.path == path && gone.since <= seconds_since_1970();
+        if let Some(gone) = self.routes.gone.iter().find(is_gone) {
+            return self.page(&gone.page, StatusCode::GONE, method, &headers).await;
         }
         let found = match path.strip_prefix('/') {
             Some(ROUTES) => None,
@@ -232,7 +196,7 @@ impl Site {
         let chosen = |variant: &&Variant| {
             variant.path == uri.path() && parameters.split('&').any(|given| given == variant.parameter)
         };
-        self.variants.iter().find(chosen)
+        self.routes.variants.iter().find(chosen)
     }
 
     /// Each page has one address: its canonical path without `.html`.
@@ -246,6 +210,7 @@ impl Site {
             .query()
             .map_or_else(Vec::new, |query| query.split('&').collect());
         let redirect = self
+            .routes
             .redirects
             .iter()
             .find(|redirect| redirect.fits(page, &parameters));
@@ -277,40 +242,37 @@ impl Site {
         if path.starts_with(REMOTES) {
             return (StatusCode::NOT_FOUND, NO_SUCH_FILE).into_response();
         }
-        let Some(entry) = self
-            .not_found
-            .iter()
-            .find(|entry| path.starts_with(&entry.prefix))
-        else {
-            return StatusCode::NOT_FOUND.into_response();
-        };
-        page_with_status(&entry.page, StatusCode::NOT_FOUND, method, headers).await
+        let entries = self.routes.not_found.iter();
+        let fitting = entries.filter(|entry| path.starts_with(&entry.prefix));
+        match fitting.max_by_key(|entry| entry.prefix.len()) {
+            Some(entry) => {
+                self.page(&entry.page, StatusCode::NOT_FOUND, method, headers)
+                    .await
+            }
+            None => StatusCode::NOT_FOUND.into_response(),
+        }
+    }
+
+    /// Serves a page in place of another one, so it ignores the request's conditions.
+    async fn page(&self, page: &str, status: StatusCode, method: Method, headers: &HeaderMap) -> Response {
+        let mut request = Request::new(Body::empty());
+        *request.method_mut() = method;
+        if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
+            let headers = request.headers_mut();
+            headers.insert(header::ACCEPT_ENCODING, encodings.clone());
+        }
+        let page = ServeFile::new(self.folder.join(page.trim_start_matches('/')))
+            .precompressed_br()
+            .precompressed_gzip();
+        let mut page = page.oneshot(request).await.into_response();
+        *page.status_mut() = status;
+        page
     }
 }
 
-fn time_since_1970() -> Duration {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-}
-
-/// Serves the page in place of another one, so it ignores the request's conditions.
-async fn page_with_status(
-    page: &ServeFile,
-    status: StatusCode,
-    method: Method,
-    headers: &HeaderMap,
-) -> Response {
-    let mut request = Request::new(Body::empty());
-    *request.method_mut() = method;
-    if let Some(encodings) = headers.get(header::ACCEPT_ENCODING) {
-        request
-            .headers_mut()
-            .insert(header::ACCEPT_ENCODING, encodings.clone());
-    }
-    let mut page = page.clone().oneshot(request).await.into_response();
-    *page.status_mut() = status;
-    page
+fn seconds_since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.unwrap_or_default().as_secs()
 }
 
 impl RedirectEntry {

@@ -30,7 +30,6 @@ mod uploads;
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Context;
 pub use api::openapi::openapi;
 use app::AppState;
 pub use settings::Settings;
@@ -60,7 +59,8 @@ impl Service {
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let mut server = HttpServer::bind("LISTEN", settings.listen).await?;
         let health = HealthServer::bind(settings.health_listen).await?;
-        let (site, observer) = (site(&settings)?, Arc::new(RequestObserver::new()));
+        let site = settings.site_dir.as_deref().map(Site::read).transpose()?;
+        let (site, observer) = (site.map(Arc::new), Arc::new(RequestObserver::new()));
         // CORS headers depend on the request's origin, so cached answers are sent only without CORS.
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
@@ -99,17 +99,4 @@ impl Service {
         let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
         self.health.run_beside(serving, self.readyz, stop).await;
     }
-}
-
-fn site(settings: &Settings) -> anyhow::Result<Option<Arc<Site>>> {
-    let Some(folder) = &settings.site_dir else {
-        return Ok(None);
-    };
-    let site = Site::read(folder).with_context(|| {
-        format!(
-            "The setting SITE_DIR is wrong: {} holds no site",
-            folder.display()
-        )
-    })?;
-    Ok(Some(Arc::new(site)))
 }

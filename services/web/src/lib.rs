@@ -4,7 +4,6 @@ mod settings;
 
 use std::{sync::Arc, time::Duration};
 
-use anyhow::Context;
 use axum::{
     Router,
     extract::{Request, State},
@@ -38,13 +37,7 @@ impl Service {
     ///
     /// If the folder holds no site or an address is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
-        let folder = &settings.site_dir;
-        let site = Site::read(folder).with_context(|| {
-            format!(
-                "The setting SITE_DIR is wrong: {} holds no site",
-                folder.display()
-            )
-        })?;
+        let site = Site::read(&settings.site_dir)?;
         let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::new()));
         let server = HttpServer::bind("LISTEN", settings.listen).await?;
         let router = router(Arc::clone(&site), Arc::clone(&observer));

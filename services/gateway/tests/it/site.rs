@@ -361,6 +361,49 @@ async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn a_part_is_given_of_what_the_reader_has_already_and_else_the_whole() -> anyhow::Result<()> {
+    const SCRIPT: &str = "/assets/main.1a2b.js";
+    let (gateway, _folder) = site().await?;
+    let whole = gateway.get(SCRIPT).send().await?;
+    let (tag, modified) = (
+        &whole.headers()[header::ETAG],
+        &whole.headers()[header::LAST_MODIFIED],
+    );
+    let answered = async |range: &str, if_range: Option<&[u8]>| {
+        let mut request = gateway.get(SCRIPT).header(header::RANGE, range);
+        if let Some(condition) = if_range {
+            request = request.header(header::IF_RANGE, condition);
+        }
+        let answer = request.send().await?;
+        let status = answer.status().as_u16();
+        anyhow::Ok((status, answer.text().await?))
+    };
+    for condition in [None, Some(tag.as_bytes()), Some(modified.as_bytes())] {
+        assert_eq!(answered("bytes=0-1", condition).await?, (206, "pl".to_owned()));
+    }
+    let weak = [b"W/", tag.as_bytes()].concat();
+    for condition in [
+        &b"\"another\""[..],
+        &weak,
+        b"Thu, 01 Jan 1970 00:00:00 GMT",
+        b"nonsense",
+    ] {
+        assert_eq!(
+            answered("bytes=0-1", Some(condition)).await?,
+            (200, "plain".to_owned())
+        );
+        assert_eq!(
+            answered("bytes=90-", Some(condition)).await?,
+            (200, "plain".to_owned())
+        );
+    }
+    for range in ["bytes=90-", "lines=0-1", "bytes=0-1,3-4", "bytes=x-y", "bytes"] {
+        assert_eq!(answered(range, None).await?, (200, "plain".to_owned()), "{range}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_folder_that_holds_no_site_ends_the_start() {
     let started = Gateway::start(&["--site-dir", "/nowhere"]).await;
     let sentence = started.err().map(|error| error.to_string()).unwrap_or_default();
