@@ -5,12 +5,8 @@ use std::{net::SocketAddr, time::Duration};
 
 use axum::{
     Json, Router,
-    extract::{Request, State},
-    middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
-use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
@@ -41,16 +37,10 @@ impl HealthServer {
         self.server.port()
     }
 
-    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs. A stop makes it unready.
-    pub async fn run_beside(
-        self,
-        serving: impl Future<Output = ()>,
-        readiness: MethodRouter,
-        stop: CancellationToken,
-    ) {
+    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs.
+    pub async fn run_beside(self, serving: impl Future<Output = ()>, readiness: MethodRouter) {
         let router = Router::new()
             .route("/readyz", readiness)
-            .layer(from_fn_with_state(stop, unready_while_stopping))
             .route("/livez", get(|| async { status("alive") }));
         let served = CancellationToken::new();
         let health = self.server.run(router, Drain::new(served.clone(), GRACE));
@@ -65,15 +55,4 @@ impl HealthServer {
 /// JSON body of a status.
 pub fn status(word: &str) -> Json<Value> {
     Json(json!({ "status": word }))
-}
-
-async fn unready_while_stopping(
-    State(stop): State<CancellationToken>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if stop.is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, status("stopping")).into_response();
-    }
-    next.run(request).await
 }

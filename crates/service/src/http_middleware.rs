@@ -23,17 +23,8 @@ use crate::{
 };
 
 const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
-/// Methods of RFC 9110, most frequent first.
-static KNOWN_METHODS: [Method; 8] = [
-    Method::GET,
-    Method::POST,
-    Method::HEAD,
-    Method::OPTIONS,
-    Method::PUT,
-    Method::DELETE,
-    Method::CONNECT,
-    Method::TRACE,
-];
+/// Methods that we serve.
+static KNOWN_METHODS: [Method; 4] = [Method::GET, Method::POST, Method::HEAD, Method::OPTIONS];
 
 /// Outcome for the log line, in an answer's extensions.
 #[derive(Clone, Copy)]
@@ -45,15 +36,6 @@ pub struct RequestObserver {
 }
 
 impl RequestObserver {
-    /// An observer for the current telemetry.
-    pub fn new() -> Self {
-        let description = "How long requests took, up to the answer's head";
-        let name = "http.server.request.duration";
-        Self {
-            duration: metrics::seconds_histogram(name, description, &FAST_BUCKETS_SECONDS),
-        }
-    }
-
     /// Observes a request; adds its id to the answer.
     pub async fn observe(
         &self,
@@ -109,7 +91,11 @@ impl RequestObserver {
 
 impl Default for RequestObserver {
     fn default() -> Self {
-        Self::new()
+        let description = "Duration of requests, up to the head of the answer";
+        let name = "http.server.request.duration";
+        Self {
+            duration: metrics::seconds_histogram(name, description, &FAST_BUCKETS_SECONDS),
+        }
     }
 }
 
@@ -185,13 +171,13 @@ pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
         .authority()
         .map(|authority| authority.as_str().as_bytes());
     let host = host.map(HeaderValue::as_bytes);
-    let is_told = match (request.version(), authority, host) {
+    let is_consistent = match (request.version(), authority, host) {
         (Version::HTTP_2, Some(authority), Some(host)) => host.eq_ignore_ascii_case(authority),
         (Version::HTTP_2, None, None) | (Version::HTTP_11, _, None) => false,
         // Before HTTP/2 the target's host wins over the header (RFC 9112, 3.2.2).
         _ => true,
     };
-    is_told && [authority, host].into_iter().flatten().all(is_host)
+    is_consistent && [authority, host].into_iter().flatten().all(is_host)
 }
 
 /// Host and port without a login, or empty.

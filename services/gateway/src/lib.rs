@@ -60,7 +60,7 @@ impl Service {
         let mut server = HttpServer::bind("LISTEN", settings.listen).await?;
         let health = HealthServer::bind(settings.health_listen).await?;
         let site = settings.site_dir.as_deref().map(Site::read).transpose()?;
-        let (site, observer) = (site.map(Arc::new), Arc::new(RequestObserver::new()));
+        let (site, observer) = (site.map(Arc::new), Arc::new(RequestObserver::default()));
         // CORS headers depend on the request's origin, so cached answers are sent only without CORS.
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
@@ -96,7 +96,7 @@ impl Service {
 
     /// Serves until `stop`, then finishes requests in flight or asks clients to retry.
     pub async fn run(self, stop: CancellationToken) {
-        let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
-        self.health.run_beside(serving, self.readyz, stop).await;
+        let serving = self.server.run(self.router, Drain::new(stop, self.grace));
+        self.health.run_beside(serving, self.readyz).await;
     }
 }

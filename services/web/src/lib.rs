@@ -38,7 +38,7 @@ impl Service {
     /// If the folder holds no site or an address is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let site = Site::read(&settings.site_dir)?;
-        let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::new()));
+        let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::default()));
         let server = HttpServer::bind("LISTEN", settings.listen).await?;
         let router = router(Arc::clone(&site), Arc::clone(&observer));
         let server = server
@@ -64,10 +64,10 @@ impl Service {
 
     /// Serves until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
-        let serving = self.server.run(self.router, Drain::new(stop.clone(), self.grace));
+        let serving = self.server.run(self.router, Drain::new(stop, self.grace));
         // The folder was read before the port was bound, so a running server is ready.
         let readyz = get(|| async { http_health::status("ready") });
-        self.health.run_beside(serving, readyz, stop).await;
+        self.health.run_beside(serving, readyz).await;
     }
 }
 
