@@ -1,16 +1,13 @@
 //! SSRF protection: refuses private addresses at every DNS lookup (against DNS rebinding).
 
 use std::{
-    future::Future,
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    pin::Pin,
-    task::{Context, Poll},
     vec,
 };
 
 use hyper_util::client::legacy::connect::dns::Name;
-use tower::Service;
+use tower::{service_fn, util::BoxCloneSyncService};
 use url::Url;
 
 /// Whether receivers may have private addresses.
@@ -22,35 +19,23 @@ pub enum PrivateAddresses {
     Refused,
 }
 
+pub type FilteringResolver = BoxCloneSyncService<Name, vec::IntoIter<SocketAddr>, io::Error>;
+
 /// Resolver that drops addresses that are not public, unless private ones are allowed.
-#[derive(Clone)]
-pub struct FilteringResolver(pub PrivateAddresses);
-
-impl Service<Name> for FilteringResolver {
-    type Response = vec::IntoIter<SocketAddr>;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Response>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, name: Name) -> Self::Future {
-        let Self(private) = *self;
-        Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> = found
-                .filter(|address| private == PrivateAddresses::Allowed || is_public(address.ip()))
-                .collect();
-            if allowed.is_empty() {
-                return Err(io::Error::other("the name leads to no public address"));
-            }
-            Ok(allowed.into_iter())
-        })
-    }
+pub fn filtering_resolver(private: PrivateAddresses) -> FilteringResolver {
+    BoxCloneSyncService::new(service_fn(move |name: Name| async move {
+        let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
+        let allowed: Vec<SocketAddr> = found
+            .filter(|address| private == PrivateAddresses::Allowed || is_public(address.ip()))
+            .collect();
+        if allowed.is_empty() {
+            return Err(io::Error::other("the name leads to no public address"));
+        }
+        Ok(allowed.into_iter())
+    }))
 }
 
-/// Checks the scheme and the host of a URL. [`FilteringResolver`] checks the addresses behind its name.
+/// Checks the scheme and the host of a URL. [`filtering_resolver`] checks the addresses behind its name.
 pub fn ensure_public(url: &Url) -> Result<(), &'static str> {
     if url.scheme() != "https" {
         return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
@@ -105,6 +90,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tower::Service;
+
     use super::*;
 
     fn ensure_each(addresses: &str, is_expected_public: bool) {
@@ -140,7 +127,7 @@ mod tests {
     async fn a_name_that_leads_to_ourselves_is_found_only_where_that_is_allowed() {
         let found = async |private| {
             let name: Name = "localhost".parse().expect("a name");
-            FilteringResolver(private).call(name).await.is_ok()
+            filtering_resolver(private).call(name).await.is_ok()
         };
         assert!(found(PrivateAddresses::Allowed).await);
         assert!(!found(PrivateAddresses::Refused).await);

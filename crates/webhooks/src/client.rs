@@ -10,12 +10,13 @@ use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
+use site_service::error_line;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tokio_rustls::rustls::ClientConfig;
 
 use crate::{
-    addresses::{FilteringResolver, PrivateAddresses},
+    addresses::{FilteringResolver, PrivateAddresses, filtering_resolver},
     sending_error::SendingError,
 };
 
@@ -40,7 +41,7 @@ pub struct Answer {
     pub status: StatusCode,
     /// Headers.
     pub headers: HeaderMap,
-    /// Body; empty if ignored or too long.
+    /// Body; empty if it is too long.
     pub body: Bytes,
 }
 
@@ -55,19 +56,10 @@ pub struct Exchange {
     pub took: Duration,
 }
 
-/// What to do with the body of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AnswerBody {
-    /// The status is enough.
-    Ignored,
-    /// Read, unless it is longer than [`MAX_ANSWER_BYTES`].
-    Read,
-}
-
 impl WebhookClient {
     /// Private addresses, and requests without TLS, work only if allowed.
     pub fn new(private: PrivateAddresses, tls: ClientConfig) -> Self {
-        let mut tcp = HttpConnector::new_with_resolver(FilteringResolver(private));
+        let mut tcp = HttpConnector::new_with_resolver(filtering_resolver(private));
         tcp.enforce_http(false);
         tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
         let tls = HttpsConnectorBuilder::new().with_tls_config(tls);
@@ -86,44 +78,33 @@ impl WebhookClient {
         self.private
     }
 
-    pub(crate) async fn send(
-        &self,
-        request: Request<Bytes>,
-        body: AnswerBody,
-    ) -> Result<Answer, SendingError> {
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Answer, SendingError> {
         let asked = self.http.request(request.map(Full::new));
         let answering = async {
             let answer = asked.await.map_err(|error| not_answered(&error))?;
-            let (head, content) = answer.into_parts();
-            let content = match body {
-                AnswerBody::Ignored => Bytes::new(),
-                AnswerBody::Read => {
-                    let read = Limited::new(content, MAX_ANSWER_BYTES).collect().await;
-                    read.map(http_body_util::Collected::to_bytes).unwrap_or_default()
-                }
-            };
+            let (head, body) = answer.into_parts();
+            let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await;
             Ok(Answer {
                 status: head.status,
                 headers: head.headers,
-                body: content,
+                body: body.map(http_body_util::Collected::to_bytes).unwrap_or_default(),
             })
         };
         let answered = timeout(REQUEST_TIMEOUT, answering).await;
         answered.map_err(|_| SendingError::NoAnswer(format!("nothing within {REQUEST_TIMEOUT:?}")))?
     }
 
-    /// Adds the exchange to `seen`, if given, and then always reads the body.
+    /// Adds the exchange to `seen`, if given.
     pub(crate) async fn send_seen(
         &self,
         request: Request<Bytes>,
-        body: AnswerBody,
         seen: Option<&mut Vec<Exchange>>,
     ) -> Result<Answer, SendingError> {
         let Some(seen) = seen else {
-            return self.send(request, body).await;
+            return self.send(request).await;
         };
         let started = Instant::now();
-        let answer = self.send(request.clone(), AnswerBody::Read).await;
+        let answer = self.send(request.clone()).await;
         seen.push(Exchange {
             request,
             answer: answer.clone(),
@@ -134,7 +115,8 @@ impl WebhookClient {
 }
 
 fn not_answered(error: &legacy::Error) -> SendingError {
-    let reason = reason_of(error);
+    // None of the causes names the address.
+    let reason = error_line(error);
     if error.is_connect() {
         SendingError::Unreachable(reason)
     } else {
@@ -153,17 +135,6 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: OffsetDateTime) -> Option<Du
             .ok()
     };
     seconds.ok().or_else(until)
-}
-
-/// The chain of causes. None of them names the address.
-fn reason_of(error: &dyn std::error::Error) -> String {
-    let mut reason = error.to_string();
-    let mut source = error.source();
-    while let Some(inner) = source {
-        reason = format!("{reason}: {inner}");
-        source = inner.source();
-    }
-    reason
 }
 
 #[cfg(test)]

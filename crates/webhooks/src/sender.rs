@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::{
     addresses::{PrivateAddresses, ensure_public},
-    client::{AnswerBody, Exchange, WebhookClient},
+    client::{Exchange, WebhookClient},
     outgoing::Outgoing,
     recipe::{Recipe, RecipeSender, Secrets, Tokens},
     sending_error::SendingError,
@@ -23,11 +23,8 @@ use crate::{
 
 /// Why an endpoint is invalid.
 #[derive(Debug, thiserror::Error)]
-#[error("endpoint {name}: {reason}")]
-pub struct InvalidEndpoint {
-    name: EndpointName,
-    reason: String,
-}
+#[error("endpoint {0}: {1}")]
+pub struct InvalidEndpoint(EndpointName, String);
 
 /// Sender of one endpoint.
 pub struct WebhookSender {
@@ -52,10 +49,8 @@ impl WebhookSender {
         client: &WebhookClient,
         secrets: &Secrets,
     ) -> Result<Self, InvalidEndpoint> {
-        Self::checked(endpoint, client, secrets).map_err(|reason| InvalidEndpoint {
-            name: endpoint.name.clone(),
-            reason,
-        })
+        Self::checked(endpoint, client, secrets)
+            .map_err(|reason| InvalidEndpoint(endpoint.name.clone(), reason))
     }
 
     fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
@@ -99,7 +94,7 @@ impl WebhookSender {
             Way::Template(recipe) => return recipe.send(event, now, seen).await,
             Way::Signed(signed) => signed.request(&self.uri, event, now)?,
         };
-        let answer = self.client.send_seen(request, AnswerBody::Ignored, seen).await?;
+        let answer = self.client.send_seen(request, seen).await?;
         judge(&answer, now).map(Some)
     }
 

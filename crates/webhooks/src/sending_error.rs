@@ -7,19 +7,13 @@ use site_broker::{Failure, Remedy};
 /// Why a delivery failed. No text names the address, which may be a secret.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SendingError {
-    /// The receiver wants no more events.
-    #[error("the receiver answered 410 Gone")]
-    Gone,
     /// The receiver rejected the event.
-    #[error("the receiver answered {0}")]
-    Status(u16),
-    /// The receiver rejected the event and sent `Retry-After` (RFC 9110, 10.2.3).
-    #[error("the receiver answered {status}, to be asked again after {} s", .after.as_secs())]
-    Later {
+    #[error("the receiver answered {status}")]
+    Rejected {
         /// Status of the answer.
         status: u16,
-        /// How long to wait.
-        after: Duration,
+        /// `Retry-After` (RFC 9110, 10.2.3).
+        after: Option<Duration>,
     },
     /// No connection, or none that is encrypted as required.
     #[error("the receiver was not reached: {0}")]
@@ -30,27 +24,17 @@ pub enum SendingError {
     /// The signature could not be made.
     #[error("the event cannot be signed")]
     Signing,
-    /// The recipe calls the answer final.
-    #[error("step {step}: the receiver answered {status}{code}, which is never taken")]
-    Refused {
+    /// The receiver rejected a step of a recipe.
+    #[error("step {step}: the receiver answered {status}{code}")]
+    StepRejected {
         /// The rejected step.
         step: String,
         /// Status of the answer.
         status: u16,
         /// The receiver's error code.
         code: ErrorCode,
-    },
-    /// The recipe says to retry.
-    #[error("step {step}: the receiver answered {status}{code}, to be asked again")]
-    NotNow {
-        /// The rejected step.
-        step: String,
-        /// Status of the answer.
-        status: u16,
-        /// The receiver's error code.
-        code: ErrorCode,
-        /// How long to wait, if the receiver says so.
-        after: Option<Duration>,
+        /// What the recipe says about the answer.
+        remedy: Remedy,
     },
     /// No access token (OAuth 2.0): nothing can be sent to the receiver without one.
     #[error("there is no access token: {0}")]
@@ -87,56 +71,50 @@ impl From<SendingError> for Failure {
 impl SendingError {
     /// Whether the event is retried or becomes a dead letter.
     pub fn remedy(&self) -> Remedy {
-        let unavailable = Remedy::RetryLater {
-            at_least: Duration::ZERO,
-        };
         match self {
-            Self::Gone | Self::Signing | Self::Refused { .. } | Self::Event { .. } => Remedy::DeadLetter,
-            Self::Unreachable(_) | Self::NoAnswer(_) | Self::NoToken(_) => unavailable,
+            Self::Signing | Self::Event { .. } => Remedy::DeadLetter,
+            Self::Unreachable(_) | Self::NoAnswer(_) | Self::NoToken(_) => Remedy::RetryLater {
+                at_least: Duration::ZERO,
+            },
             // The operator can fix the recipe; events that wait use the fixed one.
             Self::Recipe(_) => Remedy::Retry {
                 at_least: Duration::ZERO,
             },
-            Self::Status(status) => remedy_of(*status, Duration::ZERO),
-            Self::Later { status, after } => remedy_of(*status, *after),
-            Self::NotNow { status, after, .. } => {
-                let at_least = after.unwrap_or_default();
-                match remedy_of(*status, at_least) {
-                    Remedy::DeadLetter => Remedy::Retry { at_least },
-                    remedy => remedy,
-                }
-            }
+            Self::Rejected { status, after } => remedy_of(*status, after.unwrap_or_default()),
+            Self::StepRejected { remedy, .. } => *remedy,
         }
     }
 
     /// Whether the receiver rejects our credentials. Then it rejects every event until the operator fixes them.
     pub fn is_account_refused(&self) -> bool {
-        matches!(
-            self,
-            Self::Status(401 | 403)
-                | Self::NotNow {
-                    status: 401 | 403,
-                    after: None,
-                    ..
-                }
-        )
+        match self {
+            Self::Rejected {
+                status: 401 | 403,
+                after,
+            } => after.is_none(),
+            Self::StepRejected {
+                status: 401 | 403,
+                remedy: Remedy::RetryLater { at_least },
+                ..
+            } => at_least.is_zero(),
+            _ => false,
+        }
     }
 
     /// Status of the last answer, if any.
     pub fn status(&self) -> Option<u16> {
         match self {
-            Self::Gone => Some(410),
-            Self::Status(status)
-            | Self::Later { status, .. }
-            | Self::Refused { status, .. }
-            | Self::NotNow { status, .. } => Some(*status),
-            Self::Unreachable(_)
-            | Self::NoAnswer(_)
-            | Self::Signing
-            | Self::NoToken(_)
-            | Self::Recipe(_)
-            | Self::Event { .. } => None,
+            Self::Rejected { status, .. } | Self::StepRejected { status, .. } => Some(*status),
+            _ => None,
         }
+    }
+}
+
+/// Remedy of an answer that a recipe does not call final.
+pub(crate) fn retry_of(status: u16, at_least: Duration) -> Remedy {
+    match remedy_of(status, at_least) {
+        Remedy::DeadLetter => Remedy::Retry { at_least },
+        remedy => remedy,
     }
 }
 
@@ -156,15 +134,11 @@ const MAX_CODE_CHARACTERS: usize = 60;
 
 impl ErrorCode {
     /// Accepts a short name and drops anything else.
-    pub(crate) fn of(told: Option<&str>) -> Self {
-        let is_name = |told: &&str| {
-            !told.is_empty()
-                && told.len() <= MAX_CODE_CHARACTERS
-                && told
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-        };
-        Self(told.filter(is_name).map(str::to_owned))
+    pub(crate) fn of(code: Option<&str>) -> Self {
+        let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let is_name =
+            |code: &&str| (1..=MAX_CODE_CHARACTERS).contains(&code.len()) && code.chars().all(in_name);
+        Self(code.filter(is_name).map(str::to_owned))
     }
 }
 
@@ -193,27 +167,21 @@ mod tests {
             (500, later),
             (503, later),
         ] {
-            let error = SendingError::Status(status);
+            let error = SendingError::Rejected { status, after: None };
             assert_eq!(error.remedy(), remedy, "{status}");
             let is_account = [401, 403].contains(&status);
             assert_eq!(error.is_account_refused(), is_account, "{status}");
         }
-        assert_eq!(SendingError::Gone.remedy(), Remedy::DeadLetter);
         assert_eq!(SendingError::Unreachable("reset".to_owned()).remedy(), later);
         let at_least = Duration::from_secs(60);
-        let asked = SendingError::Later {
-            status: 403,
-            after: at_least,
+        let with_delay = |status| SendingError::Rejected {
+            status,
+            after: Some(at_least),
         };
-        assert_eq!(asked.remedy(), Remedy::RetryLater { at_least });
-        assert!(!asked.is_account_refused(), "it says when to come back");
-        let not_now = SendingError::NotNow {
-            step: "lead".to_owned(),
-            status: 404,
-            code: ErrorCode::default(),
-            after: None,
-        };
-        assert_eq!(not_now.remedy(), retry);
+        assert_eq!(with_delay(400).remedy(), Remedy::DeadLetter);
+        assert_eq!(with_delay(403).remedy(), Remedy::RetryLater { at_least });
+        assert!(!with_delay(403).is_account_refused());
+        assert_eq!(retry_of(404, NOW), retry);
     }
 
     #[test]

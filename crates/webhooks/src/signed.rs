@@ -1,8 +1,7 @@
 //! Signed requests (Standard Webhooks 1.0.0) and their answers.
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode, Uri, header};
-use site_broker::Remedy;
+use http::{Request, Uri, header};
 use site_service::settings::{ExposeSecret, Secret};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP};
 use time::OffsetDateTime;
@@ -69,20 +68,12 @@ impl Signed {
 
 /// The status of a successful answer.
 pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> {
-    match answer.status {
-        status if status.is_success() => Ok(status.as_u16()),
-        StatusCode::GONE => Err(SendingError::Gone),
-        status => Err(status_error(status.as_u16(), &answer.headers, now)),
+    let status = answer.status.as_u16();
+    if answer.status.is_success() {
+        return Ok(status);
     }
-}
-
-/// A final rejection stays final, even with `Retry-After`.
-fn status_error(status: u16, headers: &HeaderMap, now: OffsetDateTime) -> SendingError {
-    let refused = SendingError::Status(status);
-    match retry_after(headers, now) {
-        Some(after) if refused.remedy() != Remedy::DeadLetter => SendingError::Later { status, after },
-        _ => refused,
-    }
+    let after = retry_after(&answer.headers, now);
+    Err(SendingError::Rejected { status, after })
 }
 
 fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
@@ -92,23 +83,4 @@ fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
     standardwebhooks::Webhook::new(secret)
         .ok()
         .filter(|_| long_enough)
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-    use time::macros::datetime;
-
-    use super::*;
-
-    #[test]
-    fn a_final_rejection_stays_final_with_retry_after() {
-        let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("60"))]);
-        let now = datetime!(2026-11-23 12:00 UTC);
-        assert_eq!(status_error(400, &headers, now).remedy(), Remedy::DeadLetter);
-        assert!(matches!(
-            status_error(429, &headers, now),
-            SendingError::Later { status: 429, .. }
-        ));
-    }
 }

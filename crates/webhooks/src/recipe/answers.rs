@@ -61,20 +61,20 @@ fn by_status(status: u16) -> Meaning {
     }
 }
 
-fn statuses(told: &Value) -> Option<RangeInclusive<u16>> {
-    let told = match told {
+fn statuses(listed: &Value) -> Option<RangeInclusive<u16>> {
+    let listed = match listed {
         Value::Number(number) => number.to_string(),
-        Value::String(told) => told.clone(),
+        Value::String(listed) => listed.clone(),
         _ => return None,
     };
-    let (first, last) = match (told.strip_suffix("xx"), told.split_once('-')) {
+    let (first, last) = match (listed.strip_suffix("xx"), listed.split_once('-')) {
         (Some(hundreds), _) => {
             let first = hundreds.parse::<u16>().ok()?.checked_mul(100)?;
             (first, first.checked_add(99)?)
         }
         (None, Some((first, last))) => (first.trim().parse().ok()?, last.trim().parse().ok()?),
         (None, None) => {
-            let status = told.parse().ok()?;
+            let status = listed.parse().ok()?;
             (status, status)
         }
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
 use serde_json::{Map, Value as Json};
+use site_broker::Remedy;
 use time::OffsetDateTime;
 use tokio::time::timeout;
 
@@ -17,9 +18,9 @@ use super::{
     tokens::Tokens,
 };
 use crate::{
-    client::{Answer, AnswerBody, Exchange, WebhookClient, retry_after},
+    client::{Answer, Exchange, WebhookClient, retry_after},
     outgoing::Outgoing,
-    sending_error::{ErrorCode, SendingError},
+    sending_error::{ErrorCode, SendingError, retry_of},
 };
 
 /// Timeout of all steps of an event together.
@@ -102,10 +103,7 @@ impl RecipeSender {
             let token = self.token().await?;
             let values = context.values(token.as_deref());
             let request = self.recipe.request(step, &self.base, &values, Told::Place)?;
-            let asked = self
-                .client
-                .send_seen(request, AnswerBody::Read, seen.as_deref_mut());
-            let answer = asked.await?;
+            let answer = self.client.send_seen(request, seen.as_deref_mut()).await?;
             match token {
                 Some(token) if answer.status == StatusCode::UNAUTHORIZED && !is_renewed => {
                     self.tokens.forget(&token).await;
@@ -133,24 +131,18 @@ impl RecipeSender {
         now: OffsetDateTime,
     ) -> Result<(), SendingError> {
         let status = answer.status.as_u16();
-        let step_name = step.name.clone();
-        let code = || {
-            let codes = self.recipe.error_codes.iter();
-            ErrorCode::of(codes.filter_map(|pointer| body.pointer(pointer)?.as_str()).next())
+        let remedy = match step.answers.judge(status, body) {
+            Meaning::Done => return Ok(()),
+            Meaning::Again => retry_of(status, retry_after(&answer.headers, now).unwrap_or_default()),
+            Meaning::Never => Remedy::DeadLetter,
         };
-        match step.answers.judge(status, body) {
-            Meaning::Done => Ok(()),
-            Meaning::Again => Err(SendingError::NotNow {
-                step: step_name,
-                status,
-                code: code(),
-                after: retry_after(&answer.headers, now),
-            }),
-            Meaning::Never => Err(SendingError::Refused {
-                step: step_name,
-                status,
-                code: code(),
-            }),
-        }
+        let codes = self.recipe.error_codes.iter();
+        let code = codes.filter_map(|pointer| body.pointer(pointer)?.as_str()).next();
+        Err(SendingError::StepRejected {
+            step: step.name.clone(),
+            status,
+            code: ErrorCode::of(code),
+            remedy,
+        })
     }
 }

@@ -10,12 +10,12 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::{
-    client::{AnswerBody, WebhookClient},
+    client::WebhookClient,
     sending_error::{ErrorCode, SendingError},
 };
 
 /// Lifetime of a token without `expires_in`.
-const UNTOLD_LIFETIME: Duration = Duration::from_secs(10 * 60);
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// Tokens are renewed this long before they expire.
 const MARGIN: Duration = Duration::from_secs(60);
 
@@ -48,23 +48,23 @@ impl Tokens {
 }
 
 async fn ask(client: &WebhookClient, request: Request<Bytes>) -> Result<Token, SendingError> {
-    let answer = client.send(request, AnswerBody::Read).await;
+    let answer = client.send(request).await;
     let answer = answer.map_err(|error| SendingError::NoToken(error.to_string()))?;
-    let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let Some(value) = told["access_token"]
+    let fields: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let Some(value) = fields["access_token"]
         .as_str()
         .filter(|_| answer.status.is_success())
     else {
-        let code = ErrorCode::of(told["error"].as_str());
+        let code = ErrorCode::of(fields["error"].as_str());
         return Err(SendingError::NoToken(format!(
             "the authorization server answered {}{code}",
             answer.status.as_u16()
         )));
     };
-    let seconds = told["expires_in"]
+    let seconds = fields["expires_in"]
         .as_u64()
-        .or_else(|| told["expires_in"].as_str()?.parse().ok());
-    let lifetime = seconds.map_or(UNTOLD_LIFETIME, Duration::from_secs);
+        .or_else(|| fields["expires_in"].as_str()?.parse().ok());
+    let lifetime = seconds.map_or(DEFAULT_LIFETIME, Duration::from_secs);
     Ok(Token {
         value: value.to_owned(),
         until: Instant::now() + lifetime.saturating_sub(MARGIN),

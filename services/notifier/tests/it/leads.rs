@@ -306,7 +306,7 @@ async fn each_attempt_is_noted_with_its_status_and_no_word_of_the_person() -> an
     .await?;
     assert_eq!(noted[0]["status"], 400);
     assert_eq!(noted[0]["attempt"], 1);
-    let said = "step contact: the receiver answered 400 (VALIDATION_ERROR), which is never taken";
+    let said = "step contact: the receiver answered 400 (VALIDATION_ERROR)";
     assert_eq!(noted[0]["error"], said);
     assert!(!noted.to_string().contains("zoe"), "{noted}");
     Ok(())

@@ -33,7 +33,7 @@ fn after_failure(before: &EndpointState, error: &SendingError, now: OffsetDateTi
     let goes_on = before.last_failed.is_none_or(|last| now - last < FAILURE_WINDOW);
     let since = before.failing_since.filter(|_| goes_on).unwrap_or(now);
     let off = match error {
-        SendingError::Gone => Some("it answered 410 Gone".to_owned()),
+        SendingError::Rejected { status: 410, .. } => Some("it answered 410 Gone".to_owned()),
         _ if now - since >= GIVE_UP_AFTER => Some("it failed for five days".to_owned()),
         _ => None,
     };
@@ -53,7 +53,11 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
-    const FAILED: Result<(), SendingError> = Err(SendingError::Status(500));
+    const FAILED: Result<(), SendingError> = rejected(500);
+
+    const fn rejected(status: u16) -> Result<(), SendingError> {
+        Err(SendingError::Rejected { status, after: None })
+    }
 
     #[test]
     fn five_days_of_failure_switch_an_endpoint_off() {
@@ -69,7 +73,7 @@ mod tests {
 
     #[test]
     fn refused_credentials_hold_an_endpoint_and_never_switch_it_off() {
-        let refused = Err(SendingError::Status(401));
+        let refused = rejected(401);
         let mut state = next_state(&EndpointState::default(), &FAILED, NOW);
         for day in 1..10 {
             state = next_state(&state, &refused, NOW + Duration::days(day));
@@ -89,7 +93,7 @@ mod tests {
 
     #[test]
     fn gone_switches_an_endpoint_off_at_once_and_nothing_but_the_operator_on_again() {
-        let gone = next_state(&EndpointState::default(), &Err(SendingError::Gone), NOW);
+        let gone = next_state(&EndpointState::default(), &rejected(410), NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
         for later in [Ok(()), FAILED] {
             assert_eq!(next_state(&gone, &later, NOW + Duration::SECOND), gone);
