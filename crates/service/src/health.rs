@@ -53,15 +53,6 @@ impl Dependency {
     /// A JetStream stream, which needs a leader with a majority. If a cluster's server cannot confirm that,
     /// the client moves to another.
     pub fn stream(client: Client, stream: &str) -> Self {
-        Self::backed_by(client, stream.to_owned())
-    }
-
-    /// A KV bucket, as [`Self::stream`].
-    pub fn bucket(client: Client, bucket: &'static str) -> Self {
-        Self::backed_by(client, format!("KV_{bucket}"))
-    }
-
-    fn backed_by(client: Client, stream: String) -> Self {
         let (stream, failed) = (Arc::<str>::from(stream), Arc::<AtomicU32>::default());
         let probe = move || -> Probe {
             let (client, stream, failed) = (client.clone(), Arc::clone(&stream), Arc::clone(&failed));
@@ -75,6 +66,11 @@ impl Dependency {
             name: "nats",
             probe: Box::new(probe),
         }
+    }
+
+    /// A KV bucket, as [`Self::stream`].
+    pub fn bucket(client: Client, bucket: &str) -> Self {
+        Self::stream(client, &format!("KV_{bucket}"))
     }
 }
 
@@ -91,7 +87,7 @@ async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     let found = found.map_err(|error| format!("stream {stream}: {error}"))?;
     match &found.cached_info().cluster {
         Some(cluster) if is_leader_alone(cluster) => Err(format!(
-            "stream {stream}: its leader hears no majority of its replicas"
+            "stream {stream}: its leader has no majority of its replicas"
         )),
         _ => Ok(()),
     }

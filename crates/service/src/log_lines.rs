@@ -18,15 +18,7 @@ use crate::trace;
 /// Span fields on each line, unless its event has its own.
 const SPAN_FIELDS: [&str; 4] = ["attempt", "channel", "event.id", "request_id"];
 
-pub struct LogLines {
-    out: NonBlocking,
-}
-
-impl LogLines {
-    pub fn to(out: NonBlocking) -> Self {
-        Self { out }
-    }
-}
+pub struct LogLines(pub NonBlocking);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
@@ -57,7 +49,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
         if let Ok(mut json) = serde_json::to_vec(&line) {
             json.push(b'\n');
             // The writer counts dropped lines.
-            let _written = self.out.clone().write_all(&json);
+            let _written = self.0.clone().write_all(&json);
         }
     }
 }
@@ -150,7 +142,7 @@ mod tests {
     fn a_line_is_flat_and_carries_the_ids_of_its_spans() {
         let written = Written::default();
         let (out, guard) = non_blocking(written.clone());
-        let subscriber = tracing_subscriber::registry().with(LogLines::to(out));
+        let subscriber = tracing_subscriber::registry().with(LogLines(out));
         tracing::subscriber::with_default(subscriber, || {
             let request = error_span!("request", request_id = "visit-0001", http.route = "/").entered();
             let attempt = error_span!("attempt", attempt = 2_u32, event.id = %7).entered();

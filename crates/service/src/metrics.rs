@@ -1,7 +1,7 @@
 //! Metrics with the units and buckets of OpenTelemetry's conventions.
 
 use opentelemetry::{
-    KeyValue, global,
+    global,
     metrics::{Counter, Histogram, Meter, UpDownCounter},
 };
 
@@ -38,21 +38,18 @@ pub fn seconds_histogram(name: &'static str, description: &'static str, buckets:
 
 /// Guard that keeps an up-down counter one higher.
 #[must_use]
-pub struct CounterGuard<'a> {
-    counter: &'a UpDownCounter<i64>,
-    labels: &'a [KeyValue],
-}
+pub struct CounterGuard<'a>(&'a UpDownCounter<i64>);
 
 impl<'a> CounterGuard<'a> {
     /// Counts one more until dropped.
-    pub fn new(counter: &'a UpDownCounter<i64>, labels: &'a [KeyValue]) -> Self {
-        counter.add(1, labels);
-        Self { counter, labels }
+    pub fn new(counter: &'a UpDownCounter<i64>) -> Self {
+        counter.add(1, &[]);
+        Self(counter)
     }
 }
 
 impl Drop for CounterGuard<'_> {
     fn drop(&mut self) {
-        self.counter.add(-1, self.labels);
+        self.0.add(-1, &[]);
     }
 }

@@ -52,23 +52,10 @@ pub struct NatsSettings {
 
 /// The broker cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
-    /// No answer in time, or the login was rejected.
-    #[error("NATS at {url} cannot be used: {reason}")]
-    Unusable {
-        /// URL from the settings.
-        url: String,
-        /// Last error, and the setting to check.
-        reason: String,
-    },
-    /// The server is too old.
-    #[error("NATS at {url} is version {found}; 2.11 or newer is needed")]
-    TooOld {
-        /// URL from the settings.
-        url: String,
-        /// Version that the server reports.
-        found: String,
-    },
+#[error("NATS at {url} cannot be used: {reason}")]
+pub struct ConnectError {
+    url: String,
+    reason: String,
 }
 
 /// Connects, waiting up to 30 s for a starting server; reconnects for the life of the process.
@@ -90,7 +77,7 @@ pub async fn connect_within(
     settings: &NatsSettings,
     service: &str,
 ) -> Result<Client, ConnectError> {
-    let unusable = |reason: String| ConnectError::Unusable {
+    let unusable = |reason: String| ConnectError {
         url: settings.nats_url.clone(),
         reason,
     };
@@ -103,17 +90,16 @@ pub async fn connect_within(
                 return Err(unusable(reason(&error, settings.nats_ca_file.is_some())));
             }
             Err(error) => {
-                tracing::warn!(error = %error, "NATS is not there yet; trying again");
+                tracing::warn!(%error, "NATS cannot be reached yet; trying again");
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
     };
     let found = client.server_info().version;
     if version(&found) < Some(MIN_SERVER_VERSION) {
-        return Err(ConnectError::TooOld {
-            url: settings.nats_url.clone(),
-            found,
-        });
+        return Err(unusable(format!(
+            "it is version {found}; 2.11 or newer is needed"
+        )));
     }
     Ok(client)
 }

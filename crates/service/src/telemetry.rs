@@ -114,7 +114,7 @@ pub fn start(settings: &TelemetrySettings, service: &'static str) -> anyhow::Res
     tracing_subscriber::registry()
         .with(filter)
         .with(spans)
-        .with(LogLines::to(lines))
+        .with(LogLines(lines))
         .with(events)
         .try_init()
         .context("logging was already started")?;

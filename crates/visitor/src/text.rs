@@ -102,16 +102,12 @@ impl From<PersonName> for String {
     }
 }
 
+/// With a comma before the last three digits. No limit has more than six.
 fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+    match (n / 1_000, n % 1_000) {
+        (0, n) => n.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
     }
-    out
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 //! Form: `base64url(claims) "." base64url(HMAC-SHA256(claims))`. The claims hold the person's keyed hash,
 //! never an address.
 
-use std::fmt;
-
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use serde::{Deserialize, Serialize};
@@ -38,14 +36,8 @@ pub enum TokenError {
 
 /// Secret that signs tokens and derives [`InboxId`](crate::InboxId)s, shared by the newsletter service and
 /// the notifier.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TokenKey(pub(crate) Hmac<Sha256>);
-
-impl fmt::Debug for TokenKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TokenKey(…)")
-    }
-}
 
 #[derive(Serialize, Deserialize)]
 struct Claims {

@@ -74,7 +74,7 @@ impl Uploads {
     ///
     /// If no place becomes free in time.
     pub async fn begin(&self, address: IpAddr) -> Result<Arc<Upload>, ApiError> {
-        let _waiting = CounterGuard::new(&self.waiting_metric, &[]);
+        let _waiting = CounterGuard::new(&self.waiting_metric);
         let sender = Sender::of(address);
         let place = timeout(QUEUE_TIMEOUT, self.place(sender)).await;
         let place = place.map_err(|_| Limit::Uploads.exceeded())?;
