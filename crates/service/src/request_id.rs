@@ -3,7 +3,6 @@
 use std::{fmt, sync::Arc};
 
 use http::{HeaderMap, HeaderName};
-use opentelemetry::Value;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use uuid::Uuid;
 
@@ -49,12 +48,6 @@ impl RequestId {
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<&RequestId> for Value {
-    fn from(id: &RequestId) -> Self {
-        Arc::clone(&id.0).into()
     }
 }
 

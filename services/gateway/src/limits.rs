@@ -34,27 +34,20 @@ impl Limit {
     pub fn exceeded(self) -> ApiError {
         REFUSALS.add(1, &[self.label()]);
         tracing::info!(limit = self.name(), "a request was refused by a limit");
-        self.error()
-    }
-
-    fn error(self) -> ApiError {
-        let (status, sentence) = match self {
-            Self::Rate => return ApiError::of(StatusCode::TOO_MANY_REQUESTS),
+        let busy = |sentence: &'static str| {
+            let error = ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence);
+            error.retry_after(BUSY_RETRY_AFTER)
+        };
+        match self {
+            Self::Rate => ApiError::of(StatusCode::TOO_MANY_REQUESTS),
             Self::Pace => {
                 let sentence = "This arrived too slowly, and we stopped waiting for it. Please try again, with a better \
                                 connection or a smaller file if you can.";
-                return ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence);
+                ApiError::with_message(StatusCode::REQUEST_TIMEOUT, sentence)
             }
-            Self::Uploads => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Many applications are arriving right now. Please try again in a moment.",
-            ),
-            Self::Bodies => (
-                StatusCode::SERVICE_UNAVAILABLE,
-                "A lot is arriving right now. Please try again in a moment.",
-            ),
-        };
-        ApiError::with_message(status, sentence).retry_after(BUSY_RETRY_AFTER)
+            Self::Uploads => busy("Many applications are arriving right now. Please try again in a moment."),
+            Self::Bodies => busy("A lot is arriving right now. Please try again in a moment."),
+        }
     }
 
     fn name(self) -> &'static str {
