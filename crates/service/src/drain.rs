@@ -16,10 +16,10 @@ pub use tokio_util::sync::CancellationToken;
 
 use crate::settings::seconds;
 
-/// The setting of a process whose work in flight takes no longer than any request.
+/// The setting of a process whose work takes no longer than a request.
 #[derive(Args, Debug, Clone)]
 pub struct DrainSettings {
-    /// Seconds that what is in flight at a stop may take
+    /// Seconds that requests in flight may take at a stop
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",
@@ -47,7 +47,7 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        tracing::info!("asked to stop; finishing what is in flight");
+        tracing::info!("stopping; requests in flight may finish");
         token.cancel();
     });
     Ok(stop)

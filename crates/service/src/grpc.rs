@@ -39,13 +39,13 @@ const MAX_UNSEEN_RESETS: usize = 4_096;
 /// Lets callers behind a load balancer reach new pods. Calls in flight finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
-/// How a service is spoken to that the gateway calls.
+/// Settings of a service that the gateway calls.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GrpcServerSettings {
     /// Mutual TLS
     #[command(flatten)]
     pub tls: GrpcTlsSettings,
-    /// Address to listen on for health checks alone, in clear: probes of a cluster have no certificate
+    /// Address to listen on for health checks without TLS: probes of a cluster have no certificate
     #[arg(long, env = "HEALTH_LISTEN")]
     pub health_listen: Option<SocketAddr>,
 }

@@ -55,7 +55,7 @@ impl<S> GrpcTracing<S> {
         let duration = metrics::meter()
             .f64_histogram("rpc.server.duration")
             .with_unit("ms")
-            .with_description("How long calls took, at the called side")
+            .with_description("Duration of calls, measured by the server")
             .with_boundaries(BUCKETS_MILLISECONDS.to_vec())
             .build();
         let side = Side::Server { duration };

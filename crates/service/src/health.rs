@@ -109,7 +109,7 @@ async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
     tracing::warn!(server = server.server_name, "trying another server of NATS");
     // The client tries servers in turn.
     if let Err(error) = client.force_reconnect().await {
-        tracing::warn!(%error, "no other server of NATS can be tried");
+        tracing::warn!(%error, "the connection to NATS cannot be moved");
     }
 }
 

@@ -52,12 +52,12 @@ impl RequestObserver {
     }
 
     /// Observes a cached answer and its route. `None` without one, or without one host ([`names_one_host`]).
-    pub fn observe_kept<B>(
+    pub fn observe_cached<B>(
         &self,
         request: &http::Request<B>,
-        kept: impl FnOnce(&http::Request<B>) -> Option<(&'static str, Response)>,
+        cached: impl FnOnce(&http::Request<B>) -> Option<(&'static str, Response)>,
     ) -> Option<Response> {
-        let (route, answer) = kept(request).filter(|_| names_one_host(request))?;
+        let (route, answer) = cached(request).filter(|_| names_one_host(request))?;
         Some(self.begin(request, Some(route)).answered(answer))
     }
 
@@ -154,7 +154,7 @@ fn known_method(method: &Method) -> &'static str {
 pub async fn guarded(request: Request, next: Next) -> Response {
     let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
     answered.unwrap_or_else(|_| {
-        tracing::error!("a handler panicked; its message stands above on stderr");
+        tracing::error!("a handler panicked; stderr has its message");
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     })
 }

@@ -22,16 +22,17 @@ pub struct LogLines(pub NonBlocking);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::that(|name| SPAN_FIELDS.contains(&name));
+        let mut fields = Fields::default();
         attributes.record(&mut fields);
-        if let Some(span) = context.span(id).filter(|_| !fields.values.is_empty()) {
+        fields.0.retain(|(name, _)| SPAN_FIELDS.contains(name));
+        if let Some(span) = context.span(id).filter(|_| !fields.0.is_empty()) {
             span.extensions_mut().insert(fields);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
-        let mut line = Fields::that(|_| true);
+        let mut line = Fields::default();
         // A line without a time is still useful.
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         line.add("timestamp", time);
@@ -54,27 +55,18 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     }
 }
 
-struct Fields {
-    is_wanted: fn(&str) -> bool,
-    values: Vec<(&'static str, Value)>,
-}
+#[derive(Default)]
+struct Fields(Vec<(&'static str, Value)>);
 
 impl Fields {
-    fn that(is_wanted: fn(&str) -> bool) -> Self {
-        let values = Vec::new();
-        Self { is_wanted, values }
-    }
-
     fn add(&mut self, name: &'static str, value: impl Into<Value>) {
-        if (self.is_wanted)(name) {
-            self.values.push((name, value.into()));
-        }
+        self.0.push((name, value.into()));
     }
 
     fn add_missing(&mut self, others: &Self) {
-        for (name, value) in &others.values {
-            if !self.values.iter().any(|(known, _)| known == name) {
-                self.values.push((name, value.clone()));
+        for (name, value) in &others.0 {
+            if !self.0.iter().any(|(known, _)| known == name) {
+                self.0.push((name, value.clone()));
             }
         }
     }
@@ -82,7 +74,7 @@ impl Fields {
 
 impl Serialize for Fields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.values.iter().map(|(name, value)| (name, value)))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
@@ -108,9 +100,7 @@ impl Visit for Fields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if (self.is_wanted)(field.name()) {
-            self.add(field.name(), format!("{value:?}"));
-        }
+        self.add(field.name(), format!("{value:?}"));
     }
 }
 

@@ -33,7 +33,7 @@ const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// Where the broker is and who we are there.
 #[derive(Args, Debug, Clone)]
 pub struct NatsSettings {
-    /// Address of the NATS server, or those of several of its cluster, divided by commas
+    /// Addresses of the NATS servers, separated by commas
     #[arg(long, env = "NATS_URL", default_value = "nats://127.0.0.1:4222")]
     pub nats_url: String,
     /// User name at the NATS server
@@ -45,7 +45,7 @@ pub struct NatsSettings {
     /// The file from which the password is: it is read again for each connection
     #[arg(skip = env::var_os("NATS_PASSWORD_FILE").map(PathBuf::from))]
     pub nats_password_file: Option<PathBuf>,
-    /// File (PEM) of the authorities that the NATS server must have its certificate from; with it, NATS is spoken by TLS only
+    /// File (PEM) of the authorities for the certificate of the NATS server; if set, connections use TLS only
     #[arg(long, env = "NATS_CA_FILE", value_parser = CaFile::parse)]
     pub nats_ca_file: Option<CaFile>,
 }
@@ -87,7 +87,7 @@ pub async fn connect_within(
         match options(settings, service).connect(servers.as_slice()).await {
             Ok(client) => break client,
             Err(error) if is_final(&error) || started.elapsed() > timeout => {
-                return Err(unusable(reason(&error, settings.nats_ca_file.is_some())));
+                return Err(unusable(reason(&error)));
             }
             Err(error) => {
                 tracing::warn!(%error, "NATS cannot be reached yet; trying again");
@@ -121,20 +121,16 @@ pub async fn is_connected_soon(client: &Client) -> bool {
     true
 }
 
-fn reason(error: &async_nats::ConnectError, has_ca_file: bool) -> String {
+fn reason(error: &async_nats::ConnectError) -> String {
     // The error's own text repeats its cause.
     let cause = error.source().map(error_line);
     let cause = cause.unwrap_or_else(|| error.to_string());
     match error.kind() {
         Authentication | AuthorizationViolation => {
-            "it refuses the login; see NATS_USER and NATS_PASSWORD".to_owned()
+            "it refuses the login; check NATS_USER and NATS_PASSWORD".to_owned()
         }
-        ServerParse | Dns => format!("{cause}; see NATS_URL"),
-        // A certificate error counts as a connection error.
-        _ if has_ca_file || cause.contains("certificate") => {
-            format!("{cause}; see that it runs, NATS_URL and NATS_CA_FILE")
-        }
-        _ => format!("{cause}; see that it runs, and NATS_URL"),
+        ServerParse | Dns => format!("{cause}; check NATS_URL"),
+        _ => format!("{cause}; check that it runs, NATS_URL and NATS_CA_FILE"),
     }
 }
 

@@ -47,16 +47,16 @@ const FIRST_EXPORT: Duration = Duration::from_secs(3);
 /// What is logged and where telemetry goes.
 #[derive(Args, Debug, Clone)]
 pub struct TelemetrySettings {
-    /// What is logged, as tracing directives
+    /// Log filter, as tracing directives
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
     /// OTLP (gRPC) endpoint for traces, metrics and logs, such as http://collector:4317; nothing is exported without one
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otlp_endpoint: Option<Uri>,
-    /// File (PEM) of the authorities that an OTLP endpoint at https:// must have its certificate from
+    /// File (PEM) of the authorities for the certificate of an OTLP endpoint at https://
     #[arg(long, env = "OTEL_EXPORTER_OTLP_CERTIFICATE", value_parser = CaFile::parse, requires = "otlp_endpoint")]
     pub otlp_certificate: Option<CaFile>,
-    /// Share of new traces that is recorded, 0 to 1
+    /// Sampling ratio of new traces, 0 to 1
     #[arg(long, env = "OTEL_TRACES_SAMPLER_ARG", default_value_t = 1.0, value_parser = share)]
     pub trace_share: f64,
 }
@@ -143,7 +143,7 @@ fn register_dropped_lines(lines: ErrorCounter) {
     metrics::meter()
         .u64_observable_counter("site.log.lines.dropped")
         .with_unit("{line}")
-        .with_description("Log lines that were dropped, as stdout did not take them")
+        .with_description("Log lines that were dropped because stdout was too slow")
         .with_callback(move |dropped| dropped.observe(lines.dropped_lines() as u64, &[]))
         .build();
 }

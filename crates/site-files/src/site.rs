@@ -156,7 +156,7 @@ impl Site {
     }
 
     /// Fresh cached answer of [`Self::router`], with its route and all headers.
-    pub fn kept<B>(&self, request: &axum::http::Request<B>) -> Option<(&'static str, Response)> {
+    pub fn cached<B>(&self, request: &axum::http::Request<B>) -> Option<(&'static str, Response)> {
         let coding = Coding::of_plain(request)?;
         let path = request.uri().path();
         let answer = self.cache.get_fresh(path, coding)?;

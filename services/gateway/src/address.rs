@@ -24,13 +24,13 @@ pub struct VisitorAddress(pub IpAddr);
 impl AddressSource {
     /// Falls back to the peer's address.
     pub fn visitor_address(self, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
-        let told = match self {
+        let reported = match self {
             Self::Connection => None,
             Self::XForwardedFor => client_ip::rightmost_x_forwarded_for(headers).ok(),
             Self::XRealIp => client_ip::x_real_ip(headers).ok(),
             Self::XEnvoyExternalAddress => client_ip::x_envoy_external_address(headers).ok(),
         };
-        told.unwrap_or(peer.ip()).to_canonical()
+        reported.unwrap_or(peer.ip()).to_canonical()
     }
 }
 

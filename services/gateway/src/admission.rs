@@ -92,7 +92,7 @@ impl Admission {
             return Ok(next.run(request).await);
         };
         let (parts, body) = request.into_parts();
-        let (body, _held) = bodies.read(body).await?;
+        let (body, _share) = bodies.read(body).await?;
         Ok(next.run(Request::from_parts(parts, body.into())).await)
     }
 }

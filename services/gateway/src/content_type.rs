@@ -4,16 +4,16 @@ use http::{HeaderMap, header};
 
 /// Ignores parameters.
 pub fn is(headers: &HeaderMap, media_type: &str) -> bool {
-    media_type_of(headers).is_some_and(|told| told.eq_ignore_ascii_case(media_type))
+    media_type_of(headers).is_some_and(|sent| sent.eq_ignore_ascii_case(media_type))
 }
 
 /// Includes JSON-based types (RFC 6839, 3.1).
 pub fn is_json(headers: &HeaderMap) -> bool {
-    let name = media_type_of(headers).and_then(|told| told.strip_prefix("application/"));
+    let name = media_type_of(headers).and_then(|sent| sent.strip_prefix("application/"));
     name.is_some_and(|name| name == "json" || name.ends_with("+json"))
 }
 
 fn media_type_of(headers: &HeaderMap) -> Option<&str> {
-    let told = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    told.split(';').next().map(str::trim)
+    let content_type = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    content_type.split(';').next().map(str::trim)
 }

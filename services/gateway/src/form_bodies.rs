@@ -36,7 +36,7 @@ impl FormBodies {
         // A body of unknown length counts as the largest.
         let length = body.size_hint().upper();
         let length = length.and_then(|bytes| usize::try_from(bytes).ok());
-        let held = self
+        let share = self
             .room(length.unwrap_or(usize::MAX).min(self.max_bytes))
             .await?;
         let mut whole = Vec::new();
@@ -50,7 +50,7 @@ impl FormBodies {
         if whole.len() > self.max_bytes {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
         }
-        Ok((whole, held))
+        Ok((whole, share))
     }
 
     async fn room(&self, bytes: usize) -> Result<Option<OwnedSemaphorePermit>, ApiError> {

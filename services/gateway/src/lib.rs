@@ -65,7 +65,7 @@ impl Service {
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
             server = server.answering_at_once(move |request| {
-                observer.observe_kept(request, |request| site.kept(request))
+                observer.observe_cached(request, |request| site.cached(request))
             });
         }
         let app = AppState::new(&settings)?;

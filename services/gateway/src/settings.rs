@@ -16,7 +16,7 @@ pub struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
-    /// Address to listen on for health checks (/livez, /readyz), which is no visitor's to reach
+    /// Address to listen on for health checks (/livez, /readyz); visitors must not reach it
     #[arg(long, env = "HEALTH_LISTEN", default_value = "127.0.0.1:8090")]
     pub health_listen: SocketAddr,
     /// Address of the contact service
@@ -28,16 +28,16 @@ pub struct Settings {
     /// Address of the careers service
     #[arg(long, env = "CAREERS_URL", default_value = "http://127.0.0.1:50053")]
     pub careers_url: Uri,
-    /// How it speaks to the services: where by mutual TLS, their addresses begin with https://
+    /// Mutual TLS to the services
     #[command(flatten)]
     pub grpc_tls: GrpcTlsSettings,
     /// Folder of the built front ends; without it only the API is served
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: Option<PathBuf>,
-    /// Address of the server of the shell's pages, for forms without a script; not needed where SITE_DIR is set
+    /// Address of the server of the shell's pages, for forms without a script; not needed if SITE_DIR is set
     #[arg(long, env = "PAGES_URL")]
     pub pages_url: Option<Uri>,
-    /// Where a visitor's address, which limits count, is found
+    /// Source of the visitor's address, by which limits count
     #[arg(long, env = "VISITOR_ADDRESS_FROM", value_enum, default_value_t = AddressSource::Connection)]
     pub visitor_address_from: AddressSource,
     /// Submissions a minute that one address may make with each form, and 60 times as many confirmations and unsubscriptions
@@ -49,8 +49,8 @@ pub struct Settings {
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,
-    /// Seconds that what is in flight at a stop may take, at least 12; uploads that have not arrived 10 s before their end are
-    /// told to come again
+    /// Seconds that requests in flight may take at a stop, at least 12; uploads that have not arrived 10 s before the end are
+    /// rejected, and can be sent again
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",

@@ -91,9 +91,9 @@ impl Uploads {
             if let Ok(place) = timeout(LOOK_INTERVAL, &mut free).await {
                 return place.ok();
             }
-            let taken = self.take_place(sender);
-            if taken.is_some() {
-                return taken;
+            let place = self.take_place(sender);
+            if place.is_some() {
+                return place;
             }
         }
     }

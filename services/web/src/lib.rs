@@ -41,8 +41,9 @@ impl Service {
         let (site, observer) = (Arc::new(site), Arc::new(RequestObserver::default()));
         let server = HttpServer::bind("LISTEN", settings.listen).await?;
         let router = router(Arc::clone(&site), Arc::clone(&observer));
-        let server = server
-            .answering_at_once(move |request| observer.observe_kept(request, |request| site.kept(request)));
+        let server = server.answering_at_once(move |request| {
+            observer.observe_cached(request, |request| site.cached(request))
+        });
         let health = HealthServer::bind(settings.health_listen).await?;
         Ok(Self {
             server,

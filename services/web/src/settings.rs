@@ -12,7 +12,7 @@ pub struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:8081")]
     pub listen: SocketAddr,
-    /// Address to listen on for health checks (/livez, /readyz), which is no visitor's to reach
+    /// Address to listen on for health checks (/livez, /readyz); visitors must not reach it
     #[arg(long, env = "HEALTH_LISTEN", default_value = "127.0.0.1:8091")]
     pub health_listen: SocketAddr,
     /// Folder of the front end

@@ -29,7 +29,7 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => {
             let reason = std::error::Error::source(error)
-                .map_or_else(|| "not a value it takes".to_owned(), ToString::to_string);
+                .map_or_else(|| "not a valid value".to_owned(), ToString::to_string);
             let value = context(ContextKind::InvalidValue);
             if is_secret || has_login(&value) {
                 format!("The setting {setting} is wrong: {reason}.")

@@ -90,8 +90,9 @@ pub fn described<S: Parser>() -> Command {
 }
 
 fn help<S: Parser>(asked: &[OsString]) -> String {
-    let told = described::<S>().try_get_matches_from(asked);
-    told.err()
+    let parsed = described::<S>().try_get_matches_from(asked);
+    parsed
+        .err()
         .map(|help| help.render().to_string())
         .unwrap_or_default()
 }

@@ -19,8 +19,7 @@ pub(crate) const MISMATCH: &str = "the key in GRPC_KEY_FILE must be that of GRPC
 /// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is in clear.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GrpcTlsSettings {
-    /// File (PEM) of the authorities that the other side of gRPC must have its certificate from; with it, gRPC is spoken by
-    /// mutual TLS only
+    /// File (PEM) of the authorities for the peer's certificate in gRPC; if set, gRPC uses mutual TLS only
     #[arg(long, env = "GRPC_CA_FILE", value_parser = CaFile::parse, requires_all = ["grpc_certificate_file", "grpc_key_file"])]
     grpc_ca_file: Option<CaFile>,
     /// File (PEM) of our certificate in gRPC

@@ -29,7 +29,7 @@ pub async fn is_due(read_again: impl Fn() -> Result<(), String>) {
         sleep(delay).await;
         match read_again() {
             Ok(()) => return,
-            Err(reason) => tracing::error!(reason, "changed TLS files cannot be used; the former ones stay"),
+            Err(reason) => tracing::error!(reason, "changed TLS files are invalid; the former ones stay"),
         }
     }
 }

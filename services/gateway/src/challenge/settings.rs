@@ -16,10 +16,10 @@ pub enum ChallengeMode {
     Always,
 }
 
-/// When senders of forms have to show work, and how much.
+/// Settings of the proof of work.
 #[derive(Args, Debug)]
 pub struct ChallengeSettings {
-    /// When a form is taken only with a proof of work, which our pages do by themselves
+    /// When a form needs a proof of work, which our pages do by themselves
     #[arg(long = "challenge", value_name = "CHALLENGE", env = "CHALLENGE", value_enum, default_value_t = ChallengeMode::Off)]
     pub mode: ChallengeMode,
     /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds

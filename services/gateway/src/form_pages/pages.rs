@@ -44,7 +44,7 @@ impl PageSource {
         let page = timeout(PAGE_TIMEOUT, self.read(path)).await;
         page.unwrap_or_else(|late| Err(late.into()))
             .inspect_err(|error| {
-                tracing::error!(error = format!("{error:#}"), path, "no page for a form's answer")
+                tracing::error!(error = format!("{error:#}"), path, "a form's page is unavailable")
             })
             .ok()
     }
