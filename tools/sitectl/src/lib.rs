@@ -11,8 +11,6 @@ mod dns_records;
 mod doctor;
 mod event_export;
 mod finding;
-#[cfg(test)]
-mod fuzz;
 mod http_client;
 mod leads;
 mod manual;

@@ -30,7 +30,7 @@ pub use child_process::ChildProcess;
 pub use http_stand_in::HttpStandIn;
 pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
-pub use nats::{Nats, PERSON_KEY, User, nats_server};
+pub use nats::{Nats, PERSON_KEY, User};
 pub use ports::{Ports, free_ports};
 pub use program_flags::pass_flags;
 pub use publishing::publish_all;

@@ -1,8 +1,6 @@
 //! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
 
 mod export;
-#[cfg(test)]
-mod fuzz;
 mod import;
 mod lift;
 mod lines;

@@ -1,28 +1,27 @@
 //! `sitectl leads` and `sitectl applications`.
 
+use std::collections::HashMap;
+
 use anyhow::Context as _;
 use async_nats::{
     HeaderMap,
     jetstream::{self, consumer::PullConsumer},
 };
 use futures_util::StreamExt as _;
-use resumes::{ResumeKey, ResumeStore};
 use serde_json::json;
 use site_broker::DELIVERIES_BUCKET;
 use site_events::{
-    Attribution, Channel, SITE_STREAM,
-    event::{CareersApplied, ContactReceived, Scan, StoredResume},
-    headers::DEAD_LETTER_ERROR,
-    subjects,
+    Attribution, Channel, SITE_STREAM, event::ContactReceived, headers::DEAD_LETTER_ERROR, subjects,
 };
-use testkit::{Nats, S3, User};
+use testkit::User;
 use uuid::Uuid;
-use visitor::EmailAddress;
+use visitor::PersonId;
 
-use crate::tool::{message, person, publish, publish_of, refused, told, told_json, told_rows};
+use crate::{
+    site::{CRM, Site, application, message, new_resume_key, person, stored_resume},
+    tool::{assert_says, refused, told, told_json, told_rows},
+};
 
-const CRM: &str =
-    r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
 const ZOE: &str = "zoe@example.org";
 
 fn lead(name: &str, text: &str, campaign: Option<&str>) -> anyhow::Result<ContactReceived> {
@@ -37,26 +36,14 @@ fn lead(name: &str, text: &str, campaign: Option<&str>) -> anyhow::Result<Contac
     })
 }
 
-fn application(position: &str, resume: Option<StoredResume>) -> anyhow::Result<CareersApplied> {
-    Ok(CareersApplied {
-        name: "Zoë Müller".to_owned(),
-        email: EmailAddress::parse(ZOE)?,
-        phone: Some("+91 98400 00000".to_owned()),
-        position: position.to_owned(),
-        experience: None,
-        cover_letter: "I would like to.".to_owned(),
-        resume,
-        attribution: None,
-    })
-}
-
-fn rows(table: &str) -> anyhow::Result<Vec<std::collections::HashMap<String, String>>> {
+fn rows(table: &str) -> anyhow::Result<Vec<HashMap<String, String>>> {
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
-async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
-    let context = jetstream::new(nats.client(User::Operator).await?);
+/// Delivered to sales, withheld from its visitor, and dead-lettered at the endpoint.
+async fn fare(site: &Site, lead: Uuid) -> anyhow::Result<()> {
+    let context = site.jetstream().await?;
     let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;
     for (channel, record) in [
         (Channel::SalesLead, "2026-11-20T12:00:00Z"),
@@ -74,88 +61,71 @@ async fn fare(nats: &Nats, lead: Uuid) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn stored_resume(s3: &S3) -> anyhow::Result<StoredResume> {
-    let key = ResumeKey::new(&person(ZOE)?, Uuid::new_v4());
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("cv.pdf");
-    std::fs::write(&file, "%PDF-1.7")?;
-    let store = ResumeStore::new(&s3.settings()?);
-    store.put(&key, &file, "application/pdf").await?;
-    Ok(StoredResume {
-        key: key.to_string(),
-        file_name: "cv.pdf".to_owned(),
-        content_type: "application/pdf".to_owned(),
-        size_bytes: 8,
-        sha256: String::new(),
-        scan: Scan::Clean,
-        active_content: Vec::new(),
-    })
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn leads_are_exported_with_how_each_channel_fared_and_no_cell_is_a_formula() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    nats.provision(&["--webhooks", CRM]).await?;
-    let flags = nats.flags(User::Operator);
-    assert_eq!(told(&["leads", "list"], &flags)?, "There are none.\n");
-    let first = publish(
-        &nats,
-        ZOE,
-        lead("=HYPERLINK(1)", "one\n\"two\", three", Some("spring"))?,
-    )
-    .await?;
-    let second = publish(&nats, ZOE, lead("Asha", "four", None)?).await?;
+async fn exported_leads_have_each_channels_outcome_and_no_formula() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    site.nats.provision(&["--webhooks", CRM]).await?;
+    let flags = &site.broker;
+    assert_eq!(told(&["leads", "list"], flags)?, "There are none.\n");
+    let formula = lead("=HYPERLINK(1)", "one\n\"two\", three", Some("spring"))?;
+    let first = site.publish(ZOE, formula).await?;
+    let second = site.publish(ZOE, lead("Asha", "four", None)?).await?;
     // A synthetic form is no lead.
-    let nobody = visitor::PersonId::try_from("0".repeat(32)).map_err(|_| anyhow::anyhow!("an id"))?;
-    publish_of(&nats, &nobody, lead("Check", "five", None)?).await?;
-    publish(&nats, ZOE, application("AI Intern", None)?).await?;
+    site.publish_of(&PersonId::synthetic(), lead("Check", "five", None)?)
+        .await?;
+    site.publish(ZOE, application("Zoë Müller", ZOE, None)?).await?;
 
-    fare(&nats, first).await?;
+    fare(&site, first).await?;
     let sales = Channel::SalesLead.name();
-    let acknowledgement = Channel::ContactAcknowledgement.name();
-    let table = told(&["leads", "export"], &flags)?;
+    let table = told(&["leads", "export"], flags)?;
     let rows = rows(&table)?;
     assert_eq!(rows.len(), 2, "{table}");
-    assert_eq!(rows[0]["id"], first.to_string());
-    assert_eq!(rows[0]["name"], "'=HYPERLINK(1)");
-    assert_eq!(rows[0]["message"], "one\n\"two\", three");
-    assert_eq!((&*rows[0]["page"], &*rows[0]["campaign"]), ("/contact", "spring"));
-    assert_eq!(rows[0][sales], "delivered 2026-11-20T12:00:00Z");
-    assert_eq!(rows[0][acknowledgement], "withheld 2026-11-20T12:00:00Z");
-    assert_eq!(rows[0]["webhook-crm"], "dead letter");
+    let id = first.to_string();
+    for (column, cell) in [
+        ("id", &*id),
+        ("name", "'=HYPERLINK(1)"),
+        ("message", "one\n\"two\", three"),
+        ("page", "/contact"),
+        ("campaign", "spring"),
+        (sales, "delivered 2026-11-20T12:00:00Z"),
+        (
+            Channel::ContactAcknowledgement.name(),
+            "withheld 2026-11-20T12:00:00Z",
+        ),
+        ("webhook-crm", "dead letter"),
+    ] {
+        assert_eq!(rows[0][column], cell, "{column}");
+    }
     assert_eq!(
         (&*rows[1]["webhook-crm"], &*rows[1][sales]),
         ("waiting", "waiting")
     );
 
-    let document = told_json(&["leads", "export"], &flags)?;
-    assert_eq!(document, told_json(&["leads", "list"], &flags)?);
-    let documents = &document["leads"];
-    assert_eq!(documents[1]["id"], second.to_string());
-    assert_eq!(
-        documents[0]["data"]["name"], "=HYPERLINK(1)",
-        "machines are told as it is"
-    );
-    assert_eq!(documents[0]["channels"]["webhook-crm"], "dead letter");
+    let document = told_json(&["leads", "export"], flags)?;
+    assert_eq!(document, told_json(&["leads", "list"], flags)?);
+    let [one, two] = [&document["leads"][0], &document["leads"][1]];
+    assert_eq!(two["id"], second.to_string());
+    assert_eq!(one["data"]["name"], "=HYPERLINK(1)");
+    assert_eq!(one["channels"]["webhook-crm"], "dead letter");
     Ok(())
 }
 
 /// A lead can be older than its endpoint, or than its delivery records.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let flags = nats.flags(User::Operator);
-    publish(&nats, ZOE, lead("Asha", "before the endpoint", None)?).await?;
-    nats.provision(&["--webhooks", CRM]).await?;
-    publish(&nats, ZOE, lead("Asha", "behind it", None)?).await?;
+async fn a_lead_without_a_record_is_not_reported_as_waiting() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    site.publish(ZOE, lead("Asha", "before the endpoint", None)?)
+        .await?;
+    site.nats.provision(&["--webhooks", CRM]).await?;
+    site.publish(ZOE, lead("Asha", "after it", None)?).await?;
     let sales = Channel::SalesLead.name();
-    let context = jetstream::new(nats.client(User::Notifier).await?);
+    let context = jetstream::new(site.nats.client(User::Notifier).await?);
     let consumer: PullConsumer = context.get_consumer_from_stream(sales, SITE_STREAM).await?;
-    let mut handed_out = consumer.fetch().max_messages(1).messages().await?;
-    let first = handed_out.next().await.context("the first lead")?;
+    let mut delivered = consumer.fetch().max_messages(1).messages().await?;
+    let first = delivered.next().await.context("the first lead")?;
     let acknowledged = first.map_err(anyhow::Error::from_boxed)?.double_ack().await;
     acknowledged.map_err(anyhow::Error::from_boxed)?;
-    let rows = rows(&told(&["leads", "export"], &flags)?)?;
+    let rows = rows(&told(&["leads", "export"], &site.broker)?)?;
     let told = |row: usize| (&*rows[row][sales], &*rows[row]["webhook-crm"]);
     assert_eq!(told(0), ("no record", "no record"));
     assert_eq!(told(1), ("waiting", "waiting"));
@@ -164,74 +134,62 @@ async fn what_no_channel_is_left_to_do_is_not_said_to_wait() -> anyhow::Result<(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
-    let nats = Nats::start().await?;
-    let flags = nats.flags(User::Operator);
-    publish(&nats, ZOE, lead("Asha", "one", Some("spring sale"))?).await?;
-    publish(&nats, ZOE, lead("\u{202e}Ravi\u{1b}[31m\tone\n", "two", None)?).await?;
-    let count = |words: &[&str]| -> anyhow::Result<Option<usize>> {
-        let listed = told_json(&[&["leads", "list"], words].concat(), &flags)?;
-        Ok(listed["leads"].as_array().map(Vec::len))
-    };
-    assert_eq!(count(&[])?, Some(2));
-    assert_eq!(count(&["--campaign", "spring"])?, Some(1));
-    assert_eq!(count(&["--campaign", "autumn"])?, Some(0));
-    assert_eq!(count(&["--since", "2026-01-01"])?, Some(2));
-    assert_eq!(count(&["--until", "2026-01-01"])?, Some(0));
-    assert_eq!(count(&["--since", "2126-01-01T00:00:00Z"])?, Some(0));
-    let rows = told_rows(&["leads", "list"], &flags)?;
+    let site = Site::start().await?;
+    site.publish(ZOE, lead("Asha", "one", Some("spring sale"))?)
+        .await?;
+    site.publish(ZOE, lead("\u{202e}Ravi\u{1b}[31m\tone\n", "two", None)?)
+        .await?;
+    for (words, count) in [
+        (&["--campaign", "spring"][..], 1),
+        (&["--campaign", "autumn"], 0),
+        (&[], 2),
+        (&["--since", "2026-01-01"], 2),
+        (&["--until", "2026-01-01"], 0),
+        (&["--since", "2126-01-01T00:00:00Z"], 0),
+    ] {
+        let listed = told_json(&[&["leads", "list"], words].concat(), &site.broker)?;
+        assert_eq!(listed["leads"].as_array().map(Vec::len), Some(count), "{words:?}");
+    }
+    let rows = told_rows(&["leads", "list"], &site.broker)?;
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0][2..], ["Asha", ZOE, "spring sale", "waiting", "waiting"]);
-    assert_eq!(
-        rows[1][2..],
-        ["Ravi [31m one", ZOE, "-", "waiting", "waiting"],
-        "whatever somebody is called"
-    );
+    assert_eq!(rows[1][2..], ["Ravi [31m one", ZOE, "-", "waiting", "waiting"]);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn applications_are_chosen_by_position_and_a_new_link_leads_to_the_resume() -> anyhow::Result<()> {
-    let (nats, s3) = (Nats::start().await?, S3::start().await?);
-    let flags = nats.flags(User::Operator);
-    let resume = stored_resume(&s3).await?;
-    let gone = StoredResume {
-        key: ResumeKey::new(&person(ZOE)?, Uuid::new_v4()).to_string(),
-        ..resume.clone()
-    };
-    let with = publish(&nats, ZOE, application("AI Intern", Some(resume))?).await?;
-    let without = publish(&nats, ZOE, application("Backend Intern", None)?).await?;
-    let lost = publish(&nats, ZOE, application("Backend Intern", Some(gone))?).await?;
+async fn applications_are_chosen_by_position_and_a_link_leads_to_the_resume() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let resume = site.store_resume(&new_resume_key(ZOE)?, "%PDF-1.7").await?;
+    let mut intern = application("Zoë Müller", ZOE, Some(resume))?;
+    intern.phone = Some("+91 98400 00000".to_owned());
+    let with = site.publish(ZOE, intern).await?;
+    let mut backend = application("Zoë Müller", ZOE, None)?;
+    backend.position = "Backend Intern".to_owned();
+    let without = site.publish(ZOE, backend.clone()).await?;
+    backend.resume = Some(stored_resume(&new_resume_key(ZOE)?));
+    let lost = site.publish(ZOE, backend).await?;
 
-    let table = told(&["applications", "export", "--position", "AI"], &flags)?;
+    let table = told(&["applications", "export", "--position", "AI"], &site.broker)?;
     let rows = rows(&table)?;
     assert_eq!(rows.len(), 1);
-    assert_eq!(
-        (&*rows[0]["position"], &*rows[0]["resume"]),
-        ("AI Intern", "cv.pdf")
-    );
-    assert_eq!(rows[0]["phone"], "'+91 98400 00000");
-    let listed = told_rows(&["applications", "list", "--position", "Intern"], &flags)?;
+    let cells = ["position", "resume", "phone"].map(|column| &*rows[0][column]);
+    assert_eq!(cells, ["AI Intern", "cv.pdf", "'+91 98400 00000"]);
+    let listed = told_rows(&["applications", "list", "--position", "Intern"], &site.broker)?;
     assert_eq!(listed.len(), 3);
     assert_eq!(listed[0][2..5], ["Zoë Müller", ZOE, "AI Intern"]);
 
-    let link_flags: Vec<String> = flags.iter().cloned().chain(s3.flags()).collect();
-    let link = |id: Uuid, hours: &str| {
-        told(
-            &["applications", "link", &id.to_string(), "--hours", hours],
-            &link_flags,
-        )
-    };
-    let link = link(with, "2")?;
-    assert!(link.contains("X-Amz-Expires=7200"), "{link}");
-    let fetched = reqwest::get(link.trim()).await?;
-    assert_eq!(fetched.text().await?, "%PDF-1.7");
+    let link = ["applications", "link", &with.to_string(), "--hours", "2"];
+    let link = told(&link, &site.flags)?;
+    assert_says(&link, &["X-Amz-Expires=7200"]);
+    assert_eq!(reqwest::get(link.trim()).await?.text().await?, "%PDF-1.7");
     for (id, said) in [
         (without, "came without a résumé"),
         (lost, "is not there any more"),
         (Uuid::new_v4(), "There is no application"),
     ] {
-        let refused = refused(&["applications", "link", &id.to_string()], &link_flags)?;
-        assert!(refused.contains(said), "{refused}");
+        let refusal = refused(&["applications", "link", &id.to_string()], &site.flags)?;
+        assert_says(&refusal, &[said]);
     }
     Ok(())
 }

@@ -1,22 +1,18 @@
 //! `sitectl newsletter`: an issue from a file to its readers' inboxes, through the real services.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{fs, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{
-    HttpStandIn, MailServer, Nats, ScriptedReply, User, eventually, http_stand_in::Reply, seed_subscribers,
+    HttpStandIn, MailServer, ScriptedReply, eventually, http_stand_in::Reply, root, seed_subscribers,
 };
-use tokio_util::sync::DropGuard;
 
 use crate::{
-    dead_letters::notifier,
-    subscribers::newsletter,
-    tool::{PERSON_KEY, command, refused, sitectl, told, told_json, told_rows},
+    site::{PERSON_KEY, Running, SOON, Site},
+    tool::{assert_says, refused, sitectl, told, told_json, told_rows},
 };
 
-const SOON: Duration = Duration::from_secs(45);
-const SITE_URL: &str = "--site-url=http://localhost:8080";
 const POST: &str = "---
 id: smart-home
 title: The smart home
@@ -26,49 +22,66 @@ excerpt: Cameras at home.
 Hello *reader*, [write to us](/contact).
 ";
 
-struct Site {
-    nats: Nats,
+/// With three subscribers.
+struct Issues {
+    site: Site,
     inbox: MailServer,
-    flags: Vec<String>,
     folder: TempDir,
-    running: Vec<DropGuard>,
+    /// Path of [`POST`].
+    post: String,
+    running: Vec<Running>,
 }
 
-impl Site {
+impl Issues {
     async fn start() -> anyhow::Result<Self> {
-        let (nats, inbox) = tokio::try_join!(Nats::start(), MailServer::start(|_, _| ScriptedReply::Take))?;
+        Self::start_with(MailServer::start(|_, _| ScriptedReply::Take).await?).await
+    }
+
+    async fn start_with(inbox: MailServer) -> anyhow::Result<Self> {
+        let site = Site::start().await?;
         let readers = (0..3).map(|number| format!("reader-{number}@example.org"));
-        seed_subscribers(&nats, PERSON_KEY, readers).await?;
-        let (_, newsletter) = newsletter(&nats).await?;
-        Ok(Self {
-            flags: nats.flags(User::Operator),
-            folder: TempDir::new()?,
-            running: vec![newsletter],
+        seed_subscribers(&site.nats, PERSON_KEY, readers).await?;
+        let (_, newsletter) = site.newsletter().await?;
+        let mut issues = Self {
+            site,
             inbox,
-            nats,
-        })
+            folder: TempDir::new()?,
+            post: String::new(),
+            running: vec![newsletter],
+        };
+        issues.post = issues.file("smart-home.md", POST)?;
+        Ok(issues)
     }
 
     async fn start_the_notifier(&mut self) -> anyhow::Result<()> {
-        self.running.push(notifier(&self.nats, self.inbox.port).await?);
+        self.running.push(self.site.notifier(&self.inbox).await?);
         Ok(())
     }
 
     fn file(&self, name: &str, content: &str) -> anyhow::Result<String> {
-        let file: PathBuf = self.folder.path().join(name);
+        let file = self.folder.path().join(name);
         fs::write(&file, content)?;
         Ok(file.to_string_lossy().into_owned())
     }
 
-    fn of_links(&self) -> Vec<String> {
-        let mut flags = self.flags.clone();
-        flags.push("--site-url=https://oculant.example".to_owned());
-        flags
+    fn with(&self, more: &[&str]) -> Vec<String> {
+        let more: Vec<String> = more.iter().map(|&flag| flag.to_owned()).collect();
+        [&self.site.broker[..], &more].concat()
     }
 
-    async fn status_once(&self, is: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
+    /// Flags of `send`.
+    fn sending(&self) -> Vec<String> {
+        self.with(&["--site-url=https://oculant.example"])
+    }
+
+    fn send(&self, post: &str) -> anyhow::Result<Value> {
+        told_json(&["newsletter", "send", post, "--yes"], &self.sending())
+    }
+
+    /// Waits for this status of an issue.
+    async fn until(&self, issue: &str, is: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
         eventually("the issue is as far as that", SOON, async || {
-            let status = told_json(&["newsletter", "status", "smart-home"], &self.flags).ok()?;
+            let status = told_json(&["newsletter", "status", issue], &self.site.broker).ok()?;
             let issue = status["issues"][0].clone();
             is(&issue).then_some(issue)
         })
@@ -85,49 +98,40 @@ fn lines_of(mail: &str) -> Vec<String> {
         .collect()
 }
 
+fn brand() -> String {
+    format!("--brand-file={}", root().join("brand.json").display())
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_issue_is_looked_at_and_tried() -> anyhow::Result<()> {
-    let mut site = Site::start().await?;
-    let post = site.file("smart-home.md", POST)?;
-    let file = site.folder.path().join("mail.html");
-    let brand = testkit::root().join("brand.json");
-    let flags = [
-        SITE_URL.to_owned(),
-        format!("--brand-file={}", brand.display()),
-        format!("--html={}", file.display()),
-    ];
-    let preview = told(&["newsletter", "preview", &post], &flags)?;
-    for part in [
+async fn a_preview_and_a_test_mail_show_the_issue() -> anyhow::Result<()> {
+    const SITE_URL: &str = "--site-url=http://localhost:8080";
+    let mut issues = Issues::start().await?;
+    let file = issues.folder.path().join("mail.html");
+    let html = format!("--html={}", file.display());
+    let preview = told(
+        &["newsletter", "preview", &issues.post],
+        &[SITE_URL.to_owned(), brand(), html],
+    )?;
+    let parts = [
         "Subject:  The smart home",
         "Preview:  Cameras at home.",
         "Hello reader, [write to us][1].\n\n[1]: http://localhost:8080/contact?utm_source=newsletter",
         "Unsubscribe: http://localhost:8080/?newsletter=unsubscribe",
-    ] {
-        assert!(preview.contains(part), "{part} is not in {preview}");
-    }
+    ];
+    assert_says(&preview, &parts);
     let (_, text) = preview.split_once("\n\n").unwrap_or_default();
     let previewed = [fs::read_to_string(file)?, text.to_owned()];
 
-    site.start_the_notifier().await?;
-    let mut flags = site.flags.clone();
-    flags.extend([SITE_URL.to_owned(), format!("--person-key={PERSON_KEY}")]);
-    told(
-        &["newsletter", "test", &post, "--to", "editor@example.com"],
-        &flags,
-    )?;
-    let test = site
-        .inbox
-        .mail("editor@example.com", "[Test] The smart home", SOON)
-        .await?;
-    assert!(
-        test["html"]
-            .as_str()
-            .is_some_and(|html| html.contains("Hello <em>reader</em>"))
-    );
+    issues.start_the_notifier().await?;
+    let editor = "editor@example.com";
+    let test = ["newsletter", "test", &issues.post, "--to", editor];
+    told(&test, &issues.with(&[SITE_URL]))?;
+    let mail = issues.inbox.mail(editor, "[Test] The smart home", SOON).await?;
+    let mailed = ["html", "text"].map(|part| mail[part].as_str().unwrap_or_default());
+    assert_says(mailed[0], &["Hello <em>reader</em>"]);
     // Preview and mail differ only in the test notice and each subscriber's links.
-    for (part, previewed) in ["html", "text"].into_iter().zip(previewed) {
-        let mailed = test[part].as_str().unwrap_or_default();
-        assert_eq!(lines_of(mailed), lines_of(&previewed), "{part}");
+    for (mailed, previewed) in mailed.into_iter().zip(previewed) {
+        assert_eq!(lines_of(mailed), lines_of(&previewed));
     }
     Ok(())
 }
@@ -149,8 +153,8 @@ const NAMED: [&str; 6] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Result<()> {
-    let site = Site::start().await?;
+async fn mistakes_in_an_issue_are_named_and_refused() -> anyhow::Result<()> {
+    let issues = Issues::start().await?;
     let web = HttpStandIn::start(|request| match request.url.path() {
         "/contact" => Reply::Answer(200, json!({})),
         "/away" => Reply::Answer(503, json!({})),
@@ -158,176 +162,142 @@ async fn what_readers_would_stumble_over_is_named_and_refused() -> anyhow::Resul
         _ => Reply::Answer(404, json!({})),
     })
     .await?;
-    let of_links = format!("--site-url={}", web.url);
-    let brand = format!("--brand-file={}", testkit::root().join("brand.json").display());
-    let previewing = [of_links.clone(), brand];
-    let sending = [&site.flags[..], &[of_links]].concat();
-    let testing = [&sending[..], &[format!("--person-key={PERSON_KEY}")]].concat();
-    let wrong = site.file("wrong.md", WRONG)?;
-    let to = "--to=editor@example.com";
+    let url = format!("--site-url={}", web.url);
+    let sending = issues.with(&[&url]);
+    let previewing = vec![url, brand()];
+    let wrong = issues.file("wrong.md", WRONG)?;
     for (words, flags) in [
-        (&["newsletter", "preview", &wrong][..], &previewing[..]),
-        (&["newsletter", "test", &wrong, to], &testing),
+        (&["newsletter", "preview", &wrong][..], &previewing),
+        (
+            &["newsletter", "test", &wrong, "--to=editor@example.com"],
+            &sending,
+        ),
         (&["newsletter", "send", &wrong], &sending),
         (&["newsletter", "send", &wrong, "--yes"], &sending),
     ] {
         let refusal = refused(words, flags)?;
-        for named in NAMED {
-            assert!(refusal.contains(named), "{named} is not in {refusal}");
-        }
+        assert_says(&refusal, &NAMED);
         for fine in ["/contact", "/away", "localhost:1/"] {
             assert!(!refusal.contains(fine), "{refusal}");
         }
-        let forced = sitectl(&command(&[words, &["--force"]].concat(), flags))?;
-        let complaint = String::from_utf8_lossy(&forced.stderr);
-        assert!(
-            forced.status.success() && complaint.contains("/house.png is missing"),
-            "{complaint}"
-        );
+        let forced = sitectl(&[words, &["--force"]].concat(), flags)?;
+        assert!(forced.status.success(), "{forced:?}");
+        assert_says(&String::from_utf8(forced.stderr)?, &["/house.png is missing"]);
     }
-    told(&["newsletter", "status", "wrong"], &site.flags)?;
-    Ok(())
-}
-
-async fn assert_stays_done(site: &Site) -> anyhow::Result<()> {
-    for (verb, yes) in [
-        ("pause", None),
-        ("resume", None),
-        ("cancel", None),
-        ("cancel", Some("--yes")),
-    ] {
-        let words: Vec<&str> = ["newsletter", verb, "smart-home"]
-            .into_iter()
-            .chain(yes)
-            .collect();
-        let refusal = refused(&words, &site.flags)?;
-        assert!(refusal.contains("smart-home is done"), "{refusal}");
-    }
-    let status = site.status_once(|issue| issue["sent"] == 3).await?;
-    assert_eq!(status["state"], "done");
+    told(&["newsletter", "status", "wrong"], &issues.site.broker)?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_issue_is_sent_once_it_is_known_to_whom() -> anyhow::Result<()> {
-    let mut site = Site::start().await?;
-    let post = site.file("smart-home.md", POST)?;
-    site.start_the_notifier().await?;
-    let said = told(&["newsletter", "send", &post], &site.of_links())?;
-    assert!(said.contains("lead to https://oculant.example."), "{said}");
-    assert!(
-        said.contains("Subscribers that it goes to: 3.") && said.contains("Nothing was sent"),
-        "{said}"
-    );
-    assert_eq!(site.inbox.mails().len(), 0, "nothing was sent unasked");
+async fn an_issue_is_sent_only_with_yes_and_once() -> anyhow::Result<()> {
+    let mut issues = Issues::start().await?;
+    issues.start_the_notifier().await?;
+    let said = told(&["newsletter", "send", &issues.post], &issues.sending())?;
+    let parts = [
+        "lead to https://oculant.example.",
+        "Subscribers that it goes to: 3.",
+        "Nothing was sent",
+    ];
+    assert_says(&said, &parts);
+    assert_eq!(issues.inbox.mails().len(), 0);
 
-    let sent = told_json(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
-    assert_eq!(sent["reach"]["reached"], 3);
+    assert_eq!(issues.send(&issues.post)?["reach"]["reached"], 3);
     for number in 0..3 {
-        let mail = site
-            .inbox
-            .mail(&format!("reader-{number}@example.org"), "The smart home", SOON)
-            .await?;
-        assert!(
-            mail["text"]
-                .as_str()
-                .is_some_and(|text| text.contains("https://oculant.example/blog/smart-home"))
+        let reader = format!("reader-{number}@example.org");
+        let mail = issues.inbox.mail(&reader, "The smart home", SOON).await?;
+        assert_says(
+            &mail["text"].to_string(),
+            &["https://oculant.example/blog/smart-home"],
         );
     }
-    let status = site.status_once(|issue| issue["sent"] == 3).await?;
-    assert_eq!((&status["handedOut"], &status["waiting"]), (&3.into(), &0.into()));
+    let status = issues.until("smart-home", |issue| issue["sent"] == 3).await?;
+    let numbers = ["state", "handedOut", "waiting"].map(|name| &status[name]);
+    assert_eq!(numbers, [&json!("done"), &json!(3), &json!(0)]);
     assert!(status["handedOutAt"].is_string(), "{status}");
-    let rows = told_rows(&["newsletter", "status"], &site.flags)?;
+    let rows = told_rows(&["newsletter", "status"], &issues.site.broker)?;
     assert_eq!(rows[0][..2], ["smart-home", "done"]);
-    assert_eq!((&status["state"], rows[0][3].as_str()), (&"done".into(), "3"));
-    assert_stays_done(&site).await?;
-    let one = told(&["newsletter", "status", "smart-home"], &site.flags)?;
-    assert!(
-        one.starts_with("NAME ") && one.contains("smart-home  done "),
-        "{one}"
-    );
-    let again = refused(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
-    assert!(again.contains("was sent before"), "{again}");
-    assert_eq!(site.inbox.mails().len(), 3);
+    assert_eq!(rows[0][3], "3");
+    let one = told(&["newsletter", "status", "smart-home"], &issues.site.broker)?;
+    assert_says(&one, &["NAME ", "smart-home  done "]);
+
+    for words in [
+        &["newsletter", "pause", "smart-home"][..],
+        &["newsletter", "resume", "smart-home"],
+        &["newsletter", "cancel", "smart-home"],
+        &["newsletter", "cancel", "smart-home", "--yes"],
+    ] {
+        assert_says(&refused(words, &issues.site.broker)?, &["smart-home is done"]);
+    }
+    let again = refused(&["newsletter", "send", &issues.post, "--yes"], &issues.sending())?;
+    assert_says(&again, &["was sent before"]);
+    let status = issues.until("smart-home", |issue| issue["sent"] == 3).await?;
+    assert_eq!(status["state"], "done");
+    assert_eq!(issues.inbox.mails().len(), 3);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whose_mail_was_refused_gets_it_once_more_and_nobody_else_does() -> anyhow::Result<()> {
-    let mut site = Site::start().await?;
-    site.inbox = MailServer::start(|to, attempt| match (to, attempt) {
+async fn a_refused_mail_is_repeated_once_for_its_reader_alone() -> anyhow::Result<()> {
+    let inbox = MailServer::start(|to, attempt| match (to, attempt) {
         ("reader-1@example.org", 1) => ScriptedReply::ToContent("554 5.7.1 Message content rejected"),
         _ => ScriptedReply::Take,
     })
     .await?;
-    let post = site.file("smart-home.md", POST)?;
-    site.start_the_notifier().await?;
-    let early = refused(&["newsletter", "send", &post, "--refused"], &site.of_links())?;
-    assert!(early.contains("There is no issue named smart-home"), "{early}");
-    told(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
-    site.status_once(|issue| issue["refused"] == 1 && issue["sent"] == 2)
-        .await?;
-    let would = told(&["newsletter", "send", &post, "--refused"], &site.of_links())?;
-    assert!(
-        would.contains("to 1 whose mail") && would.contains("Nothing was sent"),
-        "{would}"
-    );
-    let again = ["newsletter", "send", &post, "--refused", "--yes"];
-    assert_eq!(told_json(&again, &site.of_links())?["sent"], 1);
-    site.status_once(|issue| issue["refused"] == 0 && issue["sent"] == 3)
-        .await?;
-    site.inbox
+    let mut issues = Issues::start_with(inbox).await?;
+    issues.start_the_notifier().await?;
+    let repeat = ["newsletter", "send", &issues.post, "--refused", "--yes"];
+    let early = refused(&repeat[..4], &issues.sending())?;
+    assert_says(&early, &["There is no issue named smart-home"]);
+    issues.send(&issues.post)?;
+    let is_refused = |issue: &Value| issue["refused"] == 1 && issue["sent"] == 2;
+    issues.until("smart-home", is_refused).await?;
+    let would = told(&repeat[..4], &issues.sending())?;
+    assert_says(&would, &["to 1 whose mail", "Nothing was sent"]);
+    assert_eq!(told_json(&repeat, &issues.sending())?["sent"], 1);
+    let is_sent = |issue: &Value| issue["refused"] == 0 && issue["sent"] == 3;
+    issues.until("smart-home", is_sent).await?;
+    issues
+        .inbox
         .mail("reader-1@example.org", "The smart home", SOON)
         .await?;
-    assert_eq!(told_json(&again, &site.of_links())?["sent"], 0);
-    assert_eq!(site.inbox.mails().len(), 3);
+    assert_eq!(told_json(&repeat, &issues.sending())?["sent"], 0);
+    assert_eq!(issues.inbox.mails().len(), 3);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_issue_is_paused_resumed_and_canceled() -> anyhow::Result<()> {
-    let mut site = Site::start().await?;
-    let post = site.file("smart-home.md", POST)?;
-    told(&["newsletter", "send", &post, "--yes"], &site.of_links())?;
-    site.status_once(|issue| issue["waiting"] == 3).await?;
-    told(&["newsletter", "pause", "smart-home"], &site.flags)?;
-    site.start_the_notifier().await?;
-    let other = site.file("other.md", POST)?;
+    let mut issues = Issues::start().await?;
+    issues.send(&issues.post)?;
+    issues.until("smart-home", |issue| issue["waiting"] == 3).await?;
+    told(&["newsletter", "pause", "smart-home"], &issues.site.broker)?;
+    issues.start_the_notifier().await?;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert_eq!(site.inbox.mails().len(), 0, "it was sent while paused");
-    assert!(told(&["newsletter", "status", "smart-home"], &site.flags)?.contains("paused"));
-    told(&["newsletter", "resume", "smart-home"], &site.flags)?;
-    site.status_once(|issue| issue["sent"] == 3).await?;
+    assert_eq!(issues.inbox.mails().len(), 0, "it was sent while paused");
+    let status = told(&["newsletter", "status", "smart-home"], &issues.site.broker)?;
+    assert_says(&status, &["paused"]);
+    told(&["newsletter", "resume", "smart-home"], &issues.site.broker)?;
+    issues.until("smart-home", |issue| issue["sent"] == 3).await?;
 
-    site.running.pop();
-    told(&["newsletter", "send", &other, "--yes"], &site.of_links())?;
-    let canceled = eventually("all three wait", SOON, async || {
-        let status = told_json(&["newsletter", "status", "other"], &site.flags).ok()?;
-        (status["issues"][0]["handedOut"] == 3).then_some(())
-    });
-    canceled.await?;
-    let would = told(&["newsletter", "cancel", "other"], &site.flags)?;
-    assert!(
-        would.contains("other; 3 wait") && would.contains("repeat it with --yes"),
-        "{would}"
-    );
-    let status = told_json(&["newsletter", "status", "other"], &site.flags)?;
-    assert_eq!(
-        (&status["issues"][0]["state"], &status["issues"][0]["waiting"]),
-        (&"running".into(), &3.into())
-    );
-    let unknown = refused(&["newsletter", "cancel", "nothing"], &site.flags)?;
-    assert!(unknown.contains("There is no issue named nothing"), "{unknown}");
-    let done = told_json(&["newsletter", "cancel", "other", "--yes"], &site.flags)?;
-    assert_eq!(done["removed"], 3);
-    let status = told_json(&["newsletter", "status", "other"], &site.flags)?;
-    assert_eq!(
-        (&status["issues"][0]["state"], &status["issues"][0]["waiting"]),
-        (&"canceled".into(), &0.into())
-    );
-    let refusal = refused(&["newsletter", "resume", "other"], &site.flags)?;
-    assert!(refusal.contains("is canceled"), "{refusal}");
-    let unknown = refused(&["newsletter", "pause", "nothing"], &site.flags)?;
-    assert!(unknown.contains("There is no issue named nothing"), "{unknown}");
+    issues.running.pop();
+    issues.send(&issues.file("other.md", POST)?)?;
+    issues.until("other", |issue| issue["handedOut"] == 3).await?;
+    let cancel = ["newsletter", "cancel", "other", "--yes"];
+    let would = told(&cancel[..3], &issues.site.broker)?;
+    assert_says(&would, &["other; 3 wait", "repeat it with --yes"]);
+    let is = |state: &'static str, waiting: u32| {
+        move |issue: &Value| issue["state"] == state && issue["waiting"] == waiting
+    };
+    issues.until("other", is("running", 3)).await?;
+    assert_eq!(told_json(&cancel, &issues.site.broker)?["removed"], 3);
+    issues.until("other", is("canceled", 0)).await?;
+    for (verb, issue, said) in [
+        ("resume", "other", "is canceled"),
+        ("cancel", "nothing", "There is no issue named nothing"),
+        ("pause", "nothing", "There is no issue named nothing"),
+    ] {
+        let refusal = refused(&["newsletter", verb, issue], &issues.site.broker)?;
+        assert_says(&refusal, &[said]);
+    }
     Ok(())
 }

@@ -1,52 +1,43 @@
 //! `sitectl subscribers`, and the suppression of addresses that do not exist.
 
 use std::{
-    fs,
-    io::Write,
-    process::{Command, Stdio},
+    fs::{self, File},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
-use async_nats::jetstream;
-use clap::Parser;
 use serde_json::{Value, json};
 use site_broker::SUBSCRIBERS_BUCKET;
-use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
-use site_proto::newsletter::v1::{
-    ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
-};
-use testkit::{MailServer, Nats, ScriptedReply, User, eventually, pass_flags};
+use site_events::Channel;
+use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest, UnsubscribeRequest};
+use tempfile::TempDir;
+use testkit::{MailServer, ScriptedReply, eventually};
 use time::OffsetDateTime;
-use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
 use visitor::token::{Purpose, TokenKey};
 
 use crate::{
-    dead_letters::notifier,
-    tool::{PERSON_KEY, command, person, refused, told, told_json},
+    site::{Newsletter, Running, SOON, Site, TOKEN_KEY, person},
+    tool::{assert_says, refused, told, told_json, tool},
 };
 
-const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
-const SOON: Duration = Duration::from_secs(45);
 const ZOE: &str = "zoe@example.org";
+const BOUNCED: &str = "site.newsletter.bounced.v1";
 
-/// The mail server refuses with these words until `relents` is set.
-struct Site {
-    nats: Nats,
-    flags: Vec<String>,
+/// The mail server refuses Zoë with these words until `relents` is set.
+struct Refusing {
+    site: Site,
     server: MailServer,
     relents: Arc<AtomicBool>,
-    newsletter: NewsletterServiceClient<tonic::transport::Channel>,
-    _running: [DropGuard; 2],
+    newsletter: Newsletter,
+    _running: [Running; 2],
 }
 
-impl Site {
-    async fn where_zoe_is_answered(words: &'static str) -> anyhow::Result<Self> {
-        let nats = Nats::start().await?;
+impl Refusing {
+    async fn start(words: &'static str) -> anyhow::Result<Self> {
+        let site = Site::start().await?;
         let relents = Arc::new(AtomicBool::new(false));
         let relented = relents.clone();
         let server = MailServer::start(move |to, _| {
@@ -57,21 +48,31 @@ impl Site {
             }
         })
         .await?;
-        let (port, newsletter) = newsletter(&nats).await?;
-        let key = std::iter::once(format!("--person-key={PERSON_KEY}"));
+        let (newsletter, running) = site.newsletter().await?;
         Ok(Self {
-            _running: [newsletter, notifier(&nats, server.port).await?],
-            newsletter: NewsletterServiceClient::connect(format!("http://127.0.0.1:{port}")).await?,
-            flags: key.chain(nats.flags(User::Operator)).collect(),
-            nats,
+            _running: [running, site.notifier(&server).await?],
+            site,
             server,
             relents,
+            newsletter,
         })
     }
 
-    async fn sign_up(&mut self, email: &str) -> anyhow::Result<()> {
+    /// A sign-up whose welcome mail is refused.
+    async fn suppressed_after_consent() -> anyhow::Result<Self> {
+        let mut refusing = Self::start("550 5.1.1 No such user").await?;
+        refusing.relents.store(true, Ordering::SeqCst);
+        refusing.sign_up().await?;
+        refusing.site.until_acked().await?;
+        refusing.relents.store(false, Ordering::SeqCst);
+        refusing.confirm().await?;
+        refusing.becomes("suppressed").await?;
+        Ok(refusing)
+    }
+
+    async fn sign_up(&mut self) -> anyhow::Result<()> {
         let request = SubscribeRequest {
-            email: email.to_owned(),
+            email: ZOE.to_owned(),
             idempotency_key: Uuid::new_v4().to_string(),
             attribution: None,
         };
@@ -79,255 +80,222 @@ impl Site {
         Ok(())
     }
 
-    async fn confirm(&mut self, email: &str) -> anyhow::Result<()> {
-        let token = token(Purpose::Confirm, email)?;
+    async fn confirm(&mut self) -> anyhow::Result<()> {
+        let token = token(Purpose::Confirm)?;
         self.newsletter.confirm(ConfirmRequest { token }).await?;
         Ok(())
     }
 
-    async fn unsubscribe(&mut self, email: &str) -> anyhow::Result<()> {
-        let token = token(Purpose::Unsubscribe, email)?;
-        self.newsletter.unsubscribe(UnsubscribeRequest { token }).await?;
-        Ok(())
+    async fn state(&self) -> anyhow::Result<Value> {
+        let bucket = self
+            .site
+            .jetstream()
+            .await?
+            .get_key_value(SUBSCRIBERS_BUCKET)
+            .await?;
+        let record = bucket.get(person(ZOE)?.as_str()).await?;
+        let record: Value = serde_json::from_slice(&record.unwrap_or_default())?;
+        Ok(record["state"].clone())
     }
 
-    async fn state_of(&self, email: &str) -> anyhow::Result<Option<String>> {
-        let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
-        let Some(record) = bucket.get(person(email)?.as_str()).await? else {
-            return Ok(None);
-        };
-        let record: Value = serde_json::from_slice(&record)?;
-        Ok(record["state"].as_str().map(ToOwned::to_owned))
-    }
-
-    async fn is_forgotten_by_no_dry_run(&self, email: &str) -> anyhow::Result<()> {
-        let would = told_json(&["subscribers", "lift", email], &self.flags)?;
-        assert_eq!(would, json!({ "lifted": false, "wouldForget": true }));
-        let said = told(&["subscribers", "lift", email], &self.flags)?;
-        assert!(said.contains("repeat it with --yes"), "{said}");
-        assert_eq!(self.state_of(email).await?.as_deref(), Some("suppressed"));
-        Ok(())
-    }
-
-    async fn becomes(&self, email: &str, state: &str) -> anyhow::Result<()> {
-        eventually(&format!("{email} is {state}"), SOON, async || {
-            (self.state_of(email).await.ok()?.as_deref() == Some(state)).then_some(())
+    async fn becomes(&self, state: &str) -> anyhow::Result<()> {
+        eventually(&format!("{ZOE} is {state}"), SOON, async || {
+            (self.state().await.ok()? == state).then_some(())
         })
         .await
     }
 
-    async fn until_acked(&self) -> anyhow::Result<()> {
-        let context = jetstream::new(self.nats.client(User::Operator).await?);
-        let stream = context.get_stream(SITE_STREAM).await?;
-        let names = Channel::ALL
-            .map(Channel::name)
-            .into_iter()
-            .chain([SUPPRESSION_CONSUMER]);
-        for name in names {
-            eventually(name, SOON, async || {
-                let info = stream.consumer_info(name).await.ok()?;
-                (info.num_pending == 0 && info.num_ack_pending == 0).then_some(())
-            })
-            .await?;
-        }
-        Ok(())
+    fn lift(&self) -> anyhow::Result<Value> {
+        told_json(&["subscribers", "lift", ZOE], &self.site.broker)
     }
 
     async fn events(&self, event_type: &str) -> anyhow::Result<Vec<Value>> {
-        let events = self.nats.events().await?.into_iter();
+        let events = self.site.nats.events().await?.into_iter();
         Ok(events.filter(|event| event["type"] == event_type).collect())
     }
 }
 
-pub async fn newsletter(nats: &Nats) -> anyhow::Result<(u16, DropGuard)> {
-    let default_flags = [
-        "newsletter".to_owned(),
-        "--listen=127.0.0.1:0".to_owned(),
-        format!("--person-key={PERSON_KEY}"),
-        format!("--token-key={TOKEN_KEY}"),
-    ];
-    let flags = default_flags.into_iter().chain(nats.flags(User::Newsletter));
-    let service = newsletter::Service::build(newsletter::Settings::try_parse_from(flags)?).await?;
-    let (port, stop) = (service.port(), CancellationToken::new());
-    tokio::spawn(service.run(stop.clone()));
-    Ok((port, stop.drop_guard()))
-}
-
-fn token(purpose: Purpose, email: &str) -> anyhow::Result<String> {
+fn token(purpose: Purpose) -> anyhow::Result<String> {
     let until = OffsetDateTime::now_utc() + time::Duration::HOUR;
-    Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &person(email)?, until))
+    Ok(TokenKey::new(TOKEN_KEY)?.sign(purpose, &person(ZOE)?, until))
 }
-
-const BOUNCED: &str = "site.newsletter.bounced.v1";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_does_not_exist_gets_no_mail_until_the_operator_lifts_it() -> anyhow::Result<()> {
-    let mut site = Site::where_zoe_is_answered("550 5.1.1 <zoe@example.org>: zoe is no user here").await?;
-    site.sign_up(ZOE).await?;
-    site.becomes(ZOE, "suppressed").await?;
-    let bounced = site.events(BOUNCED).await?;
+async fn a_nonexistent_address_gets_no_mail_until_it_is_lifted() -> anyhow::Result<()> {
+    let mut refusing = Refusing::start("550 5.1.1 <zoe@example.org>: zoe is no user here").await?;
+    refusing.sign_up().await?;
+    refusing.becomes("suppressed").await?;
+    let bounced = refusing.events(BOUNCED).await?;
     assert_eq!(bounced.len(), 1);
     assert_eq!(bounced[0]["source"], "/services/notifier");
     assert_eq!(bounced[0]["subject"], person(ZOE)?.as_str());
     let data = &bounced[0]["data"];
-    assert_eq!(
-        (&data["email"], &data["channel"]),
-        (&json!(ZOE), &json!(Channel::NewsletterConfirmation.name()))
-    );
+    assert_eq!(data["email"], ZOE);
+    assert_eq!(data["channel"], Channel::NewsletterConfirmation.name());
     let reason = data["reason"].as_str().unwrap_or_default();
-    assert!(
-        reason.contains("550") && reason.contains("no user here") && !reason.contains("zoe"),
-        "{reason}"
-    );
-    assert_eq!(site.nats.dead_letters().await?.len(), 1, "an operator sees it");
-
-    site.sign_up(ZOE).await?;
-    site.until_acked().await?;
-    assert_eq!(site.server.attempts(ZOE), 1, "no further mail was tried");
-    told(
-        &["dead-letters", "replay", "--all"],
-        &site.nats.flags(User::Operator),
-    )?;
-    site.until_acked().await?;
-    assert_eq!(site.server.attempts(ZOE), 2);
+    assert_says(reason, &["550", "no user here"]);
+    assert!(!reason.contains("zoe"), "{reason}");
     assert_eq!(
-        site.events(BOUNCED).await?.len(),
+        refusing.site.nats.dead_letters().await?.len(),
         1,
-        "a repetition is stored once"
+        "an operator sees it"
     );
-    site.relents.store(true, Ordering::SeqCst);
 
-    site.is_forgotten_by_no_dry_run(ZOE).await?;
-    let said = told(&["subscribers", "lift", ZOE, "--yes"], &site.flags)?;
-    assert!(said.contains("made anew"), "{said}");
-    let said = refused(&["subscribers", "lift", ZOE], &site.flags)?;
-    assert!(said.contains("no subscriber"), "{said}");
-    site.sign_up(ZOE).await?;
-    site.confirm(ZOE).await?;
-    site.until_acked().await?;
-    assert_eq!(site.server.accepted(ZOE).len(), 2, "the question and the welcome");
-    let said = refused(&["subscribers", "lift", ZOE], &site.flags)?;
-    assert!(said.contains("it is confirmed"), "{said}");
+    refusing.sign_up().await?;
+    refusing.site.until_acked().await?;
+    assert_eq!(refusing.server.attempts(ZOE), 1, "no further mail was tried");
+    told(&["dead-letters", "replay", "--all"], &refusing.site.broker)?;
+    refusing.site.until_acked().await?;
+    assert_eq!(refusing.server.attempts(ZOE), 2);
+    assert_eq!(
+        refusing.events(BOUNCED).await?.len(),
+        1,
+        "a repeated bounce is stored once"
+    );
+    refusing.relents.store(true, Ordering::SeqCst);
+
+    let lift = ["subscribers", "lift", ZOE];
+    assert_eq!(refusing.lift()?, json!({ "lifted": false, "wouldForget": true }));
+    assert_says(&told(&lift, &refusing.site.broker)?, &["repeat it with --yes"]);
+    assert_eq!(refusing.state().await?, "suppressed");
+    let said = told(&["subscribers", "lift", ZOE, "--yes"], &refusing.site.broker)?;
+    assert_says(&said, &["made anew"]);
+    assert_says(&refused(&lift, &refusing.site.broker)?, &["no subscriber"]);
+    refusing.sign_up().await?;
+    refusing.confirm().await?;
+    refusing.site.until_acked().await?;
+    assert_eq!(refusing.server.accepted(ZOE).len(), 2, "confirmation and welcome");
+    assert_says(&refused(&lift, &refusing.site.broker)?, &["it is confirmed"]);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_welcome_that_comes_back_suppresses_and_lifting_gives_the_consent_its_due() -> anyhow::Result<()> {
-    let mut site = Site::where_zoe_is_answered("550 No such user").await?;
-    site.relents.store(true, Ordering::SeqCst);
-    site.sign_up(ZOE).await?;
-    site.until_acked().await?;
-    site.relents.store(false, Ordering::SeqCst);
-    site.confirm(ZOE).await?;
-    site.becomes(ZOE, "suppressed").await?;
-    let lifted = told_json(&["subscribers", "lift", ZOE], &site.flags)?;
-    assert_eq!(lifted["state"], "confirmed");
-    site.becomes(ZOE, "confirmed").await
-}
+async fn a_lift_restores_the_consent_or_the_unsubscription() -> anyhow::Result<()> {
+    let refusing = Refusing::suppressed_after_consent().await?;
+    assert_eq!(refusing.lift()?["state"], "confirmed");
+    assert_eq!(refusing.state().await?, "confirmed");
 
-#[tokio::test(flavor = "multi_thread")]
-async fn whoever_leaves_while_suppressed_has_left_and_gets_no_goodbye() -> anyhow::Result<()> {
-    let mut site = Site::where_zoe_is_answered("550 5.1.1 No such user").await?;
-    site.relents.store(true, Ordering::SeqCst);
-    site.sign_up(ZOE).await?;
-    site.until_acked().await?;
-    site.relents.store(false, Ordering::SeqCst);
-    site.confirm(ZOE).await?;
-    site.becomes(ZOE, "suppressed").await?;
-    let attempts = site.server.attempts(ZOE);
-    site.unsubscribe(ZOE).await?;
-    site.until_acked().await?;
-    assert_eq!(site.server.attempts(ZOE), attempts);
-    assert!(site.events("site.newsletter.unsubscribed.v1").await?.is_empty());
-    let lifted = told_json(&["subscribers", "lift", ZOE], &site.flags)?;
-    assert_eq!(lifted["state"], "unsubscribed");
+    let mut refusing = Refusing::suppressed_after_consent().await?;
+    let attempts = refusing.server.attempts(ZOE);
+    let token = token(Purpose::Unsubscribe)?;
+    refusing
+        .newsletter
+        .unsubscribe(UnsubscribeRequest { token })
+        .await?;
+    refusing.site.until_acked().await?;
+    assert_eq!(refusing.server.attempts(ZOE), attempts, "no goodbye");
+    assert!(
+        refusing
+            .events("site.newsletter.unsubscribed.v1")
+            .await?
+            .is_empty()
+    );
+    assert_eq!(refusing.lift()?["state"], "unsubscribed");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
     for words in ["552 5.2.2 Mailbox full", "554 5.7.1 Message rejected as spam"] {
-        let mut site = Site::where_zoe_is_answered(words).await?;
-        site.sign_up(ZOE).await?;
-        site.until_acked().await?;
-        assert_eq!(site.nats.dead_letters().await?.len(), 1, "{words}");
-        assert_eq!(site.state_of(ZOE).await?.as_deref(), Some("pending"), "{words}");
-        assert!(site.events(BOUNCED).await?.is_empty(), "{words}");
+        let mut refusing = Refusing::start(words).await?;
+        refusing.sign_up().await?;
+        refusing.site.until_acked().await?;
+        assert_eq!(refusing.site.nats.dead_letters().await?.len(), 1, "{words}");
+        assert_eq!(refusing.state().await?, "pending", "{words}");
+        assert!(refusing.events(BOUNCED).await?.is_empty(), "{words}");
     }
     Ok(())
 }
 
-async fn all_states() -> anyhow::Result<(Nats, Vec<String>)> {
-    let nats = Nats::start().await?;
-    let context = jetstream::new(nats.client(User::Operator).await?);
-    let bucket = context.get_key_value(SUBSCRIBERS_BUCKET).await?;
-    let (one, two, three) = (
-        "2026-11-01T10:00:00Z",
-        "2026-11-02T10:00:00Z",
-        "2026-11-03T10:00:00Z",
-    );
-    for (email, more) in [
-        (
-            "pending@example.org",
-            json!({ "state": "pending", "mailed": one }),
-        ),
-        (
-            "+formula@example.org",
-            json!({ "state": "confirmed", "since": two, "source": "=HYPERLINK(\"https://evil.example\", \"a, b\")" }),
-        ),
-        (
-            "left@example.org",
-            json!({
-                "state": "unsubscribed", "since": three, "confirmed": two, "source": "/blog",
-                "consent": { "text": "Shall we?", "form": "double-opt-in" },
-            }),
-        ),
-        (
-            "gone@example.org",
-            json!({ "state": "suppressed", "since": three, "confirmed": two }),
-        ),
-    ] {
-        let mut record = json!({ "email": email, "subscription": Uuid::new_v4(), "requested": one });
-        for (name, value) in more.as_object().into_iter().flatten() {
-            record[name] = value.clone();
-        }
-        bucket
-            .put(person(email)?.as_str(), record.to_string().into())
-            .await?;
-    }
-    // A manual deletion leaves a marker, which is no subscriber.
-    bucket
-        .put(person("erased@example.org")?.as_str(), "{}".into())
-        .await?;
-    bucket.delete(person("erased@example.org")?.as_str()).await?;
-    let flags = nats.flags(User::Operator);
-    Ok((nats, flags))
+/// With a subscriber in each state.
+struct Table {
+    site: Site,
+    folder: TempDir,
 }
 
+impl Table {
+    async fn start() -> anyhow::Result<Self> {
+        let site = Site::start().await?;
+        let bucket = site.jetstream().await?.get_key_value(SUBSCRIBERS_BUCKET).await?;
+        let [one, two, three] = [1, 2, 3].map(|day| format!("2026-11-0{day}T10:00:00Z"));
+        let formula = "=HYPERLINK(\"https://evil.example\", \"a, b\")";
+        let consent = json!({ "text": "Shall we?", "form": "double-opt-in" });
+        for (email, more) in [
+            (
+                "pending@example.org",
+                json!({ "state": "pending", "mailed": one }),
+            ),
+            (
+                "+formula@example.org",
+                json!({ "state": "confirmed", "since": two, "source": formula }),
+            ),
+            (
+                "left@example.org",
+                json!({ "state": "unsubscribed", "since": three, "confirmed": two, "source": "/blog", "consent": consent }),
+            ),
+            (
+                "gone@example.org",
+                json!({ "state": "suppressed", "since": three, "confirmed": two }),
+            ),
+        ] {
+            let mut record = json!({ "email": email, "subscription": Uuid::new_v4(), "requested": one });
+            for (name, value) in more.as_object().into_iter().flatten() {
+                record[name] = value.clone();
+            }
+            bucket
+                .put(person(email)?.as_str(), record.to_string().into())
+                .await?;
+        }
+        // A manual deletion leaves a marker, which is no subscriber.
+        let erased = person("erased@example.org")?;
+        bucket.put(erased.as_str(), "{}".into()).await?;
+        bucket.delete(erased.as_str()).await?;
+        Ok(Self {
+            site,
+            folder: TempDir::new()?,
+        })
+    }
+
+    fn export(&self) -> anyhow::Result<String> {
+        told(&["subscribers", "export"], &self.site.broker)
+    }
+
+    /// Path of a file with this table.
+    fn file(&self, table: &str) -> anyhow::Result<String> {
+        let file = self.folder.path().join("table.csv");
+        fs::write(&file, table)?;
+        Ok(file.to_string_lossy().into_owned())
+    }
+
+    fn import(&self, table: &str) -> anyhow::Result<Value> {
+        let import = ["subscribers", "import", &self.file(table)?, "--yes"];
+        told_json(&import, &self.site.broker)
+    }
+
+    /// What a dry run says of the table. It changes nothing.
+    fn dry_run(&self, table: &str) -> anyhow::Result<String> {
+        let before = self.export()?;
+        let said = told(&["subscribers", "import", &self.file(table)?], &self.site.broker)?;
+        assert_says(&said, &["repeat it with --yes"]);
+        assert_eq!(self.export()?, before);
+        Ok(said)
+    }
+}
+
+const EXPORTED: &str = "email,state,requested,confirmed,ended,source,consent,consent_form
+pending@example.org,pending,2026-11-01T10:00:00Z,,,,,
+'+formula@example.org,confirmed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,\"'=HYPERLINK(\"\"https://evil.example\"\", \"\"a, b\"\")\",,
+left@example.org,unsubscribed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,2026-11-03T10:00:00Z,/blog,Shall we?,double-opt-in
+gone@example.org,suppressed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,,,
+";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_is_a_table_that_no_spreadsheet_can_be_harmed_by() -> anyhow::Result<()> {
-    let (_nats, flags) = all_states().await?;
-    let table = told(&["subscribers", "export"], &flags)?;
-    assert_eq!(
-        table.split("\r\n").collect::<Vec<_>>(),
-        [
-            "email,state,requested,confirmed,ended,source,consent,consent_form",
-            "pending@example.org,pending,2026-11-01T10:00:00Z,,,,,",
-            "'+formula@example.org,confirmed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,\
-             \"'=HYPERLINK(\"\"https://evil.example\"\", \"\"a, b\"\")\",,",
-            "left@example.org,unsubscribed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,2026-11-03T10:00:00Z,/blog,Shall we?,\
-             double-opt-in",
-            "gone@example.org,suppressed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,,,",
-            "",
-        ]
-    );
-    let two = told(
-        &["subscribers", "export", "--state=confirmed", "--state=suppressed"],
-        &flags,
-    )?;
-    assert_eq!(two.lines().count(), 3, "{two}");
-    let machine = told_json(&["subscribers", "export", "--state=unsubscribed"], &flags)?;
+async fn an_exported_table_has_no_formula_and_can_be_imported_elsewhere() -> anyhow::Result<()> {
+    let table = Table::start().await?;
+    assert_eq!(table.export()?, EXPORTED.replace('\n', "\r\n"));
+    let two = ["subscribers", "export", "--state=confirmed", "--state=suppressed"];
+    assert_eq!(told(&two, &table.site.broker)?.lines().count(), 3);
+    let left = ["subscribers", "export", "--state=unsubscribed"];
     let only = json!([{
         "email": "left@example.org",
         "state": "unsubscribed",
@@ -338,55 +306,49 @@ async fn an_export_is_a_table_that_no_spreadsheet_can_be_harmed_by() -> anyhow::
         "consent": "Shall we?",
         "consentForm": "double-opt-in",
     }]);
-    assert_eq!(machine["subscribers"], only);
+    assert_eq!(told_json(&left, &table.site.broker)?["subscribers"], only);
+
+    // Nobody who left is subscribed again.
+    let elsewhere = Site::start().await?;
+    let file = File::open(table.file(&table.export()?)?)?;
+    let import = ["subscribers", "import", "/dev/stdin", "--yes", "--json"];
+    let output = tool(&import, &elsewhere.broker).stdin(file).output()?;
+    assert!(output.status.success(), "{output:?}");
+    let done: Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(done["imported"], json!([3]));
+    let there = told_json(&["subscribers", "export"], &elsewhere.broker)?;
+    assert_eq!(there["subscribers"].as_array().map(Vec::len), Some(1));
+    assert_eq!(there["subscribers"][0]["email"], "+formula@example.org");
     Ok(())
 }
 
-/// Imports this table; gives what was told.
-fn import(table: &str, more: &str, flags: &[String]) -> anyhow::Result<Value> {
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("table.csv");
-    fs::write(&file, table)?;
-    told_json(
-        &["subscribers", "import", &file.to_string_lossy()],
-        &[flags, &[more.to_owned()]].concat(),
-    )
-}
+const LEFT: &str = "email,state,ended
+Pending@example.org,unsubscribed,
+'+formula@example.org,unsubscribed,2026-11-05T10:00:00Z
+left@example.org,unsubscribed,2026-11-05T10:00:00Z
+gone@example.org,unsubscribed,2026-11-05T10:00:00Z
+stranger@example.org,unsubscribed,2026-11-05T10:00:00Z
+";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
-    const LEFT: &str = "email,state,ended\n\
-        Pending@example.org,unsubscribed,\n\
-        '+formula@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
-        left@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
-        gone@example.org,unsubscribed,2026-11-05T10:00:00Z\n\
-        stranger@example.org,unsubscribed,2026-11-05T10:00:00Z\n";
-    let (nats, export_flags) = all_states().await?;
-    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
-    let before = told(&["subscribers", "export"], &export_flags)?;
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("table.csv");
-    fs::write(&file, LEFT)?;
-    let said = told(&["subscribers", "import", &file.to_string_lossy()], &flags)?;
-    for line in [
+async fn people_who_left_elsewhere_are_unsubscribed_here() -> anyhow::Result<()> {
+    let table = Table::start().await?;
+    let lines = [
         "2  would be unsubscribed",
         "3  would be unsubscribed",
         "4  left alone: known already, as unsubscribed",
         "5  would be unsubscribed",
         "6  left alone: nobody with this address is known",
         "would be unsubscribed: 3 of 5",
-        "repeat it with --yes",
-    ] {
-        assert!(said.contains(line), "{line}: {said}");
-    }
-    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
+    ];
+    assert_says(&table.dry_run(LEFT)?, &lines);
 
-    let done = import(LEFT, "--yes", &flags)?;
+    let done = table.import(LEFT)?;
     assert_eq!(
         (&done["imported"], &done["unsubscribed"]),
         (&json!([]), &json!([2, 3, 5]))
     );
-    let after = told_json(&["subscribers", "export"], &export_flags)?;
+    let after = told_json(&["subscribers", "export"], &table.site.broker)?;
     let after = after["subscribers"].as_array().cloned().unwrap_or_default();
     assert_eq!(after.len(), 4);
     // This import removes the addresses of people who leave. Addresses of earlier leavers wait for the sweep.
@@ -400,21 +362,26 @@ async fn whoever_left_elsewhere_has_left_here() -> anyhow::Result<()> {
         let ended = of(state, json!("2026-11-02T10:00:00Z"));
         assert_eq!(ended["ended"], "2026-11-05T10:00:00Z", "{after:?}");
     }
-    let lifted = told_json(&["subscribers", "lift", "gone@example.org"], &flags)?;
+    let lifted = told_json(&["subscribers", "lift", "gone@example.org"], &table.site.broker)?;
     assert_eq!(lifted["state"], "unsubscribed");
-    assert!(nats.events().await?.is_empty());
-    assert_eq!(import(LEFT, "--yes", &flags)?["unsubscribed"], json!([]));
+    assert!(table.site.nats.events().await?.is_empty());
+    assert_eq!(table.import(LEFT)?["unsubscribed"], json!([]));
     // The import accepts what the export now says of them.
-    let exported = told(&["subscribers", "export"], &export_flags)?;
-    assert_eq!(import(&exported, "--yes", &flags)?["unsubscribed"], json!([]));
+    assert_eq!(table.import(&table.export()?)?["unsubscribed"], json!([]));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn within_a_table_leaving_wins_whatever_the_order() -> anyhow::Result<()> {
-    let (nats, export_flags) = all_states().await?;
-    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
-    let done = import(
+async fn leaving_wins_within_a_table_but_not_over_a_later_sign_up() -> anyhow::Result<()> {
+    let table = Table::start().await?;
+    let before = table.export()?;
+    let old = "email,state,ended\n+formula@example.org,unsubscribed,2026-10-31T10:00:00Z\n";
+    let done = table.import(old)?;
+    assert_eq!(done["unsubscribed"], json!([]));
+    assert_eq!(done["leftAlone"][0]["why"], "they signed up anew since");
+    assert_eq!(table.export()?, before);
+
+    let done = table.import(
         "email,state,confirmed,ended,source\n\
          one@example.org,confirmed,2026-11-01T10:00:00Z,,fair\n\
          ONE@example.org,unsubscribed,,2026-10-01T10:00:00Z,\n\
@@ -423,127 +390,49 @@ async fn within_a_table_leaving_wins_whatever_the_order() -> anyhow::Result<()> 
          three@example.org,confirmed,2026-11-01T10:00:00Z,,fair\n\
          +formula@example.org,unsubscribed,,2026-10-01T10:00:00Z,\n\
          +formula@example.org,unsubscribed,,2026-11-05T10:00:00Z,\n",
-        "--yes",
-        &flags,
     )?;
     assert_eq!(
         (&done["imported"], &done["unsubscribed"]),
-        (&json!([6]), &json!([8])),
-        "{done}"
+        (&json!([6]), &json!([8]))
     );
     assert_eq!(done["leftAlone"][0]["why"], "the same address as in line 3");
-    assert!(nats.events().await?.is_empty());
+    assert!(table.site.nats.events().await?.is_empty());
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_old_list_of_those_who_left_ends_no_subscription_made_since() -> anyhow::Result<()> {
-    let (_nats, export_flags) = all_states().await?;
-    let flags = [&export_flags[..], &[format!("--person-key={PERSON_KEY}")]].concat();
-    let before = told(&["subscribers", "export"], &export_flags)?;
-    let done = import(
-        "email,state,ended\n+formula@example.org,unsubscribed,2026-10-31T10:00:00Z\n",
-        "--yes",
-        &flags,
-    )?;
-    assert_eq!(done["unsubscribed"], json!([]));
-    assert_eq!(done["leftAlone"][0]["why"], "they signed up anew since");
-    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
-    Ok(())
-}
-
-const TABLE: &str = "email,confirmed,source,consent,consent_form\n\
-    New@Example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper\n\
-    LEFT@example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper\n\
-    gone@example.org,2026-10-01T09:00:00Z,fair in Berlin,,\n\
-    new@example.org,2026-10-02T09:00:00Z,fair in Berlin,,\n";
+const CONSENTS: &str = "email,confirmed,source,consent,consent_form
+New@Example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper
+LEFT@example.org,2026-10-01T09:00:00Z,fair in Berlin,Shall we?,paper
+gone@example.org,2026-10-01T09:00:00Z,fair in Berlin,,
+new@example.org,2026-10-02T09:00:00Z,fair in Berlin,,
+";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_adds_whom_nobody_knows_and_changes_nobody_else() -> anyhow::Result<()> {
-    let (nats, mut flags) = all_states().await?;
-    flags.push(format!("--person-key={PERSON_KEY}"));
-    let export_flags = nats.flags(User::Operator);
-    let before = told(&["subscribers", "export"], &export_flags)?;
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("table.csv");
-    fs::write(&file, TABLE)?;
-    let path = file.to_string_lossy();
-
-    let said = told(&["subscribers", "import", &path], &flags)?;
-    for line in [
+async fn an_import_adds_new_people_only() -> anyhow::Result<()> {
+    let table = Table::start().await?;
+    let before = table.export()?;
+    let wrong = table.file(&format!("{CONSENTS}nobody,2026-10-02T09:00:00Z,fair\n"))?;
+    let said = refused(&["subscribers", "import", &wrong, "--yes"], &table.site.broker)?;
+    assert_says(&said, &["Nothing was imported", "line 6"]);
+    assert_eq!(table.export()?, before);
+    let lines = [
         "2  would be imported",
         "3  left alone: known already, as unsubscribed",
         "4  left alone: known already, as suppressed",
         "5  left alone: the same address as in line 2",
         "no mail is sent",
-        "repeat it with --yes",
-    ] {
-        assert!(said.contains(line), "{line}: {said}");
-    }
-    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
+    ];
+    assert_says(&table.dry_run(CONSENTS)?, &lines);
 
-    let done = told_json(&["subscribers", "import", &path, "--yes"], &flags)?;
+    let done = table.import(CONSENTS)?;
     assert_eq!(done["imported"], json!([2]));
     assert_eq!(done["leftAlone"].as_array().map(Vec::len), Some(3));
-    let after = told(&["subscribers", "export"], &export_flags)?;
-    let added = after.strip_prefix(&before).unwrap_or_default();
-    assert_eq!(
-        added,
-        "New@Example.org,confirmed,2026-10-01T09:00:00Z,2026-10-01T09:00:00Z,,fair in Berlin,Shall we?,paper\r\n"
-    );
-    assert!(nats.events().await?.is_empty());
-
-    let again = told_json(&["subscribers", "import", &path, "--yes"], &flags)?;
-    assert_eq!(again["imported"], json!([]));
-    assert_eq!(told(&["subscribers", "export"], &export_flags)?, after);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_export_can_be_imported_elsewhere_and_brings_nobody_back_who_left() -> anyhow::Result<()> {
-    let (_old, old_flags) = all_states().await?;
-    let table = told(&["subscribers", "export"], &old_flags)?;
-    let new = Nats::start().await?;
-    let mut flags = new.flags(User::Operator);
-    flags.extend([format!("--person-key={PERSON_KEY}"), "--json".to_owned()]);
-    let mut tool = Command::new(env!("CARGO_BIN_EXE_sitectl"));
-    let mut tool = pass_flags(
-        &mut tool,
-        &command(&["subscribers", "import", "/dev/stdin", "--yes"], &flags),
-    )
-    .stdin(Stdio::piped())
-    .stdout(Stdio::piped())
-    .spawn()?;
-    if let Some(mut stdin) = tool.stdin.take() {
-        stdin.write_all(table.as_bytes())?;
-    }
-    let output = tool.wait_with_output()?;
-    assert!(output.status.success());
-    let done: Value = serde_json::from_slice(&output.stdout)?;
-    assert_eq!(done["imported"], json!([3]));
-    let here = told_json(&["subscribers", "export"], &new.flags(User::Operator))?;
-    assert_eq!(here["subscribers"].as_array().map(Vec::len), Some(1));
-    assert_eq!(here["subscribers"][0]["email"], "+formula@example.org");
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn one_wrong_line_refuses_the_whole_import() -> anyhow::Result<()> {
-    let (nats, mut flags) = all_states().await?;
-    flags.push(format!("--person-key={PERSON_KEY}"));
-    let export_flags = nats.flags(User::Operator);
-    let before = told(&["subscribers", "export"], &export_flags)?;
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("table.csv");
-    fs::write(&file, format!("{TABLE}nobody,2026-10-02T09:00:00Z,fair\n"))?;
-    let said = refused(
-        &["subscribers", "import", &file.to_string_lossy(), "--yes"],
-        &flags,
-    )?;
-    assert!(
-        said.contains("Nothing was imported") && said.contains("line 6"),
-        "{said}"
-    );
-    assert_eq!(told(&["subscribers", "export"], &export_flags)?, before);
+    let after = table.export()?;
+    let confirmed = "2026-10-01T09:00:00Z,2026-10-01T09:00:00Z";
+    let added = format!("New@Example.org,confirmed,{confirmed},,fair in Berlin,Shall we?,paper\r\n");
+    assert_eq!(after, before + &added);
+    assert!(table.site.nats.events().await?.is_empty());
+    assert_eq!(table.import(CONSENTS)?["imported"], json!([]));
+    assert_eq!(table.export()?, after);
     Ok(())
 }

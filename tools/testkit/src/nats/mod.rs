@@ -29,10 +29,7 @@ use self::{
     routes::{CLUSTER_SIZE, Routes},
     user::{Passwords, new_passwords},
 };
-pub use self::{
-    server::{Server, program as nats_server},
-    user::User,
-};
+pub use self::{server::Server, user::User};
 use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
 
 const CLUSTER_START: Duration = Duration::from_secs(30);

@@ -151,7 +151,7 @@ impl Server {
 }
 
 /// `NATS_SERVER`, or the program that `cargo xtask` fetches.
-pub fn program() -> PathBuf {
+fn program() -> PathBuf {
     let fetched = || root().join("target/tools/nats-server");
     env::var_os("NATS_SERVER").map_or_else(fetched, PathBuf::from)
 }
