@@ -209,20 +209,3 @@ pub fn read(message: &StreamMessage, event_type: EventType) -> Option<Value> {
     let is_of_it = subjects::without_person(&message.subject) == event_type.subject_prefix();
     is_of_it.then(|| broker::content(message))
 }
-
-#[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-
-    use super::*;
-
-    #[test]
-    fn a_period_is_of_days_or_times() {
-        assert_eq!(time("2026-11-20"), Ok(datetime!(2026-11-20 00:00 UTC)));
-        assert_eq!(
-            time("2026-11-20T12:00:00+01:00"),
-            Ok(datetime!(2026-11-20 11:00 UTC))
-        );
-        assert!(time("yesterday").is_err());
-    }
-}

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn footnotes_stand_below_all_else_in_the_order_of_their_references() -> anyhow::Result<()> {
+    fn plain_text_has_lines_of_a_width_and_footnotes_below() -> anyhow::Result<()> {
         let (html, text) = rendered(
             "One[^b], two[^A], one[^b].\n\n[^a]: Of *two*.\n[^b]: Of [one](https://example.org/).\n\nThe end.\n",
         )?;
@@ -268,11 +268,7 @@ mod tests {
             text,
             "One¹, two², one¹.\n\nThe end.\n\n## References\n1. Of [one][1].\n2. Of two.\n\n[1]: https://example.org/"
         );
-        Ok(())
-    }
 
-    #[test]
-    fn words_become_lines() -> anyhow::Result<()> {
         let (_, text) = rendered(
             "## Start\n\nOne *two*\n[three](https://example.org/).\n\n- a\n- b\n\n> said\n\n![a house](/h.png \"Home\")\n",
         )?;
@@ -281,13 +277,20 @@ mod tests {
             "* a\n* b\n",
             "\n> said\n",
             "[a house] Home",
-            "[1]: https://example.org/",
         ] {
             assert!(text.contains(part), "{part} is not in {text}");
         }
         let (_, long) = rendered(&"word ".repeat(40))?;
         assert!(long.lines().all(|line| line.len() <= TEXT_WIDTH), "{long}");
         assert_eq!(long.lines().count(), 3);
+
+        let words = "many words ".repeat(6);
+        let (_, table) = rendered(&format!(
+            "| Storage | Mind |\n|---|---|\n| On a card | {words} |\n| In the cloud | the key[^1] |\n\n[^1]: Yes.\n"
+        ))?;
+        let rows: Vec<&str> = table.lines().filter(|line| line.contains('│')).collect();
+        let fit = rows.iter().all(|row| row.chars().count() <= TEXT_WIDTH);
+        assert!(rows.len() > 3 && fit && table.contains("the key¹"), "{table}");
         Ok(())
     }
 
@@ -306,21 +309,6 @@ mod tests {
             assert!(text.lines().any(|line| line == format!("[1]: {link}")), "{text}");
             assert!(text.contains("[a][1]"), "{text}");
         }
-        Ok(())
-    }
-
-    #[test]
-    fn a_table_stands_in_columns() -> anyhow::Result<()> {
-        let words = "many words ".repeat(6);
-        let (_, table) = rendered(&format!(
-            "| Storage | Mind |\n|---|---|\n| On a card | {words} |\n| In the cloud | the key[^1] |\n\n[^1]: Yes.\n"
-        ))?;
-        let rows: Vec<&str> = table.lines().filter(|line| line.contains('│')).collect();
-        assert!(
-            rows.len() > 3 && rows.iter().all(|row| row.chars().count() <= TEXT_WIDTH),
-            "{table}"
-        );
-        assert!(table.contains("the key¹"), "{table}");
         Ok(())
     }
 

@@ -117,27 +117,22 @@ mod tests {
         parsed.map(|(issue, _)| issue)
     }
 
-    fn refusal(source: &str) -> String {
-        parse(source, Some("issue"))
-            .err()
-            .map(|error| format!("{error:#}"))
-            .unwrap_or_default()
-    }
-
     #[test]
-    fn a_post_of_the_blog_is_read_on_the_web_too() -> anyhow::Result<()> {
+    fn a_post_of_the_blog_is_on_the_web_too_and_another_file_begins_with_its_title() -> anyhow::Result<()> {
         let source = "---\n\nid: smart-home\ntitle: \"The smart home\"\nexcerpt: Cameras at home.\nauthor: CTO\n---\n\nHello *you*.\n";
         let post = parse(source, Some("smart-home"))?;
+        let words = [&*post.name, &*post.subject, &*post.preview, &*post.text];
         assert_eq!(
-            (post.name.as_str(), post.subject.as_str()),
-            ("smart-home", "The smart home")
-        );
-        assert_eq!(
-            (post.preview.as_str(), post.text.as_str()),
-            ("Cameras at home.", "Hello you.")
+            words,
+            ["smart-home", "The smart home", "Cameras at home.", "Hello you."]
         );
         let web = "https://oculant.example/blog/smart-home?utm_source=newsletter&utm_medium=email&utm_campaign=smart-home";
         assert_eq!(post.web.as_deref(), Some(web));
+
+        let file = parse("# Hello\n\nFirst [words](/x)\nof it.\n\nMore.\n", Some("hello"))?;
+        assert_eq!((file.subject.as_str(), file.web), ("Hello", None));
+        assert_eq!(file.preview, "First [words][1] of it.");
+        assert!(!file.text.contains("# Hello"), "{}", file.text);
         Ok(())
     }
 
@@ -160,39 +155,23 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_front_matter_begins_with_its_title() -> anyhow::Result<()> {
-        let post = parse("# Hello\n\nFirst [words](/x)\nof it.\n\nMore.\n", Some("hello"))?;
-        assert_eq!((post.subject.as_str(), post.web), ("Hello", None));
-        assert_eq!(post.preview, "First [words][1] of it.");
-        assert!(!post.text.contains("# Hello"), "{}", post.text);
-        Ok(())
-    }
-
-    #[test]
     fn what_cannot_be_sent_is_refused_with_the_reason() {
+        let with_title = |body: &str| format!("---\ntitle: x\nexcerpt: x\n---\n{body}\n");
         for (source, reason) in [
-            ("No title.\n", "no title"),
-            ("---\ntitle: x\n", "does not end"),
-            ("---\ntitle: [\n---\nx\n", "not YAML"),
-            ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n", "no line"),
+            ("No title.\n".to_owned(), "no title"),
+            ("---\ntitle: x\n".to_owned(), "does not end"),
+            ("---\ntitle: [\n---\nx\n".to_owned(), "not YAML"),
+            ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n".to_owned(), "no line"),
+            (with_title(""), "says nothing"),
+            (with_title("<script>x</script>"), "HTML"),
+            (with_title("A <b>word</b>"), "HTML"),
+            (with_title("![x](https://other.example/x.png)"), "hosted"),
         ] {
-            let refusal = refusal(source);
-            assert!(refusal.contains(reason), "{source:?}: {refusal}");
-        }
-        for (body, reason) in [
-            ("\n", "says nothing"),
-            ("<script>x</script>\n", "HTML"),
-            ("A <b>word</b>\n", "HTML"),
-            ("![x](https://other.example/x.png)\n", "hosted"),
-        ] {
-            let refusal = refusal(&format!("---\ntitle: x\nexcerpt: x\n---\n{body}"));
-            assert!(refusal.contains(reason), "{body:?}: {refusal}");
+            let refusal = parse(&source, Some("issue")).expect_err(reason);
+            assert!(format!("{refusal:#}").contains(reason), "{source:?}: {refusal:#}");
         }
         for name in ["", "Smart Home", "../x"] {
-            assert!(
-                parse("---\ntitle: x\nexcerpt: x\n---\nx\n", Some(name)).is_err(),
-                "{name}"
-            );
+            assert!(parse(&with_title("x"), Some(name)).is_err(), "{name}");
         }
     }
 }

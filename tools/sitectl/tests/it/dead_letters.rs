@@ -1,24 +1,18 @@
 //! `sitectl dead-letters`.
 
-use std::{
-    io::{self, BufRead as _, BufReader},
-    process::Stdio,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
-use anyhow::Context as _;
-use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 use site_events::{Channel, SITE_STREAM, subjects};
-use testkit::{MailServer, ScriptedReply, User, eventually};
+use testkit::{MailServer, ScriptedReply, eventually};
 use uuid::Uuid;
 
 use crate::{
     site::{Running, SALES, SOON, Site, message, person},
-    tool::{assert_says, refused, told, told_in_part, told_json, tool, without},
+    tool::{assert_says, refused, told, told_in_part, told_json},
 };
 
 const VISITOR: &str = "gone@example.org";
@@ -205,55 +199,5 @@ async fn dead_letters_of_a_removed_channel_stay_and_hold_up_no_others() -> anyho
     let (told, _) = told_in_part(&["dead-letters", "replay", "1"], &site.broker)?;
     assert_says(&told, &["sitectl setup"]);
     assert_eq!(site.nats.dead_letters().await?.len(), 1);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_password_may_be_in_a_file_and_an_unavailable_broker_is_named() -> anyhow::Result<()> {
-    let mut site = with_letters(&[]).await?;
-    let file = tempfile::NamedTempFile::new()?;
-    std::fs::write(&file, site.nats.password_of(User::Operator))?;
-    let mut list = tool(
-        &["dead-letters", "list"],
-        &without(&site.broker, "--nats-password"),
-    );
-    let output = list.env("NATS_PASSWORD_FILE", file.path()).output()?;
-    assert!(output.status.success(), "{output:?}");
-
-    site.nats.stop().await?;
-    let said = refused(&["dead-letters", "list"], &site.broker)?;
-    assert_says(&said, &["NATS_URL"]);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_long_list_is_printed_while_it_is_read() -> anyhow::Result<()> {
-    const LETTERS: usize = 5_000;
-    let site = Site::start().await?;
-    let context = site.jetstream().await?;
-    let subject = subjects::dead_letter(CHANNEL.name(), person(VISITOR)?.as_str());
-    let mut acks = Vec::new();
-    for _ in 0..LETTERS {
-        acks.push(context.publish(subject.clone(), "{}".into()).await?.into_future());
-    }
-    try_join_all(acks).await?;
-    let before = site.nats.received().await?;
-    let mut list = tool(&["dead-letters", "list"], &site.broker);
-    let mut running = list.stdout(Stdio::piped()).spawn()?;
-    let mut lines = BufReader::new(running.stdout.take().context("its output")?).lines();
-    assert!(lines.next().is_some(), "the headings");
-    // A pipe holds less than a batch: the tool waits before it requests more.
-    let requests = site.nats.received().await? - before;
-    assert!(requests < 6, "{requests} requests for the first rows");
-    assert_eq!(lines.count(), LETTERS);
-    assert!(running.wait()?.success());
-    let requests = site.nats.received().await? - before;
-    assert!(requests < 20, "{requests} requests in all");
-
-    // A closed stdout, as after `head`.
-    let (_, closed) = io::pipe()?;
-    let unread = list.stdout(closed).output()?;
-    let ended = (unread.status.code(), String::from_utf8(unread.stderr)?);
-    assert_eq!(ended, (Some(0), String::new()));
     Ok(())
 }

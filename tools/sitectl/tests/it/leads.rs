@@ -2,18 +2,10 @@
 
 use std::collections::HashMap;
 
-use anyhow::Context as _;
-use async_nats::{
-    HeaderMap,
-    jetstream::{self, consumer::PullConsumer},
-};
-use futures_util::StreamExt as _;
+use async_nats::HeaderMap;
 use serde_json::json;
 use site_broker::DELIVERIES_BUCKET;
-use site_events::{
-    Attribution, Channel, SITE_STREAM, event::ContactReceived, headers::DEAD_LETTER_ERROR, subjects,
-};
-use testkit::User;
+use site_events::{Attribution, Channel, event::ContactReceived, headers::DEAD_LETTER_ERROR, subjects};
 use uuid::Uuid;
 use visitor::PersonId;
 
@@ -107,28 +99,6 @@ async fn exported_leads_have_each_channels_outcome_and_no_formula() -> anyhow::R
     assert_eq!(two["id"], second.to_string());
     assert_eq!(one["data"]["name"], "=HYPERLINK(1)");
     assert_eq!(one["channels"]["webhook-crm"], "dead letter");
-    Ok(())
-}
-
-/// A lead can be older than its endpoint, or than its delivery records.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_lead_without_a_record_is_not_reported_as_waiting() -> anyhow::Result<()> {
-    let site = Site::start().await?;
-    site.publish(ZOE, lead("Asha", "before the endpoint", None)?)
-        .await?;
-    site.nats.provision(&["--webhooks", CRM]).await?;
-    site.publish(ZOE, lead("Asha", "after it", None)?).await?;
-    let sales = Channel::SalesLead.name();
-    let context = jetstream::new(site.nats.client(User::Notifier).await?);
-    let consumer: PullConsumer = context.get_consumer_from_stream(sales, SITE_STREAM).await?;
-    let mut delivered = consumer.fetch().max_messages(1).messages().await?;
-    let first = delivered.next().await.context("the first lead")?;
-    let acknowledged = first.map_err(anyhow::Error::from_boxed)?.double_ack().await;
-    acknowledged.map_err(anyhow::Error::from_boxed)?;
-    let rows = rows(&told(&["leads", "export"], &site.broker)?)?;
-    let told = |row: usize| (&*rows[row][sales], &*rows[row]["webhook-crm"]);
-    assert_eq!(told(0), ("no record", "no record"));
-    assert_eq!(told(1), ("waiting", "waiting"));
     Ok(())
 }
 

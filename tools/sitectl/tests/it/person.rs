@@ -4,14 +4,13 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use async_nats::{
     HeaderMap,
-    jetstream::{self, consumer::PullConsumer, message::PublishMessage},
+    jetstream::{self, consumer::PullConsumer},
 };
-use futures_util::{StreamExt as _, TryStreamExt as _, future::try_join_all};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use resumes::UploadRecords;
 use serde_json::{Value, json};
 use site_broker::{DELIVERIES_BUCKET, ENDPOINTS_BUCKET, SUBSCRIBERS_BUCKET, VISITOR_MAILS_BUCKET};
@@ -22,13 +21,13 @@ use site_events::{
     subjects,
 };
 use tempfile::TempDir;
-use testkit::{User, eventually};
+use testkit::User;
 use time::macros::datetime;
 use uuid::Uuid;
 use visitor::{EmailAddress, InboxId, token::TokenKey};
 
 use crate::{
-    site::{SOON, Site, TOKEN_KEY, application, message, new_resume_key, person, stored_resume},
+    site::{Site, TOKEN_KEY, application, message, new_resume_key, person, stored_resume},
     tool::{assert_says, refused, told, told_json},
 };
 
@@ -138,45 +137,10 @@ impl Site {
         Ok(())
     }
 
-    async fn remember_others(&self, count: usize) -> anyhow::Result<()> {
-        let context = self.jetstream().await?;
-        let mut acks = Vec::new();
-        for number in 0..count {
-            let id = person(&format!("other-{number}@example.net"))?;
-            let [event, inbox] = [Uuid::new_v4(), Uuid::new_v4()];
-            let sales = Channel::SalesLead.name();
-            for (subject, payload) in [
-                (EventType::ContactReceived.subject(&id), json!({ "id": event })),
-                (subjects::dead_letter(sales, id.as_str()), json!({})),
-                (
-                    format!("$KV.{SUBSCRIBERS_BUCKET}.{id}"),
-                    json!({ "state": "pending" }),
-                ),
-                (format!("$KV.{DELIVERIES_BUCKET}.{event}.{sales}"), json!("")),
-                (
-                    format!("$KV.{VISITOR_MAILS_BUCKET}.{inbox}"),
-                    json!({ "mails": {} }),
-                ),
-            ] {
-                let sent = context.publish(subject, payload.to_string().into()).await?;
-                acks.push(sent.into_future());
-            }
-        }
-        try_join_all(acks).await?;
-        Ok(())
-    }
-
     /// Exports somebody into this folder. Returns the counts.
     fn export(&self, email: &str, to: &Path) -> anyhow::Result<Value> {
         let done = told_json(&["person", "export", email, &to.to_string_lossy()], &self.flags)?;
         Ok(done["exported"].clone())
-    }
-
-    /// Messages to the broker during an export.
-    async fn messages_of_an_export(&self) -> anyhow::Result<u64> {
-        let before = self.nats.received().await?;
-        assert_all_held(&self.export(ASHA.email, TempDir::new()?.path())?);
-        Ok(self.nats.received().await? - before)
     }
 
     /// All that is stored, by subject or key.
@@ -299,18 +263,6 @@ async fn an_export_has_all_of_a_person_and_nothing_of_another() -> anyhow::Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_costs_the_same_however_much_is_stored_of_others() -> anyhow::Result<()> {
-    let site = with_both().await?;
-    site.remember_others(10).await?;
-    let few = site.messages_of_an_export().await?;
-    site.remember_others(1_000).await?;
-    let many = site.messages_of_an_export().await?;
-    // Everybody's mails of the day are read in batches.
-    assert!(many <= few + 3, "{many}, not {few}");
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_erasure_leaves_nothing_of_the_person_and_all_of_the_other() -> anyhow::Result<()> {
     let mut site = with_both().await?;
     let all = site.everything().await?;
@@ -372,36 +324,6 @@ async fn a_person_without_data_can_be_exported_and_erased() -> anyhow::Result<()
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
     // Only its owner may read the folder now.
     assert_eq!(fs::metadata(folder.path())?.permissions().mode() & 0o777, 0o700);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_expired_sign_up_is_not_reported() -> anyhow::Result<()> {
-    let site = Site::start().await?;
-    let email = "late@example.net";
-    let record = json!({ "email": email, "state": "pending" }).to_string();
-    let subject = format!("$KV.{SUBSCRIBERS_BUCKET}.{}", person(email)?);
-    let context = site.jetstream().await?;
-    context
-        .publish(subject.clone(), record.clone().into())
-        .await?
-        .await?;
-    let held = || anyhow::Ok(told_json(&["person", "erase", email], &site.flags)?["wouldErase"].clone());
-    assert_eq!(held()?["subscriber"], 1);
-    let passing = PublishMessage::build()
-        .payload(record.into())
-        .ttl(Duration::from_secs(1));
-    context.send_publish(subject, passing).await?.await?;
-    eventually("it expires", SOON, async || {
-        (held().ok()?["subscriber"] == 0).then_some(())
-    })
-    .await?;
-
-    let folder = TempDir::new()?;
-    site.export(email, folder.path())?;
-    for needle in [email, person(email)?.as_str()] {
-        assert_eq!(files_with(folder.path(), needle)?, [""; 0]);
-    }
     Ok(())
 }
 

@@ -194,19 +194,6 @@ async fn a_lift_restores_the_consent_or_the_unsubscription() -> anyhow::Result<(
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_full_mailbox_and_a_policy_suppress_nobody() -> anyhow::Result<()> {
-    for words in ["552 5.2.2 Mailbox full", "554 5.7.1 Message rejected as spam"] {
-        let mut refusing = Refusing::start(words).await?;
-        refusing.sign_up().await?;
-        refusing.site.until_acked().await?;
-        assert_eq!(refusing.site.nats.dead_letters().await?.len(), 1, "{words}");
-        assert_eq!(refusing.state().await?, "pending", "{words}");
-        assert!(refusing.events(BOUNCED).await?.is_empty(), "{words}");
-    }
-    Ok(())
-}
-
 /// With a subscriber in each state.
 struct Table {
     site: Site,
