@@ -120,7 +120,10 @@ mod tests {
         let mut found = Findings::default();
         for (written, link) in [
             ("/contact", format!("https://oculant.example/contact?{CAMPAIGN}")),
-            ("/a?b=c#d", format!("https://oculant.example/a?b=c&{CAMPAIGN}#d")),
+            (
+                "https://oculant.example/a?b=c#d",
+                format!("https://oculant.example/a?b=c&{CAMPAIGN}#d"),
+            ),
         ] {
             assert_eq!(links.link(written, &mut found), link);
         }

@@ -170,38 +170,39 @@ mod tests {
         Ok(())
     }
 
+    const WRONG: [(&str, &[&str]); 3] = [
+        (
+            "email,confirmed,source\nzoe@example.org,2026-11-01T10:00:00Z,fair\n\
+             nobody,2026-11-01T10:00:00Z,fair\nzoe@example.org,yesterday,fair\n\
+             zoe@example.org,2027-01-01T00:00:00Z,fair\nzoe@example.org,2026-11-01T10:00:00Z,\nzoe@example.org\n",
+            &[
+                "line 3: email",
+                "line 4: confirmed is no time",
+                "line 5: confirmed is yet",
+                "line 6: source",
+                "line 7: it is not CSV",
+            ],
+        ),
+        (
+            "email,state,ended\nzoe@example.org,unsubscribed,\nnobody,unsubscribed,\n\
+             zoe@example.org,unsubscribed,yesterday\nzoe@example.org,unsubscribed,2027-01-01T00:00:00Z\n\
+             zoe@example.org,gone,\nzoe@example.org,confirmed,\n",
+            &[
+                "line 3: email",
+                "line 4: ended is no time",
+                "line 5: ended is yet",
+                "line 6: there is no such state",
+                "line 7: confirmed is no time",
+            ],
+        ),
+        (
+            "email,state,confirmed,source\nzoe@example.org,pending,,\n,confirmed,2026-11-01T10:00:00Z,fair\n",
+            &["line 3: email"],
+        ),
+    ];
+
     #[test]
     fn wrong_lines_are_named_by_number_without_their_content() {
-        const WRONG: [(&str, &[&str]); 3] = [
-            (
-                "email,confirmed,source\nzoe@example.org,2026-11-01T10:00:00Z,fair\n\
-                 nobody,2026-11-01T10:00:00Z,fair\nzoe@example.org,yesterday,fair\n\
-                 zoe@example.org,2027-01-01T00:00:00Z,fair\nzoe@example.org,2026-11-01T10:00:00Z,\nzoe@example.org\n",
-                &[
-                    "line 3: email",
-                    "line 4: confirmed is no time",
-                    "line 5: confirmed is yet",
-                    "line 6: source",
-                    "line 7: it is not CSV",
-                ],
-            ),
-            (
-                "email,state,ended\nzoe@example.org,unsubscribed,\nnobody,unsubscribed,\n\
-                 zoe@example.org,unsubscribed,yesterday\nzoe@example.org,unsubscribed,2027-01-01T00:00:00Z\n\
-                 zoe@example.org,gone,\nzoe@example.org,confirmed,\n",
-                &[
-                    "line 3: email",
-                    "line 4: ended is no time",
-                    "line 5: ended is yet",
-                    "line 6: there is no such state",
-                    "line 7: confirmed is no time",
-                ],
-            ),
-            (
-                "email,state,confirmed,source\nzoe@example.org,pending,,\n,confirmed,2026-11-01T10:00:00Z,fair\n",
-                &["line 3: email"],
-            ),
-        ];
         for (table, parts) in WRONG {
             let refusal = refusal(table);
             assert!(parts.iter().all(|part| refusal.contains(part)), "{refusal}");

@@ -1,10 +1,5 @@
 //! `sitectl dead-letters`.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
 use serde_json::{Value, json};
 use site_events::{Channel, SITE_STREAM, subjects};
 use testkit::{MailServer, ScriptedReply, eventually};
@@ -18,11 +13,10 @@ use crate::{
 const VISITOR: &str = "gone@example.org";
 const CHANNEL: Channel = Channel::ContactAcknowledgement;
 
-/// The mail server refuses the visitor until `relents` is set.
+/// The mail server refuses the visitor three times.
 struct Refusing {
     site: Site,
     server: MailServer,
-    relents: Arc<AtomicBool>,
     _notifier: Running,
 }
 
@@ -30,24 +24,22 @@ impl Refusing {
     /// With one dead letter.
     async fn start() -> anyhow::Result<(Self, Uuid)> {
         let site = Site::start().await?;
-        let relents = Arc::new(AtomicBool::new(false));
-        let relented = relents.clone();
-        let server = MailServer::start(move |to, _| {
-            if to == VISITOR && !relented.load(Ordering::SeqCst) {
+        let server = MailServer::start(|to, attempt| match (to, attempt) {
+            (VISITOR, 1..=3) => {
                 ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
-            } else {
-                ScriptedReply::Take
             }
+            _ => ScriptedReply::Take,
         })
         .await?;
         let refusing = Self {
             _notifier: site.notifier(&server).await?,
             site,
             server,
-            relents,
         };
-        let message = message("Zoë Müller", VISITOR)?;
-        let id = refusing.site.publish(VISITOR, message).await?;
+        let id = refusing
+            .site
+            .publish(VISITOR, message("Zoë Müller", VISITOR)?)
+            .await?;
         refusing.until_listed(&[1]).await?;
         refusing.until_accepted(SALES).await?;
         Ok((refusing, id))
@@ -79,7 +71,6 @@ async fn a_replay_reaches_the_failed_channel_alone_and_may_fail_again() -> anyho
         told(&["dead-letters", "replay", &number.to_string()], &site.broker)?;
         refusing.until_listed(&[number + 1]).await?;
     }
-    refusing.relents.store(true, Ordering::SeqCst);
     let done = told_json(&["dead-letters", "replay", "--all"], &site.broker)?;
     assert_eq!(done, json!({ "replayed": [3], "notReplayed": [] }));
     refusing.until_accepted(VISITOR).await?;

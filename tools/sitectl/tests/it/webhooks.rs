@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
 use site_events::SITE_STREAM;
 use testkit::{
-    HttpStandIn, Receiver,
+    HttpStandIn,
     http_stand_in::{Reply, body_of, header_of},
     root,
 };
@@ -218,22 +218,5 @@ async fn a_refused_sample_is_shown_with_its_answer() -> anyhow::Result<()> {
         !shown.contains("pat-na1-abc") && !shown.contains('\u{1b}'),
         "{shown}"
     );
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_sample_for_an_own_program_is_signed() -> anyhow::Result<()> {
-    let receiver = Receiver::start_at(0).await?;
-    let endpoints = json!([receiver.endpoint("crm", &["contact.received"])]);
-    let flags = [
-        format!("--webhooks={endpoints}"),
-        "--webhooks-allow-private".to_owned(),
-    ];
-    let shown = told(&["webhooks", "test", "crm"], &flags)?;
-    let received = receiver.received();
-    assert!(received[0].verified);
-    assert_eq!(received[0].body["subject"], "0".repeat(32));
-    assert_says(&shown, &["< 204"]);
-    assert!(!shown.contains("/hooks"), "the address may be a secret: {shown}");
     Ok(())
 }
