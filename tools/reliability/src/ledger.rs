@@ -55,30 +55,20 @@ mod tests {
     fn recovery_takes_as_long_as_the_slowest_kind_of_form() {
         let begun = Instant::now();
         let at = |ms| begun + Duration::from_millis(ms);
-        let accepted = |kind, tried, accepted| Acceptance {
-            submission: Submission::new(0, 0, kind, 0),
-            tried: at(tried),
-            at: at(accepted),
+        let mut ledger = Ledger::default();
+        let accept = |ledger: &mut Ledger, kind, [tried, accepted]: [u64; 2]| {
+            ledger.acceptances.push(Acceptance {
+                submission: Submission::new(0, 0, kind, 0),
+                tried: at(tried),
+                at: at(accepted),
+            });
         };
-        let mut ledger = Ledger {
-            acceptances: vec![
-                accepted(FormKind::Contact, 1_000, 1_100),
-                accepted(FormKind::Newsletter, 1_100, 1_200),
-                accepted(FormKind::Application, 900, 1_300),
-            ],
-            ..Ledger::default()
-        };
-        assert_eq!(
-            ledger.recovery(at(1_000)),
-            None,
-            "no application that was sent since"
-        );
-        ledger
-            .acceptances
-            .push(accepted(FormKind::Application, 1_000, 4_000));
-        ledger
-            .acceptances
-            .push(accepted(FormKind::Application, 8_900, 9_000));
+        accept(&mut ledger, FormKind::Contact, [1_000, 1_100]);
+        accept(&mut ledger, FormKind::Newsletter, [1_100, 1_200]);
+        accept(&mut ledger, FormKind::Application, [900, 1_300]);
+        assert_eq!(ledger.recovery(at(1_000)), None, "no application was sent since");
+        accept(&mut ledger, FormKind::Application, [1_000, 4_000]);
+        accept(&mut ledger, FormKind::Application, [8_900, 9_000]);
         assert_eq!(ledger.recovery(at(1_000)), Some(Duration::from_secs(3)));
     }
 }

@@ -347,14 +347,3 @@ fn remove(path: &Path) -> anyhow::Result<()> {
         _ => Ok(()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_packages_are_named_once_and_sorted() {
-        let missing = system(&[("zzz", "false"), ("there", "true"), ("aaa", "false")]);
-        assert_eq!(missing_packages(&[missing, missing])[..2], ["aaa", "zzz"]);
-    }
-}

@@ -27,8 +27,6 @@ use steps::Steps;
 
 /// Default of `MODEL_SEQUENCES`.
 const SEQUENCES: u32 = 30;
-/// Ten thousand sequences take most of an hour.
-const SAID_EVERY: u32 = 500;
 const THREADS: u32 = 2;
 const STEPS: std::ops::Range<usize> = 1..16;
 /// Time to look for a shorter failing sequence.
@@ -49,14 +47,13 @@ fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
             .map(|thread| thread.join().expect("a thread ends"));
         found.flatten().collect::<Vec<String>>()
     });
-    run.say_how_many(run.done.load(Ordering::Relaxed));
+    run.say_how_many();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 struct Run {
     sequences: u32,
     seed: u64,
-    until: Option<Instant>,
     started: Instant,
     done: AtomicU32,
     is_found: AtomicBool,
@@ -65,21 +62,22 @@ struct Run {
 impl Run {
     fn from_environment() -> Self {
         let number = |name| env::var(name).ok().and_then(|value| value.parse().ok());
-        let started = Instant::now();
         Self {
             sequences: number("MODEL_SEQUENCES").map_or(SEQUENCES, |sequences: u64| {
                 u32::try_from(sequences).unwrap_or(u32::MAX)
             }),
             seed: number("MODEL_SEED").unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
-            until: number("MODEL_SECONDS").map(|seconds| started + Duration::from_secs(seconds)),
-            started,
+            started: Instant::now(),
             done: AtomicU32::new(0),
             is_found: AtomicBool::new(false),
         }
     }
 
-    fn say_how_many(&self, done: u32) {
-        let seconds = self.started.elapsed().as_secs();
+    fn say_how_many(&self) {
+        let (done, seconds) = (
+            self.done.load(Ordering::Relaxed),
+            self.started.elapsed().as_secs(),
+        );
         let said = format!("{done} sequences in {seconds} s, MODEL_SEED={}\n", self.seed);
         stderr().write_all(said.as_bytes()).expect("somebody reads it");
     }
@@ -99,17 +97,13 @@ impl Run {
         let mut runner = TestRunner::new_with_rng(config.clone(), rng);
         let is_shrinking = AtomicBool::new(false);
         let outcome = runner.run(&Steps::sequential_strategy(STEPS), |(state, steps, seen)| {
-            let is_over = self.until.is_some_and(|until| Instant::now() > until);
-            if !is_shrinking.load(Ordering::Relaxed) && (is_over || self.is_found.load(Ordering::Relaxed)) {
+            if !is_shrinking.load(Ordering::Relaxed) && self.is_found.load(Ordering::Relaxed) {
                 return Err(TestCaseError::reject("no more sequences are wanted"));
             }
             let reporting = Reporting(self, &is_shrinking);
             Path::test_sequential(config.clone(), state, steps, seen);
             std::mem::forget(reporting);
-            let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-            if done.is_multiple_of(SAID_EVERY) {
-                self.say_how_many(done);
-            }
+            self.done.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
         path::drop_parts();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use async_nats::jetstream::kv::Store;
 use resumes::{ResumeKey, UploadRecords};
 use serde_json::{Value, json};
 use site_broker::{RecordError, SUBSCRIBERS_BUCKET};
@@ -15,6 +16,7 @@ use crate::{
 };
 
 const EMAIL: &str = "asha@example.com";
+const STAYS: &str = "stays@example.com";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 struct Swept {
@@ -44,41 +46,6 @@ impl Swept {
         self.site.publish(EMAIL, application).await.map(drop)
     }
 
-    async fn publish_synthetic(&self) -> anyhow::Result<()> {
-        let form = message("Synthetic check", "check@example.com")?;
-        self.site.publish_of(&PersonId::synthetic(), form).await.map(drop)
-    }
-
-    /// Stores a subscriber who signed up long ago, with these fields as well.
-    async fn store_subscriber(&self, email: &str, more: &[(&str, &str)]) -> anyhow::Result<()> {
-        let mut record =
-            json!({ "email": email, "subscription": Uuid::new_v4(), "requested": ago(40 * DAY)? });
-        for (name, value) in more {
-            record[name] = json!(value);
-        }
-        let bucket = self
-            .site
-            .jetstream()
-            .await?
-            .get_key_value(SUBSCRIBERS_BUCKET)
-            .await?;
-        bucket
-            .put(person(email)?.as_str(), record.to_string().into())
-            .await?;
-        Ok(())
-    }
-
-    async fn subscriber(&self, email: &str) -> anyhow::Result<Value> {
-        let bucket = self
-            .site
-            .jetstream()
-            .await?
-            .get_key_value(SUBSCRIBERS_BUCKET)
-            .await?;
-        let record = bucket.get(person(email)?.as_str()).await?;
-        Ok(serde_json::from_slice(&record.unwrap_or_default())?)
-    }
-
     /// Fails if other résumés than these are stored, or another number of upload records.
     async fn ensure_left(&self, keys: &[&ResumeKey], records: usize) -> anyhow::Result<()> {
         let mut expected: Vec<String> = keys.iter().map(ToString::to_string).collect();
@@ -95,24 +62,37 @@ impl Swept {
     }
 }
 
-fn ago(age: Duration) -> anyhow::Result<String> {
-    Ok((OffsetDateTime::now_utc() - age).format(&Rfc3339)?)
+/// Stores what a sweep removes besides résumés: the event of a check, and the address of a former subscriber.
+async fn leave_leftovers(site: &Site) -> anyhow::Result<Store> {
+    site.publish(EMAIL, message("Asha Rao", EMAIL)?).await?;
+    let form = message("Synthetic check", "check@example.com")?;
+    site.publish_of(&PersonId::synthetic(), form).await?;
+    let long_ago = (OffsetDateTime::now_utc() - 40 * DAY).format(&Rfc3339)?;
+    let bucket = site.jetstream().await?.get_key_value(SUBSCRIBERS_BUCKET).await?;
+    for (email, state) in [(EMAIL, "unsubscribed"), (STAYS, "confirmed")] {
+        let record = json!({
+            "email": email, "subscription": Uuid::new_v4(), "requested": long_ago, "state": state, "since": long_ago,
+        });
+        bucket
+            .put(person(email)?.as_str(), record.to_string().into())
+            .await?;
+    }
+    bucket
+        .put(person("nobody@example.com")?.as_str(), "no subscriber's".into())
+        .await?;
+    Ok(bucket)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dry_run_removes_nothing() -> anyhow::Result<()> {
+async fn a_sweep_removes_leftovers_only_with_yes_and_after_the_grace_period() -> anyhow::Result<()> {
     let swept = Swept::start().await?;
     let (orphan, expired) = (swept.store(Duration::ZERO).await?, swept.store(366 * DAY).await?);
     let record = swept.records.begin(&orphan).await?;
+    let subscribers = leave_leftovers(&swept.site).await?;
     let young =
-        json!({ "orphans": 0, "expired": 1, "kept": 0, "underWay": 1, "addresses": 0, "synthetic": 0 });
+        json!({ "orphans": 0, "expired": 1, "kept": 0, "underWay": 1, "addresses": 1, "synthetic": 0 });
     let would = told_json(&["sweep", "--grace=60"], &swept.site.flags)?;
     assert_eq!(would, json!({ "wouldSweep": young }));
-
-    swept.publish_synthetic().await?;
-    let long_ago = ago(40 * DAY)?;
-    let left = [("state", "unsubscribed"), ("since", &*long_ago)];
-    swept.store_subscriber(EMAIL, &left).await?;
     let old = json!({ "orphans": 1, "expired": 1, "kept": 0, "underWay": 0, "addresses": 1, "synthetic": 1 });
     let would = told_json(&["sweep", "--grace=0"], &swept.site.flags)?;
     assert_eq!(would, json!({ "wouldSweep": old }));
@@ -122,11 +102,22 @@ async fn a_dry_run_removes_nothing() -> anyhow::Result<()> {
         &["would be removed: 1 whose event expired", "repeat it with --yes"],
     );
     swept.ensure_left(&[&orphan, &expired], 1).await?;
-    assert_eq!(swept.subscriber(EMAIL).await?["email"], EMAIL);
-    assert_eq!(swept.site.nats.events().await?.len(), 1);
+    let record_of = async |email: &str| {
+        let record = subscribers.get(person(email)?.as_str()).await?;
+        anyhow::Ok(serde_json::from_slice::<Value>(&record.unwrap_or_default())?)
+    };
+    assert_eq!(record_of(EMAIL).await?["email"], EMAIL);
+    assert_eq!(swept.site.nats.events().await?.len(), 2);
 
     assert_eq!(swept.sweep("--grace=0")?, old);
     swept.ensure_left(&[], 0).await?;
+    let left = record_of(EMAIL).await?;
+    assert_eq!(left["state"], "unsubscribed", "they stay known");
+    assert!(!left.to_string().contains(EMAIL), "{left}");
+    assert_eq!(record_of(STAYS).await?["email"], STAYS);
+    let events = swept.site.nats.events().await?;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["data"]["email"], EMAIL);
     // The interrupted upload continues, and is told.
     let ended = swept.records.end(&record).await;
     assert!(matches!(ended, Err(RecordError::Conflict)), "{ended:?}");
@@ -171,63 +162,4 @@ async fn a_resume_is_removed_after_its_event_has_expired() -> anyhow::Result<()>
     let said = told(&["sweep", "--yes"], &swept.site.flags)?;
     assert_says(&said, &["removed: 1 whose event expired"]);
     swept.ensure_left(&[&named, &younger], 0).await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_addresses_of_people_who_left_are_removed() -> anyhow::Result<()> {
-    let swept = Swept::start().await?;
-    let (long_ago, now) = (ago(40 * DAY)?, ago(Duration::ZERO)?);
-    let (long_ago, now) = (long_ago.as_str(), now.as_str());
-    for (email, state, more) in [
-        ("left@example.com", "unsubscribed", &[("since", long_ago)][..]),
-        ("leaves@example.com", "unsubscribed", &[("since", now)]),
-        (
-            "typed@example.com",
-            "pending",
-            &[("mailed", long_ago), ("ended", long_ago)],
-        ),
-        ("stays@example.com", "confirmed", &[("since", long_ago)]),
-    ] {
-        swept
-            .store_subscriber(email, &[&[("state", state)][..], more].concat())
-            .await?;
-    }
-    let bucket = swept
-        .site
-        .jetstream()
-        .await?
-        .get_key_value(SUBSCRIBERS_BUCKET)
-        .await?;
-    bucket
-        .put(person(EMAIL)?.as_str(), "no subscriber's".into())
-        .await?;
-
-    assert_eq!(swept.sweep("--grace=60")?["addresses"], 2);
-    for (email, state, is_kept) in [
-        ("left@example.com", "unsubscribed", false),
-        ("leaves@example.com", "unsubscribed", true),
-        ("typed@example.com", "unsubscribed", false),
-        ("stays@example.com", "confirmed", true),
-    ] {
-        let record = swept.subscriber(email).await?;
-        assert_eq!(record["state"], state, "{record}");
-        assert_eq!(record.to_string().contains(email), is_kept, "{record}");
-    }
-    assert_eq!(swept.sweep("--grace=60")?["addresses"], 0);
-    Ok(())
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_synthetic_event_is_removed_after_the_grace_period() -> anyhow::Result<()> {
-    let swept = Swept::start().await?;
-    let visitors = swept.site.publish(EMAIL, message("Asha Rao", EMAIL)?).await?;
-    swept.publish_synthetic().await?;
-
-    assert_eq!(swept.sweep("--grace=60")?["synthetic"], 0);
-    assert_eq!(swept.site.nats.events().await?.len(), 2);
-    assert_eq!(swept.sweep("--grace=0")?["synthetic"], 1);
-    let left = swept.site.nats.events().await?;
-    let ids: Vec<&Value> = left.iter().map(|event| &event["id"]).collect();
-    assert_eq!(ids, [&json!(visitors)]);
-    Ok(())
 }
