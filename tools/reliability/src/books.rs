@@ -204,40 +204,35 @@ mod tests {
 
     fn holdings() -> Holdings {
         let submission = application();
+        let (id, digest) = (
+            Uuid::from_u128(1),
+            submission.resume_digest().expect("it has one"),
+        );
+        let event_type = "site.careers.applied.v1".to_owned();
         let mut data = json!({ "resume": { "key": KEY } });
         for (field, value) in submission.fields() {
             data[field] = value.into();
         }
-        let event_type = "site.careers.applied.v1".to_owned();
-        let id = Uuid::from_u128(1);
-        let mut holdings = Holdings::default();
-        let event = StoredEvent {
-            id,
-            event_type: event_type.clone(),
-            data,
-        };
-        holdings.events.insert(submission.email(), event);
-        let digest = submission.resume_digest().expect("it has one");
-        holdings.objects.insert(KEY.to_owned(), digest);
-        for (channel, recipient) in [
-            ("careers-applied-recruiters", RECRUITERS_TO.to_owned()),
-            ("careers-applied-acknowledgement", submission.email()),
-        ] {
-            let mut mail = mail_to(recipient);
-            if mail.recipient == RECRUITERS_TO {
-                mail.attachments.push(digest);
-            }
-            holdings.mails.insert(format!("{id}.{channel}"), vec![mail]);
-        }
         let webhook = Received {
             id: id.to_string(),
-            body: serde_json::json!({ "type": event_type }),
+            body: json!({ "type": event_type }),
             verified: true,
             accepted: true,
             headers: Default::default(),
             raw_body: Vec::new(),
             at: Instant::now(),
         };
+        let event = StoredEvent { id, event_type, data };
+        let mut to_recruiters = mail_to(RECRUITERS_TO.to_owned());
+        to_recruiters.attachments.push(digest);
+        let to_visitor = mail_to(submission.email());
+        let mut holdings = Holdings::default();
+        holdings.events.insert(submission.email(), event);
+        holdings.objects.insert(KEY.to_owned(), digest);
+        for (channel, mail) in [("recruiters", to_recruiters), ("acknowledgement", to_visitor)] {
+            let mail_id = format!("{id}.careers-applied-{channel}");
+            holdings.mails.insert(mail_id, vec![mail]);
+        }
         holdings.webhooks.insert(id.to_string(), vec![webhook]);
         holdings
     }
@@ -252,36 +247,38 @@ mod tests {
         }
     }
 
-    fn told_after(change: impl Fn(&mut Holdings)) -> Vec<String> {
+    fn losses_after(change: impl Fn(&mut Holdings)) -> Vec<String> {
         let mut holdings = holdings();
         change(&mut holdings);
         balance(&ledger(), &holdings).losses
     }
 
-    fn change_event(holdings: &mut Holdings, field: &str) {
-        for event in holdings.events.values_mut() {
-            event.data[field] = "of another visitor".into();
-        }
+    /// Losses after a change of every mail.
+    fn losses_of_mails(change: fn(&mut AcceptedMail)) -> Vec<String> {
+        losses_after(|holdings| holdings.mails.values_mut().flatten().for_each(change))
     }
 
     #[test]
     fn a_run_without_losses_reconciles() {
-        assert_eq!(told_after(|_| {}), [""; 0]);
+        assert_eq!(losses_after(|_| {}), [""; 0]);
     }
 
     #[test]
     fn an_event_with_another_field_is_reported() {
         for field in ["name", "position", "coverLetter"] {
-            let told = told_after(|holdings| change_event(holdings, field));
-            assert_eq!(told, [format!("number 7 is stored with another {field}")]);
+            let losses = losses_after(|holdings| {
+                let events = holdings.events.values_mut();
+                events.for_each(|event| event.data[field] = "of another visitor".into());
+            });
+            assert_eq!(losses, [format!("number 7 is stored with another {field}")]);
         }
-        let told = told_after(|holdings| holdings.objects.values_mut().for_each(|digest| digest[0] ^= 1));
-        assert_eq!(told[0], "number 7 is stored without its whole résumé");
-        let told = told_after(|holdings| holdings.events.clear());
-        assert!(
-            told.contains(&"number 7 was accepted but is not stored".to_owned()),
-            "{told:?}"
-        );
+        let losses = losses_after(|holdings| holdings.objects.values_mut().for_each(|digest| digest[0] ^= 1));
+        assert_eq!(losses[0], "number 7 is stored without its whole résumé");
+        let losses = losses_after(|holdings| holdings.events.clear());
+        let is_lost = losses
+            .iter()
+            .any(|loss| loss == "number 7 was accepted but is not stored");
+        assert!(is_lost, "{losses:?}");
     }
 
     #[test]
@@ -301,47 +298,43 @@ mod tests {
     #[test]
     fn a_duplicate_is_reported() {
         let mut holdings = holdings();
-        holdings
-            .webhooks
-            .values_mut()
-            .for_each(|webhooks| webhooks.extend(webhooks.clone()));
+        let webhooks = holdings.webhooks.values_mut();
+        webhooks.for_each(|webhooks| webhooks.extend(webhooks.clone()));
         let repeats = balance(&ledger(), &holdings).repeats;
         assert_eq!(repeats.len(), 1, "{repeats:?}");
     }
 
     #[test]
     fn leftovers_of_an_upload_are_reported() {
-        let told = told_after(|holdings| {
+        let losses = losses_after(|holdings| {
             holdings.objects.insert("resumes/2".to_owned(), [0; 32]);
             holdings.upload_records.push("resumes/3".to_owned());
             holdings.spool_files.push("spool/4".into());
         });
-        assert_eq!(
-            told,
-            [
-                "left behind: résumé resumes/2, which no event names",
-                "left behind: the record of the upload resumes/3",
-                "left behind: the spool's file spool/4"
-            ]
-        );
+        let expected = [
+            "left behind: résumé resumes/2, which no event names",
+            "left behind: the record of the upload resumes/3",
+            "left behind: the spool's file spool/4",
+        ];
+        assert_eq!(losses, expected);
     }
 
     #[test]
     fn a_misdirected_and_an_unexpected_mail_are_reported() {
         let stranger = || mail_to("visitor-8@run.example".to_owned());
-        let told = told_after(|holdings| {
-            for mails in holdings.mails.values_mut() {
-                mails.push(stranger());
-            }
+        let losses = losses_after(|holdings| {
+            let mails = holdings.mails.values_mut();
+            mails.for_each(|mails| mails.push(stranger()));
         });
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert!(
-            told.iter()
-                .all(|loss| loss.ends_with("but went to visitor-8@run.example")),
-            "{told:?}"
-        );
-        let told = told_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
-        assert_eq!(told, ["mail 2.a was sent, but no event requires it"]);
+        assert_all_end(&losses, 2, "but went to visitor-8@run.example");
+        let losses = losses_after(|holdings| drop(holdings.mails.insert("2.a".to_owned(), vec![stranger()])));
+        assert_eq!(losses, ["mail 2.a was sent, but no event requires it"]);
+    }
+
+    #[track_caller]
+    fn assert_all_end(losses: &[String], count: usize, end: &str) {
+        assert_eq!(losses.len(), count, "{losses:?}");
+        assert!(losses.iter().all(|loss| loss.ends_with(end)), "{losses:?}");
     }
 
     #[test]
@@ -352,19 +345,13 @@ mod tests {
             |mail| mail.attachments.extend(mail.attachments.clone()),
         ];
         for change in changes {
-            let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(change));
-            assert_eq!(told.len(), 1, "{told:?}");
-            assert!(
-                told[0].ends_with("does not have exactly the résumé attached"),
-                "{told:?}"
-            );
+            let losses = losses_of_mails(change);
+            assert_all_end(&losses, 1, "does not have exactly the résumé attached");
         }
-        let everywhere = |mail: &mut AcceptedMail| mail.attachments.push([0; 32]);
-        let told = told_after(|holdings| holdings.mails.values_mut().flatten().for_each(everywhere));
-        let to_visitor = told
-            .iter()
-            .filter(|loss| loss.ends_with("has an unexpected attachment"));
-        assert_eq!((told.len(), to_visitor.count()), (2, 1), "{told:?}");
+        let mut losses = losses_of_mails(|mail| mail.attachments.push([0; 32]));
+        assert_eq!(losses.len(), 2, "{losses:?}");
+        losses.retain(|loss| !loss.ends_with("does not have exactly the résumé attached"));
+        assert_all_end(&losses, 1, "has an unexpected attachment");
     }
 
     #[test]
@@ -374,9 +361,12 @@ mod tests {
             |webhook| webhook.body["type"] = "site.contact.received.v1".into(),
         ];
         for change in changes {
-            let told = told_after(|holdings| holdings.webhooks.values_mut().flatten().for_each(change));
-            assert_eq!(told.len(), 1, "{told:?}");
-            assert!(told[0].contains("of site.careers.applied.v1 came as"), "{told:?}");
+            let losses = losses_after(|holdings| holdings.webhooks.values_mut().flatten().for_each(change));
+            assert_eq!(losses.len(), 1, "{losses:?}");
+            assert!(
+                losses[0].contains("of site.careers.applied.v1 came as"),
+                "{losses:?}"
+            );
         }
     }
 }

@@ -14,12 +14,12 @@ mod steps;
 use std::{
     env,
     io::{Write, stderr},
-    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
 
 use path::Path;
@@ -34,18 +34,14 @@ const SHRINKING: Duration = Duration::from_secs(25);
 
 #[test]
 fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
-    let run = Run::from_environment();
-    let found = thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| {
-                let run = &run;
-                scope.spawn(move || run.thread(thread))
-            })
-            .collect();
+    let run = &Run::from_environment();
+    let found: Vec<String> = thread::scope(|scope| {
+        let threads = (0..THREADS).map(|thread| scope.spawn(move || run.thread(thread)));
+        let threads: Vec<_> = threads.collect();
         let found = threads
             .into_iter()
             .map(|thread| thread.join().expect("a thread ends"));
-        found.flatten().collect::<Vec<String>>()
+        found.flatten().collect()
     });
     run.say_how_many();
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -56,7 +52,6 @@ struct Run {
     seed: u64,
     started: Instant,
     done: AtomicU32,
-    is_found: AtomicBool,
 }
 
 impl Run {
@@ -69,15 +64,12 @@ impl Run {
             seed: number("MODEL_SEED").unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0),
             started: Instant::now(),
             done: AtomicU32::new(0),
-            is_found: AtomicBool::new(false),
         }
     }
 
     fn say_how_many(&self) {
-        let (done, seconds) = (
-            self.done.load(Ordering::Relaxed),
-            self.started.elapsed().as_secs(),
-        );
+        let done = self.done.load(Ordering::Relaxed);
+        let seconds = self.started.elapsed().as_secs();
         let said = format!("{done} sequences in {seconds} s, MODEL_SEED={}\n", self.seed);
         stderr().write_all(said.as_bytes()).expect("somebody reads it");
     }
@@ -86,8 +78,6 @@ impl Run {
         let config = Config {
             cases: self.sequences.div_ceil(THREADS),
             failure_persistence: None,
-            // The first rejected sequence ends the run.
-            max_global_rejects: 0,
             max_shrink_time: u32::try_from(SHRINKING.as_millis()).unwrap_or(u32::MAX),
             ..Config::default()
         };
@@ -95,41 +85,19 @@ impl Run {
         let seed: Vec<u8> = seed.to_le_bytes().repeat(4);
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
         let mut runner = TestRunner::new_with_rng(config.clone(), rng);
-        let is_shrinking = AtomicBool::new(false);
         let outcome = runner.run(&Steps::sequential_strategy(STEPS), |(state, steps, seen)| {
-            if !is_shrinking.load(Ordering::Relaxed) && self.is_found.load(Ordering::Relaxed) {
-                return Err(TestCaseError::reject("no more sequences are wanted"));
-            }
-            let reporting = Reporting(self, &is_shrinking);
             Path::test_sequential(config.clone(), state, steps, seen);
-            std::mem::forget(reporting);
             self.done.fetch_add(1, Ordering::Relaxed);
             Ok(())
         });
         path::drop_parts();
         match outcome {
-            Ok(()) | Err(TestError::Abort(_)) => None,
+            Ok(()) => None,
+            Err(TestError::Abort(reason)) => Some(format!("The model ended: {reason}")),
             Err(TestError::Fail(reason, (_, steps, _))) => {
                 let steps: Vec<String> = steps.iter().map(|step| format!("  {step:?}")).collect();
                 Some(format!("The model found: {reason}\n{}", steps.join("\n")))
             }
-        }
-    }
-}
-
-/// Guard that a failed sequence drops, to report the failure and stop the other threads.
-struct Reporting<'a>(&'a Run, &'a AtomicBool);
-
-impl Drop for Reporting<'_> {
-    fn drop(&mut self) {
-        self.0.is_found.store(true, Ordering::Relaxed);
-        if !self.1.swap(true, Ordering::Relaxed) {
-            let said = format!(
-                "a sequence failed after {:.1} s; looking for a shorter one (MODEL_SEED={})\n",
-                self.0.started.elapsed().as_secs_f64(),
-                self.0.seed
-            );
-            let _nobody_reads_it = stderr().write_all(said.as_bytes());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     net::TcpListener,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -105,15 +105,11 @@ impl Parts {
     }
 
     pub fn reply_next(&self, recipient: &str, reply: Reply) {
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
-        replies.insert(recipient.to_owned(), reply);
+        lock(&self.replies).insert(recipient.to_owned(), reply);
     }
 
     pub fn take_all_mails(&self) {
-        self.replies
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        lock(&self.replies).clear();
     }
 
     pub async fn next_message(&self, consumer: &str) -> anyhow::Result<Option<Message>> {
@@ -264,11 +260,12 @@ async fn consumers(context: &jetstream::Context) -> anyhow::Result<HashMap<&'sta
     Ok(consumers)
 }
 
+fn lock(replies: &Replies) -> MutexGuard<'_, HashMap<String, Reply>> {
+    replies.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn reply(replies: &Replies, recipient: &str) -> ScriptedReply {
-    let reply = replies
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .remove(recipient);
+    let reply = lock(replies).remove(recipient);
     match reply {
         None => ScriptedReply::Take,
         Some(Reply::NoSuchAddress) => ScriptedReply::ToRecipient("550 5.1.1 No such user"),

@@ -506,27 +506,22 @@ impl Sequence {
         }
         self.balance()?;
         self.books.all_is_told(&self.before)?;
-        let has_applied = |submission: &Submission| submission.form == Form::Application;
-        if self.books.tried.values().flatten().any(has_applied) {
+        let tried: Vec<Submission> = self.books.tried.values().flatten().copied().collect();
+        if tried
+            .iter()
+            .any(|submission| submission.form == Form::Application)
+        {
             self.take(&Step::Sweep)?;
         }
         for person in 0..PEOPLE {
-            if self
-                .books
-                .tried
-                .values()
-                .flatten()
-                .any(|submission| submission.person == person)
-            {
+            if tried.iter().any(|submission| submission.person == person) {
                 self.take(&Step::Erase(person))?;
             }
         }
-        let left = &self.before;
+        let Snapshot { events, objects, .. } = &self.before;
+        let are_erasures = events.iter().all(|stored| stored.is(EventType::PersonErased));
         ensure!(
-            left.events
-                .iter()
-                .all(|stored| stored.is(EventType::PersonErased))
-                && left.objects.is_empty(),
+            are_erasures && objects.is_empty(),
             "something is left after everybody was erased"
         );
         // The S3 server keeps metadata and folders of deleted objects.

@@ -58,13 +58,8 @@ pub fn leaves<'a>(command: &'a Command, name: &str) -> Vec<(String, &'a Command)
 
 /// Lists only the tool's name if all its commands take the setting.
 fn in_short(takers: &[String], commands_of_tool: usize) -> String {
-    let is_tool = |taker: &&String| taker.starts_with(TOOL);
-    let mut names: Vec<&str> = takers
-        .iter()
-        .filter(|taker| !is_tool(taker))
-        .map(String::as_str)
-        .collect();
-    let of_tool: Vec<&str> = takers.iter().filter(is_tool).map(String::as_str).collect();
+    let takers = takers.iter().map(String::as_str);
+    let (of_tool, mut names): (Vec<&str>, Vec<&str>) = takers.partition(|taker| taker.starts_with(TOOL));
     if of_tool.len() == commands_of_tool {
         names.push(TOOL);
     } else {
@@ -92,12 +87,7 @@ impl Setting {
     }
 
     fn line(&self, takers: &str) -> String {
-        let Self {
-            variable,
-            flag,
-            without,
-            says,
-        } = self;
+        let [variable, flag, without, says] = [&self.variable, &self.flag, &self.without, &self.says];
         format!("| `{variable}` | {flag} | {without} | {says} | {takers} |\n")
     }
 }
