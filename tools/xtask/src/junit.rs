@@ -52,21 +52,3 @@ fn test(case: &str) -> Test {
         has_failed: ["<failure", "<error"].iter().any(|tag| case.contains(tag)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tests_are_counted_by_name_time_and_outcome() {
-        let report = r#"<testsuite name="it"><testcase name="a" classname="gateway::it" time="1.5"/>
-            <testcase classname="k8s" name="b &gt; c" time="0.25"><failure message="no"/></testcase>
-            <testcase classname="k8s" name="d" time="0"><skipped/></testcase></testsuite>"#;
-        let tests = tests_in(report);
-        let read: Vec<_> = tests
-            .iter()
-            .map(|test| (test.name.as_str(), test.seconds, test.has_failed))
-            .collect();
-        assert_eq!(read, [("gateway::it a", 1.5, false), ("k8s b > c", 0.25, true)]);
-    }
-}

@@ -142,10 +142,8 @@ impl Books {
     }
 
     fn resumes_are_whole(&self, after: &Snapshot) -> anyhow::Result<()> {
-        for stored in after
-            .originals()
-            .filter(|stored| stored.is(EventType::CareersApplied))
-        {
+        let originals = after.originals();
+        for stored in originals.filter(|stored| stored.is(EventType::CareersApplied)) {
             let key = stored.resume().unwrap_or_default();
             let text = cover_letter(&stored.event["data"]).as_str().unwrap_or_default();
             let is_whole = after.objects.get(key) == Some(&self.resume(text));
@@ -198,9 +196,8 @@ impl Books {
         for stored in after.originals() {
             let channels = Channel::ALL.into_iter();
             for channel in channels.filter(|channel| stored.is(channel.event_type())) {
-                let is_sent = self
-                    .sent
-                    .contains_key(&format!("{}.{}", stored.id(), channel.name()));
+                let mail = format!("{}.{}", stored.id(), channel.name());
+                let is_sent = self.sent.contains_key(&mail);
                 let is_dead = after.dead_letters.iter().any(|letter| {
                     letter.id() == stored.id() && subjects::channel_of(&letter.subject) == channel.name()
                 });
@@ -213,10 +210,8 @@ impl Books {
     pub fn no_orphan_is_left(&self, after: &Snapshot) -> anyhow::Result<()> {
         let stored = after.events.iter().chain(&after.dead_letters);
         let referenced: BTreeSet<&str> = stored.filter_map(Stored::resume).collect();
-        let orphan = after
-            .objects
-            .keys()
-            .find(|key| !referenced.contains(key.as_str()));
+        let mut objects = after.objects.keys();
+        let orphan = objects.find(|key| !referenced.contains(key.as_str()));
         ensure!(
             orphan.is_none(),
             "a résumé without an event outlived the sweep: {orphan:?}"

@@ -115,11 +115,8 @@ impl Parts {
     pub async fn next_message(&self, consumer: &str) -> anyhow::Result<Option<Message>> {
         let consumer = self.consumers.get(consumer).context("a consumer of ours")?;
         let mut messages = consumer.fetch().max_messages(1).messages().await?;
-        messages
-            .next()
-            .await
-            .transpose()
-            .map_err(|error| anyhow::anyhow!("{error}"))
+        let next = messages.next().await.transpose();
+        next.map_err(anyhow::Error::from_boxed)
     }
 
     pub async fn is_pending(&self, consumer: &str) -> anyhow::Result<bool> {
@@ -179,18 +176,14 @@ impl Parts {
 }
 
 fn contact(nats: &Nats) -> Process<contact::Service> {
-    process(
-        [nats.flags(User::Contact), vec![person_key()]].concat(),
-        contact::Service::build,
-    )
+    let flags = [nats.flags(User::Contact), vec![person_key()]].concat();
+    process(flags, contact::Service::build)
 }
 
 fn newsletter(nats: &Nats) -> Process<newsletter::Service> {
     let keys = vec![person_key(), token_key()];
-    process(
-        [nats.flags(User::Newsletter), keys].concat(),
-        newsletter::Service::build,
-    )
+    let flags = [nats.flags(User::Newsletter), keys].concat();
+    process(flags, newsletter::Service::build)
 }
 
 fn careers(nats: &Nats, s3: &S3, spool: &Path) -> Process<careers::Service> {
@@ -248,12 +241,9 @@ where
 }
 
 async fn consumers(context: &jetstream::Context) -> anyhow::Result<HashMap<&'static str, PullConsumer>> {
-    let names = Channel::ALL
-        .into_iter()
-        .map(Channel::name)
-        .chain([SUPPRESSION_CONSUMER]);
+    let channels = Channel::ALL.map(Channel::name).into_iter();
     let mut consumers = HashMap::new();
-    for name in names {
+    for name in channels.chain([SUPPRESSION_CONSUMER]) {
         let consumer = context.get_consumer_from_stream(name, SITE_STREAM).await?;
         consumers.insert(name, consumer);
     }
@@ -276,13 +266,7 @@ fn reply(replies: &Replies, recipient: &str) -> ScriptedReply {
 
 /// In memory if possible: disks are not under test.
 fn folder() -> anyhow::Result<TempDir> {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() {
-        TempDir::new_in(memory)
-    } else {
-        TempDir::new()
-    };
-    Ok(folder?)
+    Ok(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new())?)
 }
 
 fn free_port() -> anyhow::Result<u16> {

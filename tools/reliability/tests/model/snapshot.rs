@@ -59,13 +59,13 @@ impl Snapshot {
         let stored = |(subject, event)| Stored { subject, event };
         let keys =
             |entries: Vec<(String, Value)>| entries.into_iter().map(|(subject, _)| key(&subject)).collect();
+        let records = subscribers
+            .into_iter()
+            .map(|(subject, record)| (key(&subject), record));
         Ok(Self {
             events: events.into_iter().map(stored).collect(),
             dead_letters: dead_letters.into_iter().map(stored).collect(),
-            subscribers: subscribers
-                .into_iter()
-                .map(|(subject, record)| (key(&subject), record))
-                .collect(),
+            subscribers: records.collect(),
             uploads: keys(uploads),
             objects: s3.objects()?.into_iter().collect(),
         })

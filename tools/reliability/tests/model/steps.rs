@@ -150,18 +150,10 @@ fn cut() -> impl Strategy<Value = Cut> {
 }
 
 fn reply() -> impl Strategy<Value = Reply> {
-    prop_oneof![
-        Just(Reply::NoSuchAddress),
-        Just(Reply::Later),
-        Just(Reply::HangsUp)
-    ]
+    prop::sample::select(vec![Reply::NoSuchAddress, Reply::Later, Reply::HangsUp])
 }
 
 fn service() -> impl Strategy<Value = Service> {
-    prop_oneof![
-        1 => Just(Service::Contact),
-        1 => Just(Service::Newsletter),
-        1 => Just(Service::Careers),
-        3 => Just(Service::Notifier),
-    ]
+    use Service::{Careers, Contact, Newsletter, Notifier};
+    prop::sample::select(vec![Contact, Newsletter, Careers, Notifier, Notifier, Notifier])
 }

@@ -1,6 +1,6 @@
 //! `sitectl backup` and `sitectl restore`.
 
-use std::{collections::BTreeMap, fs, path::Path, process::Command, time::Duration};
+use std::{collections::BTreeMap, fs, process::Command, time::Duration};
 
 use anyhow::Context as _;
 use futures_util::TryStreamExt as _;
@@ -12,7 +12,7 @@ use testkit::{MailServer, ScriptedReply, eventually, pass_flags};
 use uuid::Uuid;
 
 use crate::{
-    backup_bucket::{Backups, backup_file, keys, name_of, next_second},
+    backup_bucket::{Backups, keys},
     site::{CONTACT, RECRUITERS, SALES, SOON, Site, application, message, new_resume_key},
     tool::{assert_says, refused, told, told_json, with},
 };

@@ -1,7 +1,7 @@
 //! `sitectl dead-letters`.
 
 use serde_json::{Value, json};
-use site_events::{Channel, SITE_STREAM, subjects};
+use site_events::{Channel, subjects};
 use testkit::{MailServer, ScriptedReply, eventually};
 use uuid::Uuid;
 
@@ -128,11 +128,11 @@ async fn dead_letters_of_a_removed_channel_stay_and_hold_up_no_others() -> anyho
     let (told, _) = told_in_part(&["dead-letters", "replay", "1", "2"], &site.broker)?;
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!((lines.len(), lines[0]), (2, "replayed: [2]"), "{told}");
-    assert!(
-        lines[1].starts_with("not replayed: [1], of webhook-crm: "),
-        "{told}"
-    );
-    assert_says(lines[1], &["drop them where an endpoint is gone"]);
+    let parts = [
+        "not replayed: [1], of webhook-crm: ",
+        "drop them where an endpoint is gone",
+    ];
+    assert_says(lines[1], &parts);
 
     let all = ["dead-letters", "replay", "--all", "--json"];
     let (told, said) = told_in_part(&all, &site.broker)?;
@@ -148,14 +148,5 @@ async fn dead_letters_of_a_removed_channel_stay_and_hold_up_no_others() -> anyho
     assert_says(&left[0]["why"].to_string(), &["drop them"]);
     assert_eq!(site.nats.dead_letters().await?.len(), 2);
     assert_eq!(site.nats.events().await?.len(), 2);
-
-    let site = with_letters(&[CHANNEL.name()]).await?;
-    let context = site.jetstream().await?;
-    context
-        .delete_consumer_from_stream(CHANNEL.name(), SITE_STREAM)
-        .await?;
-    let (told, _) = told_in_part(&["dead-letters", "replay", "1"], &site.broker)?;
-    assert_says(&told, &["sitectl setup"]);
-    assert_eq!(site.nats.dead_letters().await?.len(), 1);
     Ok(())
 }

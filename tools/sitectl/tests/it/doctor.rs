@@ -9,7 +9,7 @@ use testkit::{HttpStandIn, MailServer, ScriptedReply, free_ports, http_stand_in:
 
 use crate::{
     site::{CRM, Site, message},
-    tool::{assert_says, sitectl, told, told_json, told_rows, tool, with, without},
+    tool::{sitectl, told, told_json, told_rows, with, without},
 };
 
 const ZOE: &str = "zoe@example.org";
@@ -183,16 +183,6 @@ async fn wrong_secrets_and_unavailable_parts_are_named() -> anyhow::Result<()> {
         &found,
         ["S3 bucket resumes | wrong | anybody can list it | public access"],
     )?;
-
-    // As on a machine without root certificates.
-    let mut doctor = tool(&["doctor"], &with(&flags, "--s3-endpoint=https://127.0.0.1:9"));
-    doctor
-        .env("SSL_CERT_FILE", "/nowhere/ca.pem")
-        .env("SSL_CERT_DIR", "/nowhere");
-    let refused = doctor.output()?;
-    let said = String::from_utf8(refused.stderr)?;
-    assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert_says(&said, &["--s3-endpoint", "ca-certificates"]);
 
     site.nats.stop().await?;
     let found = ill(&flags)?;

@@ -101,10 +101,8 @@ fn no_program_takes_a_secret_as_an_argument_or_shows_one() -> anyhow::Result<()>
         }
         let wrong = read(words(name, &needed), &files).unwrap_or_else(|said| said);
         for shown in [shown, wrong] {
-            assert!(
-                !shown.contains(MARK) && !shown.contains("bWFya2Vk"),
-                "{name}: {shown}"
-            );
+            let is_secret = shown.contains(MARK) || shown.contains("bWFya2Vk");
+            assert!(!is_secret, "{name}: {shown}");
         }
     });
     assert!(seen > 20, "{seen}");
@@ -116,9 +114,7 @@ fn a_setting_with_the_name_of_a_secret_is_one() {
     for_each_command(|name, command, _| {
         for arg in command.get_arguments() {
             let Some(variable) = variable(arg) else { continue };
-            let sounds_secret = SECRET_WORDS
-                .iter()
-                .any(|word| variable.split('_').any(|part| part == *word));
+            let sounds_secret = variable.split('_').any(|part| SECRET_WORDS.contains(&part));
             if sounds_secret && !NO_SECRETS.contains(&&*variable) {
                 assert!(arg.is_hide_env_values_set(), "{name}: {variable}");
             }
