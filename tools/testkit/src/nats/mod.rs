@@ -10,7 +10,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Context as _;
 use async_nats::{
     Client, ConnectOptions,
     jetstream::{self, message::StreamMessage},
@@ -164,12 +163,6 @@ impl Nats {
         let connections = connections["connections"].as_array().into_iter().flatten();
         let names = connections.filter_map(|connection| connection["name"].as_str());
         Ok(names.map(str::to_owned).collect())
-    }
-
-    /// Messages from clients to the first server, requests included.
-    pub async fn received(&self) -> anyhow::Result<u64> {
-        let received = self.monitored("/varz").await?["in_msgs"].as_u64();
-        received.context("the server reports no in_msgs")
     }
 
     async fn monitored(&self, path: &str) -> anyhow::Result<Value> {
