@@ -143,7 +143,7 @@ impl Service {
         deliver_one(context, consumer, self.retries, deliver, message).await;
     }
 
-    /// Delivers until `stop`, then drains. Mails without a connection go back to the broker.
+    /// Delivers until `stop`, then drains.
     ///
     /// # Errors
     ///
@@ -180,8 +180,6 @@ impl Service {
         let Workers { mut tasks, .. } = workers;
         let (endpoints, stopping) = (self.endpoints, stop.clone());
         tasks.spawn(async move { endpoints.write_attempts(stopping).await });
-        let (notifier, stopping) = (self.notifier, stop.clone());
-        tasks.spawn(async move { notifier.smtp.run(stopping).await });
         tasks.spawn(self.digest.run(stop.clone()));
         tasks.spawn(self.backlog.run(stop.clone()));
         let drain = Drain::new(stop, self.grace);

@@ -30,12 +30,19 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 const LATE: &str = "it did not answer in time";
 
 impl Smtp {
-    /// Connects, and logs in if a user is set (RFC 4954).
-    pub(super) async fn connect(&self, deadline: Instant) -> Result<AsyncSmtpConnection, SmtpFailure> {
+    /// Sends one mail. Nothing that fails after the server's acceptance is an error.
+    pub(super) async fn hand_over(&self, envelope: &Envelope, content: &[u8]) -> Result<(), SmtpFailure> {
+        let deadline = Instant::now() + self.settings.smtp_timeout;
         let opened = timeout_at(deadline, self.open()).await;
-        opened.unwrap_or_else(|_| Err(SmtpFailure::unanswered(SmtpStage::Sender, LATE)))
+        let opened = opened.unwrap_or_else(|_| Err(SmtpFailure::unanswered(SmtpStage::Sender, LATE)));
+        let mut smtp = opened?;
+        let accepted = self.transact(&mut smtp, envelope, content, deadline).await;
+        // Nothing depends on the answer to QUIT.
+        let _answered = timeout(QUIT_TIMEOUT, smtp.abort()).await;
+        accepted
     }
 
+    /// Connects, and logs in if a user is set (RFC 4954).
     async fn open(&self) -> Result<AsyncSmtpConnection, SmtpFailure> {
         let server = (self.settings.smtp_host.as_str(), self.settings.smtp_port);
         let greeted = match self.settings.smtp_tls {
@@ -66,9 +73,8 @@ impl Smtp {
             .map_err(|error: Error| SmtpFailure::of(&error, SmtpStage::Sender, &[]))
     }
 
-    /// Sends one mail (RFC 5321, 3.3). The deadline covers the steps before the content. After an error the
-    /// connection is unusable.
-    pub(super) async fn transact(
+    /// One transaction (RFC 5321, 3.3). The deadline covers the steps before the content.
+    async fn transact(
         &self,
         smtp: &mut AsyncSmtpConnection,
         envelope: &Envelope,
@@ -107,9 +113,4 @@ async fn step(
         Ok(Err(error)) => Err(SmtpFailure::of(&error, stage, to)),
         Err(_) => Err(SmtpFailure::unanswered(stage, LATE)),
     }
-}
-
-/// Sends QUIT and closes the connection. Nothing depends on the answer.
-pub async fn quit(mut smtp: AsyncSmtpConnection) {
-    let _answered = timeout(QUIT_TIMEOUT, smtp.abort()).await;
 }

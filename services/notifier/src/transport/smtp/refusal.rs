@@ -1,5 +1,5 @@
 //! Cause of a rejection: our account, or this mail and its recipient. Servers use enhanced status codes (RFC 3463)
-//! and texts; popular relays have their own, which the tests list.
+//! and texts; popular relays have their own (`words.txt`), which the tests list.
 
 use std::sync::LazyLock;
 
@@ -17,78 +17,20 @@ pub enum Refusal {
     Unknown,
 }
 
-/// About our sender, whatever the status code.
-static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"\b(helo|ehlo)\b|fully[- ]qualified (host|domain)",
-        r"send[- ]?as ?denied|\bsend as\b|spoof",
-        r"\bsender'?s? (e-?mail )?(address |domain |identity )?(is )?(rejected|refused|denied|blocked|banned|suspended|unverified|unauthenticated|(black|block)listed)",
-        r"\bsender'?s? (e-?mail )?(address |domain )?(is )?not (allowed|verified|authori[sz]ed|permitted|confirmed|valid)",
-        r"\bsender (verif|signature)|\b(invalid|verified|bad outbound|unauthenticated) senders?\b",
-        r"\b(sending|submission|sender|outbound|daily|hourly|monthly|messaging) (\w+ )?(quota|limits?)\b",
-    ])
-});
-/// About us, unless the status code names the recipient. These words occur in no address and no content.
-static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"\brelay(ing)? (access )?(denied|rejected|refused|prohibited|disallowed|(is )?not)\b",
-        r"\b(to|not|for|open) relay\b|rcpthosts",
-        r"(allowed|authori[sz]ed|permitted|able|permissions?) to send\b|authori[sz]ed to perform .ses:",
-        r"\b(from|return-path) (e-?mail )?(address|domain)\b|\bsending from\b|unusual sending",
-        r"\bnot verified\b|\bunverified\b",
-        r"\buser (\w+ )?(quota|limits?)\b|messages? (quota|rate|limit)\b|quota exceeded for (user|sender)",
-        r"\bsending rate\b|\brate (limit|exceed)|throttl|credits exceeded|too many (messages|e-?mails)\b",
-        r"\bper (second|minute|hour|day|month)\b.{0,20}(allowed|exceeded)|max emails per",
-        r"authenticat(ion|e|ed) (is )?(required|unsuccessful|failed|failure|credentials|needed|first)",
-        r"(must|requires?|please|not|need to) (be )?(authenticated?|authentication|log ?in)\b",
-        r"\bsmtp[- ]auth\b|\bneed auth\b|\bauth (first|required)|\bstarttls\b|username and password|invalid (login|credentials)",
-        r"client (host|was|does not|blocked)|low reputation of|reputation of the|\b(sending|your|source) ip\b|unauthori[sz]ed ip",
-        r"\bip (address )?(you're|you are|\S+ is) ",
-        r"\byour (\w+ )?account\b|(account|domain|outgoing mail|sending|tenant) .{0,40}(suspended|deactivated|paused|exceeded)",
-        r"(free|sandbox) (accounts?|subdomains?)|\bcan only (send|be used)|\bnot logged in\b|credits\b|unconfigured sending",
-        r"\b(e-?mail|mail|send) (quota|limits?) (is |was )?(exceeded|reached)|(maximum|max) .{0,20}(messages|e-?mails) (per|in)\b",
-        r"too much mail from|limit for sending|\bmail from (must|this (ip|host|domain))\b|\brelaying to\b.{0,20}denied|to send on behalf",
-    ])
-});
-/// About the recipient, whatever else the text says.
-static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"recipient address rejected|recipient not found|recipient (does not|doesn't|is not) accept",
-        r"restricted recipient|resolver\.(rst|adr)\b|rejected: address (black|block)listed|suppression list",
-        r"(mailbox|inbox) .{0,40}(full|exceed|over|quota|storage|inactive)|over ?quota",
-        r"\breceiv(e|es|ing) (mail|limit|messages)|to (this|the) (recipient|group|mailbox)\b",
-        r"\bsend (e-?mails? |mail |messages )?to (this|the) (address|distribution|list)\b",
-    ])
-});
-static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"\bsize\b|too (large|big|long)\b|\battachments?\b|file ?(name|type)s?\b|executable|\bbanned: ",
-        r"virus|malware|phish|infected|\bcontents?\b|\bcontain(s|ed|ing)?\b|unsolicited|headers?\b",
-        r"\bspam(my)?\b|spamassassin|\b(urls?|uris?|links?|body)\b",
-    ])
-});
-/// About us if nothing else matches: blocklists and sender authentication.
-static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"\b(black|block|deny) ?-?list(ed|s|ing)?\b|blocked using|\blisted (at|by|in|on)\b|\bdnsbl\b|\brbl\b",
-        r"spamhaus|barracuda|sorbs|spamcop|\b(spf|dkim|dmarc|ptr)\b|reverse dns|unauthenticated|banned send",
-        r"poor reputation|(your|sender'?s?) (ip|server|host|network|domain)\b",
-    ])
-});
-/// About a missing address, from servers without enhanced codes.
-static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[r"\b(user|mailbox|recipient|account|address|unknown|unrouteable|inbox|exist)\b"])
-});
-/// Other causes with the same codes. Retrying a missing address is cheap; dropping a good one loses a subscriber.
-static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(&[
-        r"\b(sender|policy|message|full|quota|denied|blocked|listed|reputation|authentication|administrative)\b",
-        r"\b(limits?|exceeded|send|sending|from|authori[sz]ed)\b",
-    ])
-});
+// Kinds of `words.txt`.
+static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| words("our-sender"));
+static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| words("our-account"));
+static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| words("recipient"));
+static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| words("mail"));
+static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| words("our-host"));
+static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| words("no-such-address"));
+static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| words("something-else"));
 
-fn pattern(alternatives: &[&str]) -> Regex {
-    Regex::new(&format!("(?i){}", alternatives.join("|"))).expect("a pattern of ours")
+fn words(kind: &str) -> Regex {
+    let lines = include_str!("refusal/words.txt").lines();
+    let lines = lines.filter_map(|line| line.split_once(' '));
+    let of_kind: Vec<&str> = lines.filter(|line| line.0 == kind).map(|line| line.1).collect();
+    Regex::new(&format!("(?i){}", of_kind.join("|"))).expect("a pattern of ours")
 }
 
 impl Refusal {
