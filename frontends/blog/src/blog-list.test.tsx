@@ -6,7 +6,7 @@ import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { fakeIntersectionObserver } from '../../kit/testing/fake-intersection-observer.ts';
 import { advanceTimers } from '../../kit/testing/fake-time.ts';
-import { postFixture } from './post-fixture.ts';
+import { postFixture } from '../tests/post-fixture.ts';
 
 const posts = ['smart-home', 'case-study', 'future-trends'].map(id =>
   postFixture({ id, title: id }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { postFixture } from '../tests/post-fixture.ts';
 import { filters, legacyRedirects, listingOf, lists, pathOf, resultSummary } from './listing.ts';
-import { postFixture } from './post-fixture.ts';
 
 const posts = (
   ['Technology', 'Privacy', 'Trends', 'Technology', 'Residential', 'Case Study'] as const

@@ -39,12 +39,22 @@ function ownPage(chunk: string, load: PartSource['load']): Page {
   return { chunk, ...page(lazyPart({ frontEnd: 'shell', load })) };
 }
 
-/** Result pages are small, and share a chunk: one for forms that were accepted, one for those that were not. */
-function resultPage(
-  formResult: NonNullable<SiteRoute['formResult']>,
-  load: PartSource['load'],
-): Page {
-  return { formResult, ...ownPage(formResult, load) };
+// Pages of forms' results are small, and share a chunk: one for forms that were accepted, one for those that were not.
+
+function acceptedPage(type: keyof typeof import('./pages/accepted.tsx')['accepted']): Page {
+  const load = async () => {
+    const { accepted } = await import(/* webpackChunkName: "accepted" */ './pages/accepted.tsx');
+    return { default: accepted[type] };
+  };
+  return { formResult: 'accepted', ...ownPage('accepted', load) };
+}
+
+function refusedPage(type: keyof typeof import('./pages/refused.tsx')['refused']): Page {
+  const load = async () => {
+    const { refused } = await import(/* webpackChunkName: "refused" */ './pages/refused.tsx');
+    return { default: refused[type] };
+  };
+  return { formResult: 'refused', ...ownPage('refused', load) };
 }
 
 function remotePage(exposed: Exposed): Page {
@@ -60,34 +70,13 @@ const pages: Readonly<Record<paths.PageType, Page>> = {
     'contact',
     () => import(/* webpackChunkName: "contact" */ './pages/contact.tsx'),
   ),
-  messageSent: resultPage(
-    'accepted',
-    () => import(/* webpackChunkName: "accepted" */ './pages/contact-sent.tsx'),
-  ),
-  messageNotSent: resultPage(
-    'refused',
-    () => import(/* webpackChunkName: "refused" */ './pages/contact-not-sent.tsx'),
-  ),
-  subscribed: resultPage(
-    'accepted',
-    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-subscribed.tsx'),
-  ),
-  notSubscribed: resultPage(
-    'refused',
-    () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-subscribed.tsx'),
-  ),
-  confirmed: resultPage(
-    'accepted',
-    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-confirmed.tsx'),
-  ),
-  unsubscribed: resultPage(
-    'accepted',
-    () => import(/* webpackChunkName: "accepted" */ './pages/newsletter-unsubscribed.tsx'),
-  ),
-  notAnswered: resultPage(
-    'refused',
-    () => import(/* webpackChunkName: "refused" */ './pages/newsletter-not-answered.tsx'),
-  ),
+  messageSent: acceptedPage('messageSent'),
+  messageNotSent: refusedPage('messageNotSent'),
+  subscribed: acceptedPage('subscribed'),
+  notSubscribed: refusedPage('notSubscribed'),
+  confirmed: acceptedPage('confirmed'),
+  unsubscribed: acceptedPage('unsubscribed'),
+  notAnswered: refusedPage('notAnswered'),
   blogList: remotePage('blog/blog-list'),
   author: remotePage('blog/blog-author'),
   article: remotePage('blog/blog-post'),

@@ -1,4 +1,4 @@
-import type { PostSummary } from './post.ts';
+import type { PostSummary } from '../src/post.ts';
 
 /** For tests: an article of which only what is given matters. */
 export function postFixture(given: Partial<PostSummary>): PostSummary {

@@ -1,0 +1,25 @@
+import { ButtonLink } from '@site/kit/button.tsx';
+import { NewsletterForm } from '@site/kit/newsletter-form.tsx';
+import * as paths from '@site/kit/paths.ts';
+import { RefusedPage } from '@site/kit/refused-page.tsx';
+import { ContactForm } from './contact-form.tsx';
+
+/** Pages that say that a form was not accepted, by their type. */
+export const refused = {
+  messageNotSent: () => (
+    <RefusedPage title="Not sent yet">
+      <ContactForm />
+    </RefusedPage>
+  ),
+  notSubscribed: () => (
+    <RefusedPage title="Not subscribed yet">
+      <NewsletterForm />
+    </RefusedPage>
+  ),
+  /** A link of a newsletter mail is forged, or good no more. */
+  notAnswered: () => (
+    <RefusedPage title="Nothing has changed yet">
+      <ButtonLink to={paths.blog}>To the newsletter</ButtonLink>
+    </RefusedPage>
+  ),
+};
