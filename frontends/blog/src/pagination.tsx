@@ -1,4 +1,4 @@
-import { ButtonLink, DisabledLink } from '@site/kit/button.tsx';
+import { ButtonLink } from '@site/kit/button.tsx';
 import type { ReactNode } from 'react';
 import { useEffect, useRef } from 'react';
 import type { Listing } from './listing.ts';
@@ -22,10 +22,21 @@ export function Pagination({ listing: { page, pages }, hash }: PaginationProps) 
   }, [page]);
   const link = (children: ReactNode, wanted: number) => {
     const path = pages.find(({ number }) => number === wanted)?.path;
+    const isCurrent = wanted === page;
     return (
-      <PageLink to={path && path + hash} isCurrent={wanted === page}>
+      <ButtonLink
+        // One that no article fills yet is another element, which the focus does not stay at.
+        key={path ? 'filled' : 'empty'}
+        to={path && path + hash}
+        role={path ? undefined : 'link'}
+        aria-disabled={path ? undefined : true}
+        aria-current={isCurrent ? 'page' : undefined}
+        size="small"
+        variant={isCurrent ? 'selected' : 'secondary'}
+        className="min-w-11 aria-disabled:cursor-not-allowed aria-disabled:opacity-60"
+      >
         {children}
-      </PageLink>
+      </ButtonLink>
     );
   };
   return (
@@ -38,33 +49,5 @@ export function Pagination({ listing: { page, pages }, hash }: PaginationProps) 
         <li>{link('Next', page + 1)}</li>
       </ul>
     </nav>
-  );
-}
-
-interface PageLinkProps {
-  /** Target of the link; without one, no article fills the page yet. */
-  to: string | undefined;
-  isCurrent: boolean;
-  children: ReactNode;
-}
-
-function PageLink({ to, isCurrent, children }: PageLinkProps) {
-  if (!to) {
-    return (
-      <DisabledLink size="small" className="min-w-11">
-        {children}
-      </DisabledLink>
-    );
-  }
-  return (
-    <ButtonLink
-      to={to}
-      size="small"
-      variant={isCurrent ? 'selected' : 'secondary'}
-      aria-current={isCurrent ? 'page' : undefined}
-      className="min-w-11"
-    >
-      {children}
-    </ButtonLink>
   );
 }

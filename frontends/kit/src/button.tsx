@@ -1,7 +1,6 @@
 import { Link } from '@site/kit/router.ts';
 import type { ComponentProps } from 'react';
-import { useImperativeHandle, useRef } from 'react';
-import { useEarlyPress } from './use-early-press.ts';
+import { hearEarlyPress } from './early-press.ts';
 
 const baseClasses =
   'inline-flex min-h-12 cursor-pointer items-center justify-center rounded-control px-5 font-semibold ' +
@@ -16,28 +15,20 @@ interface ButtonStyle {
   size?: 'normal' | 'small';
 }
 
-/** Button: it acts on this page. */
+/** Button: it acts on this page. With a `ref` of its own it hears no press from before its hydration. */
 export function Button({
-  ref,
+  ref = hearEarlyPress,
   variant = 'primary',
   size = 'normal',
   className = '',
   type = 'button',
-  onClick,
   ...rest
 }: ComponentProps<'button'> & ButtonStyle) {
-  const button = useRef<HTMLButtonElement>(null);
-  useImperativeHandle<HTMLButtonElement | null, HTMLButtonElement | null>(
-    ref,
-    () => button.current,
-  );
-  const press = useEarlyPress(button, onClick);
   return (
     <button
       {...rest}
-      ref={button}
+      ref={ref}
       type={type}
-      onClick={press}
       data-variant={variant}
       data-size={size}
       className={`${baseClasses} ${className}`}
@@ -58,24 +49,6 @@ export function ButtonLink({
       data-variant={variant}
       data-size={size}
       className={`${baseClasses} ${className}`}
-    />
-  );
-}
-
-/** Disabled link (aria-disabled): one that leads nowhere yet. */
-export function DisabledLink({
-  size = 'normal',
-  className = '',
-  ...rest
-}: ComponentProps<'a'> & ButtonStyle) {
-  return (
-    <a
-      {...rest}
-      role="link"
-      aria-disabled="true"
-      data-variant="secondary"
-      data-size={size}
-      className={`${baseClasses} aria-disabled:cursor-not-allowed aria-disabled:opacity-60 ${className}`}
     />
   );
 }

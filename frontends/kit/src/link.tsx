@@ -3,8 +3,8 @@ import { useEffect } from 'react';
 import { BrowserRouter as Router, useLocation, useNavigate } from 'react-router-dom';
 
 interface LinkProps extends Omit<ComponentProps<'a'>, 'href'> {
-  /** A path of this site, or a place in this page. */
-  to: string;
+  /** A path of this site, or a place in this page; without one it leads nowhere yet. */
+  to: string | undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { pressIfUnheard } from '@site/kit/use-early-press.ts';
+import { pressIfUnheard } from '@site/kit/early-press.ts';
 
 /** Elements that hold what a visitor has entered, opened or focused. */
 const HOLDERS = 'a[href], button, details, input[name], summary, textarea[name]';

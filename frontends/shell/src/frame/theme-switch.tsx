@@ -1,23 +1,18 @@
+import { hearEarlyPress } from '@site/kit/early-press.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
-import { useEarlyPress } from '@site/kit/use-early-press.ts';
-import { useRef } from 'react';
 import { chooseTheme, shownTheme, useTheme } from './theme.ts';
 
 /** Switches between the light and the dark theme. */
 export function ThemeSwitch() {
   const theme = useTheme();
-  const button = useRef<HTMLButtonElement>(null);
-  const press = useEarlyPress(button, () =>
-    chooseTheme(shownTheme() === 'dark' ? 'light' : 'dark'),
-  );
   return (
     <Tooltip text="Dark theme">
       <button
-        ref={button}
+        ref={hearEarlyPress}
         type="button"
         aria-label="Dark theme"
         aria-pressed={theme === 'dark'}
-        onClick={press}
+        onClick={() => chooseTheme(shownTheme() === 'dark' ? 'light' : 'dark')}
         className="inline-flex size-11 cursor-pointer items-center justify-center text-ink-2 hover:text-ink noscript:hidden"
       >
         <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none">

@@ -1,7 +1,7 @@
+import { hearEarlyPress } from '@site/kit/early-press.ts';
 import { LoadError } from '@site/kit/load-error.tsx';
-import { useEarlyPress } from '@site/kit/use-early-press.ts';
 import type { ComponentProps, RefObject, SyntheticEvent } from 'react';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import captions from '../../film/captions.vtt';
 import mp4 from '../../film/film.mp4';
 import webm from '../../film/film.webm';
@@ -10,25 +10,28 @@ import poster from '../../film/poster.webp';
 type VideoEvent = SyntheticEvent<HTMLVideoElement>;
 type State = 'not started' | 'playing' | 'paused' | 'lost';
 
+/** Of the player, ours and the browser's own. Nothing of the film is fetched before it is played. */
+const FILM = {
+  preload: 'none',
+  playsInline: true,
+  width: 640,
+  height: 360,
+  'aria-label': 'Promotional film',
+} as const;
+
 /** Video player: poster until played; muted with native controls where autoplay policy blocks sound. */
 export function Film() {
   const { video, button, state, progress, hasNativeControls, press, play, lose, events } =
     useVideoPlayer();
-  const onClick = useEarlyPress(button, press);
   return (
     <div className="w-full max-w-100 md:max-w-150">
       <div className="relative aspect-video overflow-hidden border border-line bg-sunk">
         <video
           ref={video}
-          // Nothing of it is fetched before it is played.
-          preload="none"
-          playsInline
+          {...FILM}
           controls={hasNativeControls}
           // Firefox would stop there, although nothing can be pressed.
           tabIndex={hasNativeControls ? undefined : -1}
-          width={640}
-          height={360}
-          aria-label="Promotional film"
           {...events}
           className="absolute inset-0 size-full noscript:hidden"
         >
@@ -46,7 +49,7 @@ export function Film() {
           />
         ) : null}
         {hasNativeControls ? null : (
-          <PlayButton ref={button} isPlaying={state === 'playing'} onClick={onClick} />
+          <PlayButton ref={button} isPlaying={state === 'playing'} onClick={press} />
         )}
       </div>
       <progress
@@ -63,6 +66,7 @@ export function Film() {
 function useVideoPlayer() {
   const video = useRef<HTMLVideoElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => hearEarlyPress(button.current), []);
   const playback = usePlayback(video);
   const { state, setState, setHasNativeControls, reset } = playback;
   const lose = () => reset('lost');
@@ -132,16 +136,7 @@ function usePlayback(video: RefObject<HTMLVideoElement | null>) {
 function NoscriptVideo() {
   return (
     <noscript>
-      <video
-        preload="none"
-        playsInline
-        controls
-        poster={poster}
-        width={640}
-        height={360}
-        aria-label="Promotional film"
-        className="absolute inset-0 size-full"
-      >
+      <video {...FILM} controls poster={poster} className="absolute inset-0 size-full">
         <Sources />
         <track kind="captions" src={captions} srcLang="en" label="English" default />
       </video>

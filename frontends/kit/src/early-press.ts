@@ -1,28 +1,15 @@
-import type { MouseEvent, RefObject } from 'react';
-import { useEffect } from 'react';
-
-type Press = (event: MouseEvent<HTMLButtonElement>) => void;
-
 /** Buttons that were pressed before they were hydrated, and have just been. */
 const pressed: HTMLButtonElement[] = [];
 
 /**
- * Presses a button again that was pressed before React had hydrated it, and nobody heard: the shell's `early-press.js` has marked
- * it. Returns what its `onClick` is to be.
+ * For the `ref` of a button: presses it again where it was pressed before React had hydrated it, and nobody heard. The shell's
+ * `early-press.js` has marked it.
  */
-export function useEarlyPress(
-  button: RefObject<HTMLButtonElement | null>,
-  onClick: Press | undefined,
-): Press {
-  useEffect(() => {
-    if (button.current) {
-      pressIfUnheard(button.current);
-    }
-  }, [button]);
-  return event => {
-    delete event.currentTarget.dataset['pressed'];
-    onClick?.(event);
-  };
+export function hearEarlyPress(button: HTMLButtonElement | null): void {
+  if (button) {
+    button.addEventListener('click', () => button.removeAttribute('data-pressed'));
+    pressIfUnheard(button);
+  }
 }
 
 /** Presses a button again, once all are known, if one is marked. */
