@@ -17,14 +17,14 @@ test.each([
     'careers/src/careers-page.tsx',
     'export const version',
     'const version',
-    'shell/src/remote-modules.ts',
+    'shell/src/remote-modules.server.ts',
   ],
   [
     'wants a property that the shell does not give',
     'blog/src/blog-list.tsx',
     'export default function BlogList()',
     'export default function BlogList(_: { page: number })',
-    'shell/src/remote-modules.ts',
+    'shell/src/remote-modules.server.ts',
   ],
 ])(
   'a remote that %s is found before it is built',
