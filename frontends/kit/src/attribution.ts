@@ -3,21 +3,11 @@ import type { components } from './api.gen.ts';
 /** Attribution of a visit: referrer and campaign. */
 export type Attribution = Required<components['schemas']['Attribution']>;
 
-/** Addresses that an attribution is derived from. */
-interface Visit {
-  /** The address of the page that is shown. */
-  page: string;
-  /** The address by which the visitor came to the site. */
-  entry: string;
-  /** The address that led there; empty where it is not told. */
-  referrer: string;
-}
-
 /**
  * Tells where the visitor came from. Nothing is stored for it: the browser knows by which address the page was loaded
  * for as long as it is open, however often its visitor moves on within the site.
  */
-export function attribution(visit: Visit = thisVisit()): Attribution {
+export function attribution(visit = thisVisit()): Attribution {
   const page = new URL(visit.page);
   const campaign = new URL(visit.entry).searchParams;
   return {
@@ -31,7 +21,8 @@ export function attribution(visit: Visit = thisVisit()): Attribution {
   };
 }
 
-function thisVisit(): Visit {
+/** The address that is shown, the one by which the visitor came to the site, and the one that led there, where it is told. */
+function thisVisit() {
   const [navigation] = performance.getEntriesByType('navigation');
   const page = location.href;
   return { page, entry: navigation?.name ?? page, referrer: document.referrer };

@@ -1,7 +1,8 @@
 import { DEFAULT_RETRY_POLICY, LOAD_TIMEOUT_MS, retry } from './retry.ts';
+import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 
-/** Key in the session storage: for which chunk the page was last reloaded. */
-const RELOADED_FOR_KEY = 'site:reloaded-for';
+/** Name of the record that keeps for which chunk the page was last reloaded. */
+const RECORD = 'site:reloaded-for';
 
 /** Loads a chunk with retries, except one that is missing (404). */
 export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
@@ -51,13 +52,9 @@ export function reloadPageOnce(failure: unknown): boolean {
 
 /** Whether it is the first time. Where the storage is forbidden it is not: the page would be reloaded without end. */
 function markReloadedFor(url: string): boolean {
-  try {
-    const isNew = sessionStorage.getItem(RELOADED_FOR_KEY) !== url;
-    sessionStorage.setItem(RELOADED_FOR_KEY, url);
-    return isNew;
-  } catch {
-    return false;
-  }
+  const isNew = readSessionRecord(RECORD)['url'] !== url;
+  writeSessionRecord(RECORD, { url });
+  return isNew && readSessionRecord(RECORD)['url'] === url;
 }
 
 /** The bundler gives a chunk up when it is slow: see `build/chunk-timeout.ts`. */

@@ -231,7 +231,7 @@ test('for a part that is gone the page is loaded again in the new build', async 
 test('a part that the new build lacks, too, is said to be missing', async () => {
   network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
-  sessionStorage.setItem('site:reloaded-for', LOST.request);
+  sessionStorage.setItem('site:reloaded-for', JSON.stringify({ url: LOST.request }));
   await area();
   await advanceTimers(0);
   expect(reload).not.toHaveBeenCalled();

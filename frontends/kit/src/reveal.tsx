@@ -1,4 +1,4 @@
-import type { ComponentProps, RefObject } from 'react';
+import type { ComponentProps } from 'react';
 import { useEffect, useRef } from 'react';
 import { useWasPrerendered } from './use-hydrated.ts';
 
@@ -7,15 +7,8 @@ const THRESHOLD = 0.1;
 /** The highest that is revealed on time, in heights of the viewport. */
 const HIGHEST = 20;
 
-/** Attributes of an element that is revealed. */
-interface Revealed<Element extends HTMLElement> {
-  ref: RefObject<Element | null>;
-  'data-reveal': string | undefined;
-  'data-reveal-delay': number | undefined;
-}
-
 /** Fades and slides an element in when it is scrolled into view, `delayMs` later. */
-export function useReveal<Element extends HTMLElement>(delayMs?: number): Revealed<Element> {
+export function useReveal<Element extends HTMLElement>(delayMs?: number) {
   const ref = useRef<Element>(null);
   // What was in the page's HTML has been shown for long.
   const entrance = useWasPrerendered() ? undefined : 'arriving';

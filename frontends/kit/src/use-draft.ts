@@ -1,25 +1,15 @@
-import type { RefObject } from 'react';
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 import { showToast } from './toast-region.tsx';
-
-/** Handlers by which a form keeps a draft; it carries the draft's name as `data-draft`. */
-interface Draft {
-  form: RefObject<HTMLFormElement | null>;
-  /** For the form's `onInput`. */
-  save: () => void;
-  /** Unless another form has changed it since. */
-  discard: () => void;
-}
 
 const NOTHING: readonly string[] = [];
 
 /**
  * Persists a form's draft: autosaves text fields to sessionStorage and restores them after a reload. The fields hold
  * their own values: so what was typed before the application started stays there, too. Fields named in `except` are left
- * out; it must be the same array each time.
+ * out; it must be the same array each time. The form carries the draft's name as `data-draft`, and calls `save` on input.
  */
-export function useDraft(name: string, except: readonly string[] = NOTHING): Draft {
+export function useDraft(name: string, except: readonly string[] = NOTHING) {
   const key = `draft:${name}`;
   const form = useRef<HTMLFormElement>(null);
   const saved = useRef('');
@@ -68,6 +58,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING): Dra
     }
   }, []);
 
+  /** Unless another form has changed it since. */
   const discard = useCallback(() => {
     // Where its visitor went away and came back, the draft is in another form by now, and maybe another one.
     if (JSON.stringify(readSessionRecord(key)) === saved.current) {

@@ -24,32 +24,13 @@ export interface AttemptOptions {
   onChallenge: () => void;
 }
 
-/** A form's submission. */
-interface Submission {
-  state: SubmissionState;
-  fieldErrors: FieldErrors;
-  /** Number of failed attempts: with each failure, not while fields are corrected one by one, the focus may move. */
-  failures: number;
-  send: (
-    attempt: (options: AttemptOptions) => Promise<SubmissionResult>,
-  ) => Promise<SubmissionResult>;
-  /** Calls off what is being sent. */
-  cancel: () => void;
-  fail: (message: string, fieldErrors: FieldErrors) => void;
-  /** For the form's `onInput`: the error of the field that is edited goes. */
-  clearErrorOnInput: (event: FormEvent) => void;
-  /** The same for a field by its name. */
-  clearFieldError: (name: string) => void;
-  /** Begins anew. */
-  reset: () => void;
-}
-
 const IDLE = { status: 'idle' } as const;
 const NO_ERRORS: FieldErrors = {};
 
 /** State machine of a form's submission, the same for all forms. */
-export function useSubmission(): Submission {
+export function useSubmission() {
   const [state, setState] = useState<SubmissionState>(IDLE);
+  /** Number of failed attempts: with each failure, not while fields are corrected one by one, the focus may move. */
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
 
@@ -58,7 +39,7 @@ export function useSubmission(): Submission {
     setFailures(before => before + 1);
   }
 
-  const send: Submission['send'] = async attempt => {
+  async function send(attempt: (options: AttemptOptions) => Promise<SubmissionResult>) {
     running.current = new AbortController();
     const onProgress = (uploadProgress: number) =>
       setState({ status: 'submitting', uploadProgress });
@@ -75,23 +56,17 @@ export function useSubmission(): Submission {
       fail(result.message, result.fieldErrors);
     }
     return result;
-  };
+  }
 
+  /** The error of a field that is edited goes. */
+  const clearFieldError = (name: string) => setState(before => withoutField(before, name));
+  const clearErrorOnInput = ({ target }: FormEvent) =>
+    clearFieldError((target instanceof Element && target.getAttribute('name')) || '');
   const cancel = useCallback(() => running.current?.abort(), []);
   const reset = useCallback(() => setState(IDLE), []);
-  const clearFieldError = (name: string) => setState(before => withoutField(before, name));
-  return {
-    state,
-    fieldErrors: state.status === 'failed' ? state.fieldErrors : NO_ERRORS,
-    failures,
-    send,
-    cancel,
-    fail,
-    clearErrorOnInput: ({ target }) =>
-      clearFieldError((target instanceof Element && target.getAttribute('name')) || ''),
-    clearFieldError,
-    reset,
-  };
+  const fieldErrors = state.status === 'failed' ? state.fieldErrors : NO_ERRORS;
+  const clear = { clearErrorOnInput, clearFieldError };
+  return { state, fieldErrors, failures, send, cancel, fail, reset, ...clear };
 }
 
 /** With the last of its fields a failure is over; one that names none stays until the next try. */
