@@ -12,7 +12,7 @@ import { showToast } from '@site/kit/toast-region.tsx';
 import { useDraft } from '@site/kit/use-draft.ts';
 import type { AttemptOptions, FieldErrors } from '@site/kit/use-submission.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
-import type { FormEvent, RefObject } from 'react';
+import type { FormEvent } from 'react';
 import { useEffect } from 'react';
 import { resumeErrorOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
@@ -113,7 +113,13 @@ function useApplicationSubmission({
   const { form, save, discard } = useDraft('application', position ? NOT_DRAFTED : undefined);
   const submission = useSubmission();
   const { state, fieldErrors, failures } = submission;
-  useFocusOnError(form, failures);
+
+  // With each failure the focus moves to the first field that is wrong.
+  useEffect(() => {
+    if (failures > 0) {
+      form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+    }
+  }, [failures, form]);
 
   function edit(event: FormEvent) {
     save();
@@ -150,15 +156,6 @@ function useApplicationSubmission({
 
   const cancel = () => (state.status === 'submitting' ? submission.cancel() : onCancelled?.());
   return { form, state, fieldErrors, edit, choose, submit, cancel };
-}
-
-/** With each failure the focus moves to the first field that is wrong. */
-function useFocusOnError(form: RefObject<HTMLFormElement | null>, failures: number) {
-  useEffect(() => {
-    if (failures > 0) {
-      form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
-    }
-  }, [failures, form]);
 }
 
 async function post(

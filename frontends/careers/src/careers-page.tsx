@@ -11,7 +11,6 @@ import { useState } from 'react';
 import { ApplicationForm } from './application-form.tsx';
 import { ApplyLink } from './apply-link.tsx';
 import { PositionList } from './position-list.tsx';
-import type { Reason } from './reasons-and-perks.ts';
 import { perks, reasons } from './reasons-and-perks.ts';
 import './styles.css';
 import preview from './pictures/careers.jpg';
@@ -105,19 +104,13 @@ function Perks() {
   return (
     <Section title="Benefits and Perks">
       <ul className="grid border-line border-t border-l sm:grid-cols-2 lg:grid-cols-4">
-        {perks.map(perk => (
-          <Perk key={perk.title} {...perk} />
+        {perks.map(({ title, text }) => (
+          <li key={title} className="border-line border-r border-b p-6">
+            <h3 className="font-semibold">{title}</h3>
+            <p className="mt-1 text-ink-2 text-small">{text}</p>
+          </li>
         ))}
       </ul>
     </Section>
-  );
-}
-
-function Perk({ title, text }: Reason) {
-  return (
-    <li className="border-line border-r border-b p-6">
-      <h3 className="font-semibold">{title}</h3>
-      <p className="mt-1 text-ink-2 text-small">{text}</p>
-    </li>
   );
 }

@@ -1,6 +1,6 @@
 import { brand } from '@site/kit/brand.ts';
 import { RefusedPage } from '@site/kit/refused-page.tsx';
-import { ApplicationForm } from './application-form.tsx';
+import { InPageApplication } from './in-page-application.tsx';
 import './styles.css';
 
 /** Version of this remote's build. */
@@ -11,12 +11,7 @@ export default function NotApplied() {
   return (
     <RefusedPage title="Not submitted yet" email={brand.emails.careers}>
       <p className="mb-5">Choose your résumé again: browsers keep no file of a form.</p>
-      <ApplicationForm position="" resume={undefined} onResume={never} onSubmitted={never} />
+      <InPageApplication position="" />
     </RefusedPage>
   );
-}
-
-/** No script runs in this page. */
-function never() {
-  return undefined;
 }

@@ -1,5 +1,5 @@
 /** A thing that speaks for working here. */
-export interface Reason {
+interface Reason {
   title: string;
   text: string;
 }

@@ -1,9 +1,10 @@
 import type { IconName } from '../frame/icon.tsx';
+import type { overviewIds } from './services.ts';
 
 /** A service as the overview tells of it. */
 export interface OverviewService {
   /** Its anchor on the overview; its own page is named in `overviewIds`. */
-  id: string;
+  id: keyof typeof overviewIds;
   title: string;
   description: string;
   icon: IconName;

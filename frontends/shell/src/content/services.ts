@@ -9,7 +9,7 @@ interface Stat {
 /** A service as lists and the menu name it. */
 export interface Service {
   /** Its address below `/services/`. */
-  id: string;
+  id: ServiceId;
   /** Label in the menu. */
   menu: string;
   /** Hint below the label in the menu. */
@@ -111,11 +111,13 @@ export const services: readonly Service[] = [
 ];
 
 /** The overview's names for services, each with the id of its own page. */
-export const overviewIds: Readonly<Record<string, string>> = {
+export const overviewIds = {
   residential: 'corporate-residential',
   commercial: 'banks-atms-financial',
   'public-safety': 'smart-cities-infrastructure',
   retail: 'retail-wholesale-high-risk',
   industrial: 'industry-smart-factories',
   traffic: 'traffic-public-safety',
-};
+} as const;
+
+export type ServiceId = (typeof overviewIds)[keyof typeof overviewIds];

@@ -1,11 +1,11 @@
 import { brand } from '@site/kit/brand.ts';
 import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
+import { ShellPageMeta } from './shell-page-meta.tsx';
 
 /** A part of a legal text. */
 export interface Clause {
@@ -25,12 +25,7 @@ interface LegalPageProps {
 export function LegalPage({ title, description, path, icon, clauses }: LegalPageProps) {
   return (
     <>
-      <PageMeta
-        title={title}
-        description={description}
-        path={path}
-        picture={`/previews${path}.jpg`}
-      />
+      <ShellPageMeta title={title} description={description} path={path} />
       <StructuredData data={breadcrumbs({ title, path })} />
       <PageHeader
         title={title}

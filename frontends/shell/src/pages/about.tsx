@@ -3,13 +3,13 @@ import { leadership } from '@site/kit/brand-lists.ts';
 import { ButtonLink } from '@site/kit/button.tsx';
 import { InitialsAvatar } from '@site/kit/initials-avatar.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { organization, StructuredData } from '@site/kit/structured-data.tsx';
 import { CallToAction } from '../frame/call-to-action.tsx';
+import { ShellPageMeta } from '../frame/shell-page-meta.tsx';
 import { scenes } from '../scenes/scenes.ts';
 
 const SUBTITLE = 'We teach cameras to notice, and to know when to keep quiet.';
@@ -33,23 +33,18 @@ const JOURNEY = [
   },
 ];
 
-const city = scenes['smart-cities-infrastructure'];
-
 /** `/about` */
 export default function About() {
   return (
     <>
-      <PageMeta
-        title="About"
-        description={SUBTITLE}
-        path={paths.about}
-        picture="/previews/about.jpg"
-      />
+      <ShellPageMeta title="About" description={SUBTITLE} path={paths.about} />
       <StructuredData data={organization()} />
       <PageHeader
         title="Pioneering AI Security"
         subtitle={SUBTITLE}
-        picture={city ? <Picture {...city.whole} alt="" priority="high" /> : null}
+        picture={
+          <Picture {...scenes['smart-cities-infrastructure'].whole} alt="" priority="high" />
+        }
       />
       <Section title="Our Vision">
         <div className="grid gap-8 lg:grid-cols-picture">

@@ -1,14 +1,13 @@
 import { Accordion } from '@site/kit/accordion.tsx';
 import { brand } from '@site/kit/brand.ts';
 import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import { faq } from '../content/faq.ts';
-import type { IconName } from '../frame/icon.tsx';
 import { Icon } from '../frame/icon.tsx';
+import { ShellPageMeta } from '../frame/shell-page-meta.tsx';
 import { ContactForm } from './contact-form.tsx';
 import { OfficeMap } from './office-map.tsx';
 
@@ -28,12 +27,7 @@ const FAQ_PAGE = {
 export default function Contact() {
   return (
     <>
-      <PageMeta
-        title="Contact"
-        description={SUBTITLE}
-        path={paths.contact}
-        picture="/previews/contact.jpg"
-      />
+      <ShellPageMeta title="Contact" description={SUBTITLE} path={paths.contact} />
       <StructuredData data={FAQ_PAGE} />
       <StructuredData data={breadcrumbs({ title: 'Contact', path: paths.contact })} />
       <PageHeader
@@ -67,56 +61,39 @@ export default function Contact() {
   );
 }
 
+const METHODS = [
+  { icon: 'mail', title: 'Email', text: emails.sales, href: `mailto:${emails.sales}` },
+  { icon: 'phone', title: 'Call', text: phone, href: `tel:${phone.replaceAll(' ', '')}` },
+  {
+    icon: 'place',
+    title: 'Visit',
+    text: [...address.lines, address.city].join(', '),
+    href: address.directionsUrl,
+  },
+] as const;
+
 function ContactMethods() {
   return (
     <Section title="Other ways to reach us">
       <ul className="grid gap-5 lg:grid-cols-3">
-        <ContactMethod
-          icon="mail"
-          title="Email"
-          text={emails.sales}
-          href={`mailto:${emails.sales}`}
-        />
-        <ContactMethod
-          icon="phone"
-          title="Call"
-          text={phone}
-          href={`tel:${phone.replaceAll(' ', '')}`}
-        />
-        <ContactMethod
-          icon="place"
-          title="Visit"
-          text={[...address.lines, address.city].join(', ')}
-          href={address.directionsUrl}
-        />
+        {METHODS.map(({ icon, title, text, href }) => (
+          <li key={icon}>
+            <Reveal className="h-full border border-line bg-raised p-6">
+              <Icon name={icon} className="mb-4 size-7 text-seen-ink" />
+              <h3 className="text-subheading">{title}</h3>
+              <a
+                href={href}
+                className="mt-1.5 inline-flex min-h-11 items-center text-ink-2 underline"
+              >
+                {text}
+              </a>
+            </Reveal>
+          </li>
+        ))}
       </ul>
       <div className="mt-12">
         <OfficeMap />
       </div>
     </Section>
-  );
-}
-
-function ContactMethod({
-  icon,
-  title,
-  text,
-  href,
-}: {
-  icon: IconName;
-  title: string;
-  text: string;
-  href: string;
-}) {
-  return (
-    <li>
-      <Reveal className="h-full border border-line bg-raised p-6">
-        <Icon name={icon} className="mb-4 size-7 text-seen-ink" />
-        <h3 className="text-subheading">{title}</h3>
-        <a href={href} className="mt-1.5 inline-flex min-h-11 items-center text-ink-2 underline">
-          {text}
-        </a>
-      </Reveal>
-    </li>
   );
 }

@@ -44,14 +44,12 @@ export function OfficeMap() {
 /** https://wiki.openstreetmap.org/wiki/Export */
 function mapAddress(): string {
   const { latitude, longitude } = map;
-  const box = [
-    longitude - MAP_MARGIN_DEGREES,
-    latitude - MAP_MARGIN_DEGREES,
-    longitude + MAP_MARGIN_DEGREES,
-    latitude + MAP_MARGIN_DEGREES,
-  ];
+  const corners = [-MAP_MARGIN_DEGREES, MAP_MARGIN_DEGREES].map(margin => [
+    longitude + margin,
+    latitude + margin,
+  ]);
   const query = new URLSearchParams({
-    bbox: box.join(','),
+    bbox: corners.join(),
     layer: 'mapnik',
     marker: `${latitude},${longitude}`,
   });

@@ -5,18 +5,18 @@ import { PageHeader } from '@site/kit/page-header.tsx';
 import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
-import { Link, Navigate, useParams } from '@site/kit/router.ts';
+import { Link, useParams } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
 import type { ServiceDetail } from '../content/service-detail.ts';
 import { details } from '../content/service-details.ts';
 import type { Service } from '../content/services.ts';
-import { overviewIds, services } from '../content/services.ts';
+import { services } from '../content/services.ts';
 import { solutions } from '../content/solutions.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
 import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
-import { solutionPicture } from '../scenes/solution-pictures.ts';
+import { SolutionTeaser } from './solution-teaser.tsx';
 
 /** Number of other services that a page names. */
 const OTHERS = 3;
@@ -26,18 +26,8 @@ const SHOWN_CHARACTERS = 60;
 /** `/services/{serviceId}` */
 export default function ServicePage() {
   const { '*': id = '' } = useParams();
-  const elsewhere = overviewIds[id];
-  if (elsewhere) {
-    return <Navigate to={paths.service(elsewhere)} replace={true} />;
-  }
   const service = services.find(candidate => candidate.id === id);
-  const detail = details[id];
-  const scene = scenes[id];
-  return service && detail && scene ? (
-    <ServiceBody service={service} detail={detail} scene={scene} />
-  ) : (
-    <ServiceNotFound />
-  );
+  return service ? <ServiceBody service={service} /> : <ServiceNotFound />;
 }
 
 interface ServiceProps {
@@ -46,8 +36,10 @@ interface ServiceProps {
   scene: SceneOfService;
 }
 
-function ServiceBody({ service, detail, scene }: ServiceProps) {
+function ServiceBody({ service }: { service: Service }) {
   const { id, title, description } = service;
+  const detail = details[id];
+  const scene = scenes[id];
   const crumbs = breadcrumbs(
     { title: 'Services', path: paths.services },
     { title, path: paths.service(id) },
@@ -103,13 +95,15 @@ function Stats({ stats }: Service) {
 }
 
 function KeyFeatures({ detail, scene }: Omit<ServiceProps, 'service'>) {
+  // The words beside a close-up say the same.
+  const closeUps = scene.features.map(view => <Picture key={view.src} {...view} alt="" />);
   return (
     <Section title="Key Features">
       <ul className="grid gap-5 sm:grid-cols-2 lg:grid-cols-3">
         {detail.features.map((feature, at) => (
           <li key={feature.title}>
             <Card className="h-full">
-              <CloseUp of={scene.features[at]} />
+              {closeUps[at]}
               <div className="border-line border-t p-6">
                 <h3 className="text-subheading">{feature.title}</h3>
                 <p className="mt-1.5 text-ink-2">{feature.description}</p>
@@ -130,26 +124,12 @@ function RecommendedSolutions({ recommended }: ServiceDetail) {
           .filter(solution => recommended.includes(solution.id))
           .map(solution => (
             <li key={solution.id} className="border-line border-t pt-5">
-              <Picture {...solutionPicture(solution.id)} alt="" className="mb-1 max-w-72" />
-              <h3 className="text-subheading">
-                <Link
-                  to={paths.solution(solution.id)}
-                  className="inline-flex min-h-11 items-center hover:underline"
-                >
-                  {solution.title}
-                </Link>
-              </h3>
-              <p className="text-ink-2">{solution.description}</p>
+              <SolutionTeaser solution={solution} />
             </li>
           ))}
       </ul>
     </Section>
   );
-}
-
-/** Close-up picture of a feature. The words beside it say the same. */
-function CloseUp({ of }: { of: SceneOfService['main'] | undefined }) {
-  return of ? <Picture {...of} alt="" /> : null;
 }
 
 function ServiceDescription({ service, detail, scene }: ServiceProps) {

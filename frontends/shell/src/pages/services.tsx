@@ -1,7 +1,6 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { Card } from '@site/kit/card.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
@@ -10,7 +9,7 @@ import type { OverviewService } from '../content/services-overview.ts';
 import { overview, tiles } from '../content/services-overview.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
 import { Icon } from '../frame/icon.tsx';
-import type { SceneOfService } from '../scenes/scenes.ts';
+import { ShellPageMeta } from '../frame/shell-page-meta.tsx';
 import { scenes } from '../scenes/scenes.ts';
 
 /** Number of pictures that are preloaded. */
@@ -22,12 +21,7 @@ const SUBTITLE =
 export default function Services() {
   return (
     <>
-      <PageMeta
-        title="Services"
-        description={SUBTITLE}
-        path={paths.services}
-        picture="/previews/services.jpg"
-      />
+      <ShellPageMeta title="Services" description={SUBTITLE} path={paths.services} />
       <PageHeader title="Tailored Security Services" subtitle={SUBTITLE}>
         <ButtonLink to={paths.contact}>Get Started</ButtonLink>
       </PageHeader>
@@ -65,16 +59,12 @@ export default function Services() {
   );
 }
 
-function sceneOf({ id }: OverviewService): SceneOfService | undefined {
-  return scenes[overviewIds[id] ?? ''];
-}
-
 function Overview({ service, priority }: { service: OverviewService; priority: 'high' | 'low' }) {
   const { id, title, description, icon, features } = service;
-  const scene = sceneOf(service);
+  const { whole } = scenes[overviewIds[id]];
   return (
     <Card className="flex h-full flex-col p-6">
-      {scene ? <Picture {...scene.whole} alt="" priority={priority} className="mb-5" /> : null}
+      <Picture {...whole} alt="" priority={priority} className="mb-5" />
       <h3 className="flex items-center gap-3 text-subheading">
         <Icon name={icon} className="size-6 shrink-0 text-seen-ink" />
         {title}
@@ -100,17 +90,14 @@ function Overview({ service, priority }: { service: OverviewService; priority: '
 
 function ServiceSection({ service, side }: { service: OverviewService; side: 'left' | 'right' }) {
   const { id, title, description, benefits, useCases } = service;
-  const scene = sceneOf(service);
   return (
     <Section id={id} title={title} lead={description}>
       <div data-side={side} className="group grid gap-x-12 gap-y-10 lg:grid-cols-2">
-        {scene ? (
-          <Picture
-            {...scene.main}
-            alt=""
-            className="self-start border border-line bg-raised group-data-[side=right]:lg:order-last"
-          />
-        ) : null}
+        <Picture
+          {...scenes[overviewIds[id]].main}
+          alt=""
+          className="self-start border border-line bg-raised group-data-[side=right]:lg:order-last"
+        />
         <div>
           <h3 className="text-subheading">Key Benefits</h3>
           <ul className="mt-3 mb-6 list-[square] pl-5 text-ink-2">
@@ -120,7 +107,7 @@ function ServiceSection({ service, side }: { service: OverviewService; side: 'le
               </li>
             ))}
           </ul>
-          <ButtonLink to={paths.service(overviewIds[id] ?? id)} variant="secondary">
+          <ButtonLink to={paths.service(overviewIds[id])} variant="secondary">
             Learn More<span className="sr-only"> about {title}</span>
           </ButtonLink>
         </div>

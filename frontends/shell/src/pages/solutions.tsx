@@ -1,12 +1,12 @@
 import { ButtonLink } from '@site/kit/button.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
-import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import type { Solution } from '../content/solutions.ts';
 import { solutions } from '../content/solutions.ts';
 import { CallToAction } from '../frame/call-to-action.tsx';
+import { ShellPageMeta } from '../frame/shell-page-meta.tsx';
 import { solutionPicture } from '../scenes/solution-pictures.ts';
 
 const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add others later.';
@@ -15,12 +15,7 @@ const SUBTITLE = 'Twelve building blocks. Take the ones your site needs, and add
 export default function Solutions() {
   return (
     <>
-      <PageMeta
-        title="Solutions"
-        description={SUBTITLE}
-        path={paths.solutions}
-        picture="/previews/solutions.jpg"
-      />
+      <ShellPageMeta title="Solutions" description={SUBTITLE} path={paths.solutions} />
       <PageHeader
         title="Advanced Security Solutions"
         subtitle={SUBTITLE}
@@ -33,7 +28,7 @@ export default function Solutions() {
           <Index />
           <div>
             {solutions.map((solution, at) => (
-              <SolutionSection key={solution.id} solution={solution} at={at} />
+              <SolutionSection key={solution.id} {...solution} at={at} />
             ))}
           </div>
         </div>
@@ -65,13 +60,7 @@ function Index() {
   );
 }
 
-function SolutionSection({
-  solution: { id, title, description, features },
-  at,
-}: {
-  solution: Solution;
-  at: number;
-}) {
+function SolutionSection({ id, title, description, features, at }: Solution & { at: number }) {
   return (
     <section
       {...useReveal<HTMLElement>()}

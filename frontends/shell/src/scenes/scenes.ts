@@ -1,3 +1,4 @@
+import type { ServiceId } from '../content/services.ts';
 import bank from './banks-atms-financial.svg';
 import { CLOSE_UP_WIDTHS, closeUpHeight } from './close-ups.ts';
 import office from './corporate-residential.svg';
@@ -29,7 +30,7 @@ const WHOLE = { width: 800, height: 520 };
 const FEATURES = 6;
 
 /** The place of each service, by the service's id. */
-export const scenes: Readonly<Record<string, SceneOfService>> = {
+export const scenes: Readonly<Record<ServiceId, SceneOfService>> = {
   'retail-wholesale-high-risk': scene(shop),
   'banks-atms-financial': scene(bank),
   'industry-smart-factories': scene(factory),

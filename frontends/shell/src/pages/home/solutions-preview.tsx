@@ -1,10 +1,9 @@
 import * as paths from '@site/kit/paths.ts';
-import { Picture } from '@site/kit/picture.tsx';
 import { Reveal } from '@site/kit/reveal.tsx';
 import { Link } from '@site/kit/router.ts';
 import { Section } from '@site/kit/section.tsx';
 import { solutions } from '../../content/solutions.ts';
-import { solutionPicture } from '../../scenes/solution-pictures.ts';
+import { SolutionTeaser } from '../solution-teaser.tsx';
 
 /** Of all solutions, those that most conversations begin with. */
 const SHOWN = [
@@ -26,19 +25,10 @@ export default function SolutionsPreview() {
       lead="Start with what hurts most. Each of them works alone, and all of them share one dashboard."
     >
       <ul className="grid gap-x-10 sm:grid-cols-2 lg:grid-cols-3">
-        {shown.map(({ id, title, description }, at) => (
-          <li key={id}>
+        {shown.map((solution, at) => (
+          <li key={solution.id}>
             <Reveal delayMs={at * STAGGER_MS} className="h-full border-line border-t py-6">
-              <Picture {...solutionPicture(id)} alt="" className="mb-2 max-w-80" />
-              <h3 className="text-subheading">
-                <Link
-                  to={paths.solution(id)}
-                  className="inline-flex min-h-11 items-center hover:underline"
-                >
-                  {title}
-                </Link>
-              </h3>
-              <p className="text-ink-2">{description}</p>
+              <SolutionTeaser solution={solution} />
             </Reveal>
           </li>
         ))}
