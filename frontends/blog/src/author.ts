@@ -6,26 +6,19 @@ import { slugOf } from './author-slug.ts';
 import type { PostSummary } from './post.ts';
 
 /** Author of an article: a role of the brand, and a person where the brand names one. */
-export interface Author {
-  /** The address of the author's page below `/blog/author/`. */
-  slug: string;
-  name: string;
-  /** As it stands after "By". */
-  byline: string;
-  title: string;
-  /** Initials in the drawn avatar. */
-  monogram: string;
-  profileUrl?: string | undefined;
-}
+export type Author = ReturnType<typeof authorOf>;
 
 /** The author of an article. */
-export function authorOf({ author: role, authorTitle }: PostSummary): Author {
+export function authorOf({ author: role, authorTitle }: PostSummary) {
   const leader = leadership.find(candidate => candidate.role === role);
   return {
+    /** The address of the author's page below `/blog/author/`. */
     slug: slugOf(role),
     name: leader?.name ?? role,
+    /** As it stands after "By". */
     byline: leader?.name ?? `the ${role}`,
     title: `${authorTitle}, ${brand.name}`,
+    /** Initials in the drawn avatar. */
     monogram: role,
     profileUrl: leader?.profileUrl,
   };

@@ -11,7 +11,7 @@ import { previewOf } from './author-previews.ts';
 import { AuthorProfileLink } from './author-profile-link.tsx';
 import { PostNotFound } from './not-found.tsx';
 import type { PostSummary } from './post.ts';
-import { PostCard } from './post-card.tsx';
+import { PostGrid } from './post-grid.tsx';
 import { posts } from './posts.ts';
 import './styles.css';
 
@@ -60,13 +60,7 @@ function AuthorPage({ newest, others }: AuthorPageProps) {
         <AuthorProfileLink author={author} />
       </PageHeader>
       <Section title="All Articles">
-        <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
-          {[newest, ...others].map(post => (
-            <li key={post.id}>
-              <PostCard post={post} priority={post === newest ? 'high' : 'low'} />
-            </li>
-          ))}
-        </ul>
+        <PostGrid posts={[newest, ...others]} first="high" />
       </Section>
     </>
   );

@@ -11,7 +11,7 @@ import type { Filter, Listing } from './listing.ts';
 import { filters, listingOf, pathOf, resultSummary } from './listing.ts';
 import { PostNotFound } from './not-found.tsx';
 import { Pagination } from './pagination.tsx';
-import { PostCard } from './post-card.tsx';
+import { PostGrid } from './post-grid.tsx';
 import { posts } from './posts.ts';
 import { SearchField } from './search-field.tsx';
 import { useSearchQuery } from './search-query.ts';
@@ -100,13 +100,7 @@ function Listed({ listing }: { listing: Listing }) {
       <p role="status" className="mb-8 text-ink-2 text-small">
         {resultSummary(listing)}
       </p>
-      <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
-        {listing.shown.map(post => (
-          <li key={post.id}>
-            <PostCard post={post} />
-          </li>
-        ))}
-      </ul>
+      <PostGrid posts={listing.shown} />
       <Pagination listing={listing} hash={`#${ARTICLES}`} />
     </>
   );

@@ -72,9 +72,10 @@ export function lists(posts: readonly PostSummary[]) {
 }
 
 /** Redirects of legacy addresses of the list, which named category and page in their query. */
-export function legacyRedirects(posts: readonly PostSummary[]): LegacyRedirect[] {
+export function legacyRedirects(posts: readonly PostSummary[]) {
   const former = everyPage(posts).map(({ filter, page }) => ({
     from: paths.blog,
+    // As in `page=2`. The first redirect whose parameters are all there counts.
     parameters: [
       ...(filter.slug ? [`category=${filter.slug}`] : []),
       ...(page > 1 ? [`page=${page}`] : []),
@@ -84,13 +85,6 @@ export function legacyRedirects(posts: readonly PostSummary[]): LegacyRedirect[]
   return former
     .filter(({ parameters }) => parameters.length > 0)
     .sort((a, b) => b.parameters.length - a.parameters.length);
-}
-
-interface LegacyRedirect {
-  from: string;
-  /** Query parameters, as in `page=2`. The first redirect whose parameters are all there counts. */
-  parameters: string[];
-  to: string;
 }
 
 /** Summary of what is shown, which a screen reader is told once the list has changed. */

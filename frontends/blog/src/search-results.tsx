@@ -1,5 +1,5 @@
 import { useSearchParams } from '@site/kit/router.ts';
-import { PostCard } from './post-card.tsx';
+import { PostGrid } from './post-grid.tsx';
 import { posts } from './posts.ts';
 import { search } from './search.ts';
 import { QUERY } from './search-query.ts';
@@ -14,13 +14,7 @@ export default function SearchResults() {
       <p role="status" className="mb-8 text-ink-2 text-small">
         {`${summary(found.length)} “${words}”`}
       </p>
-      <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
-        {found.map(post => (
-          <li key={post.id}>
-            <PostCard post={post} />
-          </li>
-        ))}
-      </ul>
+      <PostGrid posts={found} />
     </>
   );
 }

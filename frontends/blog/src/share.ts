@@ -1,11 +1,5 @@
-/** Share target: a network or mail, by which readers pass an article on. */
-export interface Share {
-  name: string;
-  url: string;
-}
-
-/** Share targets of the article at an address, in the order of the buttons. */
-export function sharesOf(address: string, title: string): readonly Share[] {
+/** Networks by which readers pass the article at an address on, in the order of the buttons. */
+export function sharesOf(address: string, title: string) {
   return [
     { name: 'Facebook', url: url('https://www.facebook.com/sharer/sharer.php', { u: address }) },
     {

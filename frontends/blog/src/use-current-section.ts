@@ -12,11 +12,7 @@ export function useCurrentSection(headings: readonly Heading[]): string | undefi
     const observer = new IntersectionObserver(
       entries => {
         for (const { isIntersecting, target } of entries) {
-          if (isIntersecting) {
-            begun.add(target.id);
-          } else {
-            begun.delete(target.id);
-          }
+          begun[isIntersecting ? 'add' : 'delete'](target.id);
         }
         setCurrent(headings.findLast(({ id }) => begun.has(id))?.id);
       },

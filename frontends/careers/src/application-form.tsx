@@ -77,10 +77,7 @@ export function ApplicationForm(props: ApplicationFormProps) {
   );
 }
 
-interface ApplicationFieldsProps {
-  position: string;
-  fieldErrors: FieldErrors;
-}
+type ApplicationFieldsProps = Pick<ApplicationFormProps, 'position'> & { fieldErrors: FieldErrors };
 
 function ApplicationFields({ position, fieldErrors }: ApplicationFieldsProps) {
   const field = (name: (typeof FIELDS)[number], label: string, maxLength: number) => ({

@@ -10,6 +10,8 @@ export function useDroppedFiles(
   take: (files: readonly File[]) => void,
 ): void {
   useEffect(() => {
+    const listening = new AbortController();
+    const { signal } = listening;
     const area = field.current?.closest<HTMLElement>('dialog') ?? field.current?.closest('form');
     function allow(event: DragEvent) {
       if (event.dataTransfer?.types.includes('Files')) {
@@ -23,11 +25,8 @@ export function useDroppedFiles(
         take(files);
       }
     }
-    area?.addEventListener('dragover', allow);
-    area?.addEventListener('drop', drop);
-    return () => {
-      area?.removeEventListener('dragover', allow);
-      area?.removeEventListener('drop', drop);
-    };
+    area?.addEventListener('dragover', allow, { signal });
+    area?.addEventListener('drop', drop, { signal });
+    return () => listening.abort();
   });
 }

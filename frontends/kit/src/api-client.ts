@@ -1,6 +1,6 @@
 import type { components } from './api.gen.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
-import { DEFAULT_RETRY_POLICY, retry } from './retry.ts';
+import { retry } from './retry.ts';
 
 /** Result of a submission. */
 export type SubmissionResult =
@@ -101,7 +101,7 @@ async function submit(
   };
   const shouldRetry = (failure: unknown) => failure instanceof NetworkError;
   const send = (more?: Headers) =>
-    retry(() => attempt({ ...headers, ...more }), { ...DEFAULT_RETRY_POLICY, shouldRetry, signal });
+    retry(() => attempt({ ...headers, ...more }), { shouldRetry, signal });
   try {
     let response = await send();
     if (isChallenge(response)) {

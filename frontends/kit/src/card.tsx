@@ -1,12 +1,12 @@
 import type { ComponentProps } from 'react';
 import { useReveal } from './reveal.tsx';
 
-interface CardProps extends ComponentProps<'article'> {
-  /** After this time it is revealed. */
-  delayMs?: number | undefined;
-}
+type CardProps = ComponentProps<'article'> & { delayMs?: number | undefined };
 
-/** A raised box for one thing of a kind. Pointed at, it gets the corners of what the machine looks at. */
+/**
+ * A raised box for one thing of a kind, revealed `delayMs` after it comes into view. Pointed at, it gets the corners of what
+ * the machine looks at.
+ */
 export function Card({ className = '', delayMs, ...rest }: CardProps) {
   return (
     <article

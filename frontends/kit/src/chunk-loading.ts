@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_POLICY, LOAD_TIMEOUT_MS, retry } from './retry.ts';
+import { LOAD_TIMEOUT_MS, retry } from './retry.ts';
 import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 
 /** Name of the record that keeps for which chunk the page was last reloaded. */
@@ -7,7 +7,7 @@ const RECORD = 'site:reloaded-for';
 /** Loads a chunk with retries, except one that is missing (404). */
 export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
   const shouldRetry = async (failure: unknown) => !(await isChunkMissing(failure));
-  return retry(load, { ...DEFAULT_RETRY_POLICY, shouldRetry });
+  return retry(load, { shouldRetry });
 }
 
 /** Whether a chunk did not load because the server no longer has it. After a timeout nobody asks: that would hang, too. */

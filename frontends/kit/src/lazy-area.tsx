@@ -40,7 +40,16 @@ export function LazyArea({
   const area = useRef<HTMLDivElement>(null);
   const state = useLoadTrouble(part);
   const isReloading = state === 'stale' && when === 'now';
-  useLazyLoad(part, when, isReloading, area);
+  useEffect(
+    () => (when === 'now' ? part.start() : onNearViewport(area.current, part.start)),
+    [when, part],
+  );
+  // What the visitor came for is stale.
+  useEffect(() => {
+    if (isReloading) {
+      part.reloadPage();
+    }
+  }, [isReloading, part]);
   const dropPrerendered = usePrerenderedContent(area);
   const { missing, message, retry, onFailure, onShown } = useLoadError(
     part,
@@ -71,24 +80,6 @@ export function LazyArea({
 }
 
 type AreaRef = RefObject<HTMLDivElement | null>;
-
-/** Starts the load, and reloads the page where what the visitor came for is stale. */
-function useLazyLoad(
-  part: LazyPart,
-  when: LazyAreaProps['when'],
-  isReloading: boolean,
-  area: AreaRef,
-) {
-  useEffect(
-    () => (when === 'now' ? part.start() : onNearViewport(area.current, part.start)),
-    [when, part, area],
-  );
-  useEffect(() => {
-    if (isReloading) {
-      part.reloadPage();
-    }
-  }, [isReloading, part]);
-}
 
 /** Error state of an area: what is missing, the page or a part of it, and what tries again. */
 function useLoadError(
@@ -194,25 +185,19 @@ const Content = memo(({ part, Placeholder, onShown, children }: ContentProps) =>
   </Suspense>
 ));
 
-interface ContentProps extends WaitingProps, ShownProps {
+interface ContentProps {
+  part: LazyPart;
+  Placeholder: ComponentType;
+  onShown: () => void;
   children: ReactNode;
 }
 
-interface WaitingProps {
-  part: LazyPart;
-  Placeholder: ComponentType;
-}
-
-function Waiting({ part, Placeholder }: WaitingProps) {
+function Waiting({ part, Placeholder }: Pick<ContentProps, 'part' | 'Placeholder'>) {
   return useLoadTrouble(part) === 'failed' ? null : <Placeholder />;
 }
 
-interface ShownProps {
-  onShown: () => void;
-}
-
 /** Tells when what it stands beside is shown. */
-function Shown({ onShown }: ShownProps) {
+function Shown({ onShown }: Pick<ContentProps, 'onShown'>) {
   useLayoutEffect(onShown, [onShown]);
   return null;
 }

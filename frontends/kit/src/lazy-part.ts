@@ -45,28 +45,13 @@ export type LoadState =
   | 'ready-mismatch';
 
 /** A lazily loaded part, once for the whole page. */
-export interface LazyPart<Props = Children> {
-  frontEnd: PartFailure['frontEnd'];
-  /** Suspends until the module is there, however often loading it fails meanwhile. */
-  Component: ComponentType<Props>;
-  start: () => void;
-  /** Prefetches it, unless that failed before: then it is for the area that shows it to start it again. */
-  prefetch: () => void;
-  /** Where it is stale: reloads the page, which then is of the newer build. */
-  reloadPage: () => void;
-  state: () => LoadState;
-  subscribe: (onChange: () => void) => () => void;
-}
+export type LazyPart<Props = Children> = ReturnType<typeof lazyPart<Props>>;
 
 /**
  * Prepares a part of the site to be loaded lazily, whichever front end has it: the one way in which code is loaded. A
  * failure never reaches React: prerendered HTML stays, and the area says what is wrong beside it.
  */
-export function lazyPart<Props = Children>({
-  frontEnd,
-  load,
-  module: present,
-}: PartSource<Props>): LazyPart<Props> {
+export function lazyPart<Props = Children>({ frontEnd, load, module: present }: PartSource<Props>) {
   const { promise, resolve } = Promise.withResolvers<PartModule<Props>>();
   const { state, change, isReady, fail, subscribe } = createLoadState(
     frontEnd,
@@ -115,13 +100,16 @@ export function lazyPart<Props = Children>({
 
   return {
     frontEnd,
+    /** Suspends until the module is there, however often loading it fails meanwhile. */
     Component: suspending(() => loaded, promise, start),
     start,
+    /** Prefetches it, unless that failed before: then it is for the area that shows it to start it again. */
     prefetch() {
       if (state() === 'idle') {
         start();
       }
     },
+    /** Where it is stale: reloads the page, which then is of the newer build. */
     reloadPage() {
       if (!reloadPageOnce(lastFailure)) {
         fail('broken');
@@ -142,7 +130,7 @@ function suspending<Props>(
   loaded: () => PartModule<Props> | undefined,
   promise: Promise<PartModule<Props>>,
   start: () => void,
-) {
+): ComponentType<Props> {
   return lazy(() => {
     if (typeof window === 'undefined') {
       start();

@@ -6,8 +6,6 @@ import * as paths from './paths.ts';
 interface PageHeaderProps {
   title: string;
   subtitle?: string;
-  /** Address of a picture behind the words. */
-  background?: string;
   icon?: ReactNode;
   /** The pages between the home page and this one, for a breadcrumb above the title; without it there is none. */
   breadcrumb?: readonly { title: string; path: string }[];
@@ -20,7 +18,6 @@ interface PageHeaderProps {
 export function PageHeader({
   title,
   subtitle,
-  background,
   icon,
   breadcrumb,
   picture,
@@ -28,9 +25,6 @@ export function PageHeader({
 }: PageHeaderProps) {
   return (
     <header className="relative">
-      {background ? (
-        <img src={background} alt="" className="absolute inset-0 size-full object-cover" />
-      ) : null}
       <div
         data-beside={picture ? '' : undefined}
         className="relative mx-auto grid max-w-page items-center gap-10 px-5 py-16 md:px-8 data-beside:lg:grid-cols-hero"
@@ -64,18 +58,10 @@ export function PageHeader({
 
 /** Words that a stroke joins may be set on two lines: as one they are wider than a phone. */
 function breakable(title: string): ReactNode {
-  const [first, ...others] = title.split('/');
-  return others.length === 0 ? (
-    title
-  ) : (
-    <>
-      {first}
-      {others.map(part => (
-        <Fragment key={part}>
-          /<wbr />
-          {part}
-        </Fragment>
-      ))}
-    </>
-  );
+  return title.split(/(?<=\/)/).map((part, at) => (
+    <Fragment key={part}>
+      {at > 0 ? <wbr /> : null}
+      {part}
+    </Fragment>
+  ));
 }

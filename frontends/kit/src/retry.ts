@@ -1,22 +1,12 @@
-/** Retry policy with exponential backoff. */
-export interface RetryPolicy {
-  /** Attempts after the first one. */
-  retries: number;
-  /** The delay before the first retry; then it doubles. */
-  initialDelayMs: number;
-  maxDelayMs: number;
+/** Retry policy of every load over the network, with exponential backoff: the delay before the first retry doubles. */
+export const DEFAULT_RETRY_POLICY = { retries: 3, initialDelayMs: 1000, maxDelayMs: 30_000 };
+
+interface RetryOptions extends Partial<typeof DEFAULT_RETRY_POLICY> {
   /** Whether a retry may help after this failure. */
   shouldRetry?: (failure: unknown) => boolean | Promise<boolean>;
   /** Ends the retries at once, also during a delay. */
   signal?: AbortSignal | undefined;
 }
-
-/** Retry policy of every load over the network. */
-export const DEFAULT_RETRY_POLICY: RetryPolicy = {
-  retries: 3,
-  initialDelayMs: 1000,
-  maxDelayMs: 30_000,
-};
 
 /** After this a load counts as slow: the visitor is told, and what waits for a response asks again. */
 export const LOAD_TIMEOUT_MS = 8000;
@@ -25,10 +15,8 @@ export const LOAD_TIMEOUT_MS = 8000;
  * Calls `attempt` with exponential backoff until it succeeds, is not retryable, or retries run out; then throws the last
  * error.
  */
-export async function retry<T>(
-  attempt: () => Promise<T>,
-  policy: RetryPolicy = DEFAULT_RETRY_POLICY,
-) {
+export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions = {}) {
+  const policy = { ...DEFAULT_RETRY_POLICY, ...options };
   const { retries, initialDelayMs, maxDelayMs, shouldRetry = () => true, signal } = policy;
   signal?.throwIfAborted();
   for (let failures = 0; ; failures += 1) {

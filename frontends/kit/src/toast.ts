@@ -6,8 +6,6 @@ export interface Toast {
   text: string;
 }
 
-export type ToastKind = Toast['kind'];
-
 /** Props of the toaster. */
 export interface ToasterProps {
   /** Queue of toasts that it has not shown yet. */

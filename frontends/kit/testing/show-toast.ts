@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import type { ToastKind } from '../src/toast.ts';
+import type { Toast } from '../src/toast.ts';
 
 /**
  * Disables the timeouts after which toasts and confirmations go, so that a test has time to look at them. How long they
@@ -15,7 +15,7 @@ export function disableToastTimeouts(): void {
 export async function showPersistentToast(
   page: Page,
   title: string,
-  kind?: ToastKind,
+  kind?: Toast['kind'],
 ): Promise<void> {
   await page.evaluate(disableToastTimeouts);
   await showToast(page, title, kind);
@@ -25,7 +25,7 @@ export async function showPersistentToast(
 export async function showToast(
   page: Page,
   title: string,
-  kind: ToastKind = 'success',
+  kind: Toast['kind'] = 'success',
 ): Promise<void> {
   await page.evaluate(
     detail => {

@@ -108,14 +108,14 @@ function carryOver({ from, to }: { from: HTMLElement; to: HTMLElement }): () => 
     return () => pressIfUnheard(to);
   }
   if (!(isField(from) && isField(to))) {
-    return nothing;
+    return () => undefined;
   }
   if ('files' in from && 'files' in to && from.files?.length) {
     to.files = from.files;
     return () => to.dispatchEvent(new Event('change', { bubbles: true }));
   }
   if (from.type === 'file' || from.value === from.defaultValue) {
-    return nothing;
+    return () => undefined;
   }
   // Past the setter by which React knows what it has set itself: this is the visitor's.
   Reflect.set(Object.getPrototypeOf(to), 'value', from.value, to);
@@ -125,10 +125,6 @@ function carryOver({ from, to }: { from: HTMLElement; to: HTMLElement }): () => 
   }
   to.scrollTop = from.scrollTop;
   return () => to.dispatchEvent(new Event('input', { bubbles: true }));
-}
-
-function nothing() {
-  return undefined;
 }
 
 type Field = HTMLInputElement | HTMLTextAreaElement;

@@ -12,12 +12,11 @@ const INTERACTION_EVENTS = ['pointermove', 'touchstart', 'keydown', 'scroll'] as
 export function usePrefetch(): void {
   const { pathname } = useLocation();
   useEffect(() => {
-    document.addEventListener('pointerover', prefetchTarget);
-    document.addEventListener('focusin', prefetchTarget);
-    return () => {
-      document.removeEventListener('pointerover', prefetchTarget);
-      document.removeEventListener('focusin', prefetchTarget);
-    };
+    const listening = new AbortController();
+    const { signal } = listening;
+    document.addEventListener('pointerover', prefetchTarget, { signal });
+    document.addEventListener('focusin', prefetchTarget, { signal });
+    return () => listening.abort();
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has other links
   useEffect(() => {
@@ -33,10 +32,11 @@ export function usePrefetch(): void {
     firstInteraction()
       .then(idle)
       .then(() => {
-        const links =
-          isOver || prefersReducedData() ? [] : document.querySelectorAll('a[href^="/"]');
-        for (const link of links) {
-          viewport.observe(link);
+        // https://drafts.csswg.org/mediaqueries-5/#prefers-reduced-data
+        if (!(isOver || matchMedia('(prefers-reduced-data: reduce)').matches)) {
+          for (const link of document.querySelectorAll('a[href^="/"]')) {
+            viewport.observe(link);
+          }
         }
       });
     return () => {
@@ -77,9 +77,4 @@ function idle(): Promise<void> {
     const wait = window.requestIdleCallback ?? setTimeout;
     wait(() => resolve());
   });
-}
-
-/** https://drafts.csswg.org/mediaqueries-5/#prefers-reduced-data */
-function prefersReducedData(): boolean {
-  return matchMedia('(prefers-reduced-data: reduce)').matches;
 }

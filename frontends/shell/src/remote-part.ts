@@ -4,14 +4,8 @@ import type { Exposed } from '../../build/exposed.ts';
 import type { RemoteModuleUse } from '../../build/rendered.ts';
 import { loadExposed } from './remote-modules.ts';
 
-/** Lazy part of a remote, and what the build is to know of its use. */
-interface RemotePart {
-  part: LazyPart;
-  use: RemoteModuleUse;
-}
-
-/** Lazy part of a remote, for an area of the shell's pages. */
-export function remotePart(exposed: Exposed, priority: RemoteModuleUse['priority']): RemotePart {
+/** Lazy part of a remote, for an area of the shell's pages, and what the build is to know of its use. */
+export function remotePart(exposed: Exposed, priority: RemoteModuleUse['priority']) {
   const [remote, module] = exposed.split('/') as [LazyPart['frontEnd'], string];
   const part = lazyPart({ frontEnd: remote, load: () => loadExposed(exposed) });
   return { part, use: { remote, module, priority } };

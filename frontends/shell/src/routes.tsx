@@ -114,19 +114,11 @@ export const routes: readonly SiteRoute[] = (Object.keys(pages) as paths.PageTyp
   ...pages[type],
 }));
 
-interface RouteMatch {
-  route: SiteRoute;
-  /** The one of its patterns that is meant. */
-  pattern: string;
-}
-
-const matches: readonly RouteMatch[] = routes.flatMap(route =>
-  route.patterns.map(pattern => ({ route, pattern })),
-);
+const matches = routes.flatMap(route => route.patterns.map(pattern => ({ route, pattern })));
 const matchByPattern = new Map(matches.map(match => [match.pattern, match]));
 
-/** The route of an address. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
-export function routeAt(path: string): RouteMatch {
+/** The route of an address, and its pattern. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
+export function routeAt(path: string) {
   const found = matchByPattern.get(path) ?? matches.find(({ pattern }) => matchPath(pattern, path));
   if (!found) {
     throw new Error(`No route matches ${path}, not even the one for everything else`);

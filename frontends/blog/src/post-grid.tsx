@@ -1,0 +1,21 @@
+import type { PostSummary } from './post.ts';
+import { PostCard } from './post-card.tsx';
+
+interface PostGridProps {
+  posts: readonly PostSummary[];
+  /** Priority of the first one's picture. */
+  first?: 'high' | 'low';
+}
+
+/** A list of articles. */
+export function PostGrid({ posts, first = 'low' }: PostGridProps) {
+  return (
+    <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">
+      {posts.map((post, at) => (
+        <li key={post.id}>
+          <PostCard post={post} priority={at === 0 ? first : 'low'} />
+        </li>
+      ))}
+    </ul>
+  );
+}
