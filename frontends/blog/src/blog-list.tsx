@@ -87,7 +87,7 @@ function Articles({ listing }: { listing: Listing }) {
     <Section title="Latest Articles" id={ARTICLES}>
       <div className="mb-6 flex flex-wrap items-end justify-between gap-x-8 gap-y-4">
         <Filters chosen={listing.filter} />
-        <SearchField ref={field} text={text} onChange={type} onFocus={results.prefetch} />
+        <SearchField ref={field} value={text} onChange={type} onFocus={results.prefetch} />
       </div>
       {words ? <LazyArea part={results} what="The search" /> : <Listed listing={listing} />}
     </Section>

@@ -39,7 +39,7 @@ function Article({ post }: { post: PostSummary }) {
         <ArticleText id={post.id}>
           <ShareLinks address={addressOf(post)} title={post.title} />
           <AuthorCard author={authorOf(post)} />
-          <Neighbours post={post} posts={posts} />
+          <Neighbours post={post} />
         </ArticleText>
       </article>
       <Section

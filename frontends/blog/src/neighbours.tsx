@@ -1,15 +1,10 @@
 import * as paths from '@site/kit/paths.ts';
 import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
-
-interface NeighboursProps {
-  post: PostSummary;
-  /** All articles, newest first. */
-  posts: readonly PostSummary[];
-}
+import { posts } from './posts.ts';
 
 /** Leads from an article to the one before it, and to the one after it. */
-export function Neighbours({ post, posts }: NeighboursProps) {
+export function Neighbours({ post }: { post: PostSummary }) {
   const at = posts.findIndex(({ id }) => id === post.id);
   return (
     <nav aria-label="Previous and next article" className="mt-8 grid gap-4 sm:grid-cols-2">

@@ -24,7 +24,7 @@ const FAILED = 'Failed to submit application. Please try again.';
 const NOT_DRAFTED = ['position'];
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
-/** Toast of an application that has arrived. */
+/** Said of an application that has arrived. */
 export const SUBMITTED = {
   kind: 'success',
   title: 'Application Submitted!',
@@ -37,8 +37,8 @@ interface ApplicationFormProps {
   /** The résumé, which outlives the window. */
   resume: File | undefined;
   onResume: (file: File | undefined) => void;
-  /** Called when it has arrived, with its toast, unless its visitor left meanwhile. */
-  onSubmitted: (toast: Toast) => void;
+  /** Called when it has arrived, unless its visitor left meanwhile. */
+  onSubmitted: () => void;
   /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
   onCancelled?: () => void;
 }
@@ -143,7 +143,7 @@ function useApplicationSubmission({
       // Whoever left may be writing another one by now.
       if (isHere) {
         onResume(undefined);
-        onSubmitted(SUBMITTED);
+        onSubmitted();
       }
     } else if (!result.isCancelled) {
       const title = isHere ? 'Error' : 'Your application was not sent';

@@ -6,9 +6,8 @@ import { PageMeta } from '@site/kit/page-meta.tsx';
 import * as paths from '@site/kit/paths.ts';
 import { Picture } from '@site/kit/picture.tsx';
 import { Section } from '@site/kit/section.tsx';
-import type { Toast } from '@site/kit/toast.ts';
 import { useState } from 'react';
-import { ApplicationForm } from './application-form.tsx';
+import { ApplicationForm, SUBMITTED } from './application-form.tsx';
 import { ApplyLink } from './apply-link.tsx';
 import { PositionList } from './position-list.tsx';
 import { perks, reasons } from './reasons-and-perks.ts';
@@ -23,7 +22,7 @@ const SUBTITLE = 'Internships for students and freshers, remote or in Chennai.';
 
 /** `/careers` */
 export default function CareersPage() {
-  const { applyingFor, applyFor, close, submitted, confirm } = useApplicationDialog();
+  const { applyingFor, applyFor, close, isSubmitted, confirm } = useApplicationDialog();
   const [resume, setResume] = useState<File>();
   return (
     <>
@@ -51,9 +50,9 @@ export default function CareersPage() {
           onCancelled={close}
         />
       </Dialog>
-      {submitted ? (
+      {isSubmitted ? (
         <div className="mx-auto mb-16 max-w-page px-5 md:px-8">
-          <Confirmation title={submitted.title}>{submitted.text}</Confirmation>
+          <Confirmation title={SUBMITTED.title}>{SUBMITTED.text}</Confirmation>
         </div>
       ) : null}
       <Reasons />
@@ -68,19 +67,19 @@ export default function CareersPage() {
 function useApplicationDialog() {
   // The position that is being applied for: none, or one not yet said ('').
   const [applyingFor, setApplyingFor] = useState<string>();
-  const [submitted, setSubmitted] = useState<Toast>();
+  const [isSubmitted, setIsSubmitted] = useState(false);
   const close = () => setApplyingFor(undefined);
 
   function applyFor(title: string) {
-    setSubmitted(undefined);
+    setIsSubmitted(false);
     setApplyingFor(title);
   }
 
-  function confirm(toast: Toast) {
+  function confirm() {
     close();
-    setSubmitted(toast);
+    setIsSubmitted(true);
   }
-  return { applyingFor, applyFor, close, submitted, confirm };
+  return { applyingFor, applyFor, close, isSubmitted, confirm };
 }
 
 function Reasons() {

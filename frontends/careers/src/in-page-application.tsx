@@ -1,7 +1,6 @@
 import { Confirmation } from '@site/kit/confirmation.tsx';
-import type { Toast } from '@site/kit/toast.ts';
 import { useState } from 'react';
-import { ApplicationForm } from './application-form.tsx';
+import { ApplicationForm, SUBMITTED } from './application-form.tsx';
 
 /** Fragment of a position's page at which the form stands. */
 export const FORM = 'apply';
@@ -9,17 +8,17 @@ export const FORM = 'apply';
 /** The form as a part of a page, and its confirmation in the same place. `position` is the title of the one applied for. */
 export function InPageApplication({ position }: { position: string }) {
   const [resume, setResume] = useState<File>();
-  const [submitted, setSubmitted] = useState<Toast>();
+  const [isSubmitted, setIsSubmitted] = useState(false);
   return (
     <div className="w-full max-w-2xl">
-      {submitted ? (
-        <Confirmation title={submitted.title}>{submitted.text}</Confirmation>
+      {isSubmitted ? (
+        <Confirmation title={SUBMITTED.title}>{SUBMITTED.text}</Confirmation>
       ) : (
         <ApplicationForm
           position={position}
           resume={resume}
           onResume={setResume}
-          onSubmitted={setSubmitted}
+          onSubmitted={() => setIsSubmitted(true)}
         />
       )}
     </div>

@@ -15,14 +15,6 @@ export type SubmissionResult =
       fieldErrors: Readonly<Record<string, string>>;
     };
 
-/** Error messages of a form for failures that the server gives no message for. */
-interface FailureMessages {
-  /** The server refused. */
-  refused: string;
-  /** The server was not reached, or its answer was not understood; why is nothing that a visitor could read. */
-  unreachable: string;
-}
-
 /** The bodies that the API takes as JSON. */
 interface JsonForms {
   '/api/contact': components['schemas']['ContactForm'];
@@ -32,7 +24,11 @@ interface JsonForms {
 }
 
 interface Options {
-  failureMessages: FailureMessages;
+  /**
+   * Error messages for failures that the server gives none for: it refused; it was not reached, or its answer was not understood,
+   * and why is nothing that a visitor could read.
+   */
+  failureMessages: { refused: string; unreachable: string };
   /** Calls the submission off. */
   signal?: AbortSignal;
   /** Told when the browser begins to solve a challenge. */

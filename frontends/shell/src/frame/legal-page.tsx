@@ -3,6 +3,7 @@ import { FooterMarker } from '@site/kit/footer-marker.tsx';
 import { PageHeader } from '@site/kit/page-header.tsx';
 import { useReveal } from '@site/kit/reveal.tsx';
 import { breadcrumbs, StructuredData } from '@site/kit/structured-data.tsx';
+import type { ComponentProps } from 'react';
 import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
 import { ShellPageMeta } from './shell-page-meta.tsx';
@@ -13,10 +14,7 @@ export interface Clause {
   paragraphs: readonly string[];
 }
 
-interface LegalPageProps {
-  title: string;
-  description: string;
-  path: string;
+interface LegalPageProps extends ComponentProps<typeof ShellPageMeta> {
   icon: IconName;
   clauses: readonly Clause[];
 }
