@@ -56,9 +56,7 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
         {file ? 'Choose another file' : 'Choose a file'}
       </label>
       {file ? <ChosenFile file={file} isSending={isSending} onRemove={remove} /> : null}
-      {isSending ? (
-        <progress aria-label="Upload" value={uploadProgress} max={1} className="progress mt-3 h-2" />
-      ) : null}
+      <Upload progress={uploadProgress} />
       {wrong.text ? (
         <p id={`${id}-error`} className="mt-2 text-alert-ink text-small empty:hidden">
           {wrong.text}
@@ -135,5 +133,12 @@ function ChosenFile({ file, isSending, onRemove }: ChosenFileProps) {
         Remove
       </button>
     </div>
+  );
+}
+
+/** Progress bar of the upload, while there is one. */
+function Upload({ progress }: { progress: number | undefined }) {
+  return progress === undefined ? null : (
+    <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />
   );
 }

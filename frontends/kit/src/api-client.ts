@@ -25,8 +25,8 @@ interface JsonForms {
 
 interface Options {
   /**
-   * Error messages for failures that the server gives none for: it refused; it was not reached, or its answer was not understood,
-   * and why is nothing that a visitor could read.
+   * Error messages where the server gives none: it refused; or it was not reached, or its answer was not understood, and why
+   * is nothing that a visitor could read.
    */
   failureMessages: { refused: string; unreachable: string };
   /** Calls the submission off. */

@@ -1,7 +1,7 @@
 import type { PartModule } from '@site/kit/lazy-part.ts';
 import type { Exposed } from '../../build/exposed.ts';
 
-/** The one place where the shell loads its remotes. `remote-modules.server.ts` is its server-side counterpart, and checks the types. */
+/** The one place where the shell loads its remotes. Its server-side counterpart, `remote-modules.server.ts`, checks the types. */
 export async function loadExposed(module: Exposed): Promise<PartModule | null> {
   const { loadRemote } = await import(/* webpackChunkName: "federation" */ './federation.ts');
   const loaded = await loadRemote<PartModule>(module);

@@ -117,7 +117,7 @@ export const routes: readonly SiteRoute[] = (Object.keys(pages) as paths.PageTyp
 const matches = routes.flatMap(route => route.patterns.map(pattern => ({ route, pattern })));
 const matchByPattern = new Map(matches.map(match => [match.pattern, match]));
 
-/** The route of an address, and its pattern. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
+/** Route and pattern of an address. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
 export function routeAt(path: string) {
   const found = matchByPattern.get(path) ?? matches.find(({ pattern }) => matchPath(pattern, path));
   if (!found) {
