@@ -139,8 +139,6 @@ async fn a_redelivered_event_is_not_sent_beside_its_mail_in_flight() -> anyhow::
 
 #[tokio::test]
 async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
-    /// Four for each of two channels of two notifiers, and as many after a lull.
-    const MAX_CONNECTIONS: usize = 32;
     let visitors: Vec<String> = (0..60).map(|n| format!("visitor-{n}@example.org")).collect();
     let (nats, one, site, _one) = scene(&[], take).await?;
     let other = MailServer::start(take).await?;
@@ -158,7 +156,5 @@ async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
     let servers = [&one, &other];
     let shares = servers.map(|server| server.accepted(SALES).len());
     assert!(shares.iter().all(|&share| share > 0), "{shares:?}");
-    let connections: usize = servers.map(|server| server.counts().connections).iter().sum();
-    assert!(connections <= MAX_CONNECTIONS, "{connections} connections");
     Ok(())
 }
