@@ -66,7 +66,6 @@ impl Delivery {
     pub fn payload(&self) -> &Bytes {
         &self.payload
     }
-
     /// Parses the event.
     ///
     /// # Errors

@@ -54,6 +54,20 @@ impl Attribution {
         (attribution != Self::default()).then_some(attribution)
     }
 
+    /// A sample with every value.
+    pub fn sample() -> Self {
+        let told = |text: &str| Some(text.to_owned());
+        Self {
+            page: told("/contact"),
+            referrer: told("https://www.example.org/"),
+            utm_source: told("test"),
+            utm_medium: told("test"),
+            utm_campaign: told("test"),
+            utm_term: told("test"),
+            utm_content: told("test"),
+        }
+    }
+
     /// The campaign in one line, such as `newspaper / print / spring`.
     pub fn campaign(&self) -> Option<String> {
         let parts = [

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt::Display};
 #[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use uuid::{Builder, Uuid};
 use visitor::{EmailAddress, PersonId, PersonKey};
 
@@ -104,6 +104,16 @@ impl EventType {
         Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
     }
 
+    /// Fields that a visitor filled, in the form's order: name in the event's data, and label for people.
+    pub fn form_fields(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::ContactReceived => ContactReceived::FIELDS,
+            Self::NewsletterRequested => NewsletterRequested::FIELDS,
+            Self::CareersApplied => CareersApplied::FIELDS,
+            _ => &[],
+        }
+    }
+
     /// The CloudEvents `source`: the service that publishes it.
     pub(crate) fn source(self) -> &'static str {
         match self {
@@ -122,6 +132,9 @@ impl EventType {
 pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
     /// Type that it is the content of.
     const TYPE: EventType;
+
+    /// A sample with every optional field, whose texts say that it is one.
+    fn sample(now: OffsetDateTime) -> Self;
 }
 
 /// Content that a visitor submitted under an idempotency key.
@@ -196,8 +209,25 @@ pub struct ContactReceived {
     pub attribution: Option<Attribution>,
 }
 
+impl ContactReceived {
+    const FIELDS: &[(&str, &str)] = &[
+        ("name", "Name"),
+        ("email", "E-mail"),
+        ("message", "Message"),
+    ];
+}
+
 impl EventData for ContactReceived {
     const TYPE: EventType = EventType::ContactReceived;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            name: "Test of the site".to_owned(),
+            email: EmailAddress::sample(),
+            message: "A test of the site's webhooks.\nNobody wrote this.".to_owned(),
+            attribution: Some(Attribution::sample()),
+        }
+    }
 }
 
 impl Submission for ContactReceived {
@@ -226,8 +256,20 @@ pub struct NewsletterRequested {
     pub attribution: Option<Attribution>,
 }
 
+impl NewsletterRequested {
+    const FIELDS: &[(&str, &str)] = &[("email", "E-mail")];
+}
+
 impl EventData for NewsletterRequested {
     const TYPE: EventType = EventType::NewsletterRequested;
+
+    fn sample(now: OffsetDateTime) -> Self {
+        Self {
+            email: EmailAddress::sample(),
+            expires: now + Duration::DAY,
+            attribution: Some(Attribution::sample()),
+        }
+    }
 }
 
 /// A confirmed newsletter subscription.
@@ -241,6 +283,12 @@ pub struct NewsletterConfirmed {
 
 impl EventData for NewsletterConfirmed {
     const TYPE: EventType = EventType::NewsletterConfirmed;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            email: EmailAddress::sample(),
+        }
+    }
 }
 
 /// The end of a newsletter subscription.
@@ -254,6 +302,12 @@ pub struct NewsletterUnsubscribed {
 
 impl EventData for NewsletterUnsubscribed {
     const TYPE: EventType = EventType::NewsletterUnsubscribed;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            email: EmailAddress::sample(),
+        }
+    }
 }
 
 /// A newsletter mail that came back: because the address does not exist, or takes none.
@@ -273,6 +327,15 @@ pub struct NewsletterBounced {
 
 impl EventData for NewsletterBounced {
     const TYPE: EventType = EventType::NewsletterBounced;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            email: EmailAddress::sample(),
+            channel: "newsletter-confirmed-welcome".to_owned(),
+            reason: "permanent error (550): a test".to_owned(),
+            kind: BounceKind::Hard,
+        }
+    }
 }
 
 /// What kind of refusal a mail came back with.
@@ -310,6 +373,18 @@ pub struct NewsletterIssueRequested {
 
 impl EventData for NewsletterIssueRequested {
     const TYPE: EventType = EventType::NewsletterIssueRequested;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            name: "test".to_owned(),
+            subject: "A test of the site's webhooks".to_owned(),
+            preview: "Nobody gets this issue.".to_owned(),
+            html: "<p>Nobody gets this issue.</p>".to_owned(),
+            text: "Nobody gets this issue.".to_owned(),
+            web: None,
+            audience: Audience::Test,
+        }
+    }
 }
 
 /// Whom an issue of the newsletter is for.
@@ -354,8 +429,40 @@ pub struct CareersApplied {
     pub attribution: Option<Attribution>,
 }
 
+impl CareersApplied {
+    const FIELDS: &[(&str, &str)] = &[
+        ("name", "Name"),
+        ("email", "E-mail"),
+        ("phone", "Phone"),
+        ("position", "Position"),
+        ("experience", "Experience"),
+        ("coverLetter", "Cover letter"),
+    ];
+}
+
 impl EventData for CareersApplied {
     const TYPE: EventType = EventType::CareersApplied;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {
+            name: "Test of the site".to_owned(),
+            email: EmailAddress::sample(),
+            phone: Some("+1 202 555 0100".to_owned()),
+            position: "Test".to_owned(),
+            experience: Some("1 year".to_owned()),
+            cover_letter: "A test of the site's webhooks. Nobody applied.".to_owned(),
+            resume: Some(StoredResume {
+                key: "resumes/test/cv.pdf".to_owned(),
+                file_name: "cv.pdf".to_owned(),
+                content_type: "application/pdf".to_owned(),
+                size_bytes: 1,
+                sha256: "00".repeat(32),
+                scan: Scan::Clean,
+                active_content: Vec::new(),
+            }),
+            attribution: Some(Attribution::sample()),
+        }
+    }
 }
 
 impl Submission for CareersApplied {
@@ -378,6 +485,10 @@ pub struct PersonErased {}
 
 impl EventData for PersonErased {
     const TYPE: EventType = EventType::PersonErased;
+
+    fn sample(_: OffsetDateTime) -> Self {
+        Self {}
+    }
 }
 
 /// A résumé that lies in the bucket.

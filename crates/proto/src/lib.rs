@@ -7,6 +7,10 @@
     reason = "generated: the documentation stands in the .proto files"
 )]
 
+use attribution::v1::Attribution;
+use prost::Message;
+use serde::{Serialize, de::DeserializeOwned};
+
 pub mod attribution {
     pub mod v1 {
         include!("generated/attribution.v1.rs");
@@ -31,16 +35,45 @@ pub mod careers {
     }
 }
 
-impl From<attribution::v1::Attribution> for site_events::Attribution {
-    fn from(told: attribution::v1::Attribution) -> Self {
+/// A form of the site, as visitors send it. Its fields are those of its message in `proto/`.
+pub trait Form: Message + Default + Serialize + DeserializeOwned {
+    /// Where the visitor came from.
+    fn attribution_mut(&mut self) -> &mut Option<Attribution>;
+
+    /// Whether a robot filled the field that people do not see.
+    fn is_spam(&self) -> bool;
+}
+
+macro_rules! forms {
+    ($($form:ty),*) => {
+        $(impl Form for $form {
+            fn attribution_mut(&mut self) -> &mut Option<Attribution> {
+                &mut self.attribution
+            }
+
+            fn is_spam(&self) -> bool {
+                !self.website.is_empty()
+            }
+        })*
+    };
+}
+
+forms!(
+    contact::v1::ContactForm,
+    newsletter::v1::NewsletterForm,
+    careers::v1::ApplicationForm
+);
+
+impl From<Attribution> for site_events::Attribution {
+    fn from(attribution: Attribution) -> Self {
         Self {
-            page: Some(told.page),
-            referrer: Some(told.referrer),
-            utm_source: Some(told.utm_source),
-            utm_medium: Some(told.utm_medium),
-            utm_campaign: Some(told.utm_campaign),
-            utm_term: Some(told.utm_term),
-            utm_content: Some(told.utm_content),
+            page: Some(attribution.page),
+            referrer: Some(attribution.referrer),
+            utm_source: Some(attribution.utm_source),
+            utm_medium: Some(attribution.utm_medium),
+            utm_campaign: Some(attribution.utm_campaign),
+            utm_term: Some(attribution.utm_term),
+            utm_content: Some(attribution.utm_content),
         }
     }
 }

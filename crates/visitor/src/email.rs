@@ -31,6 +31,11 @@ const LABEL_CHARACTERS: usize = 63;
 pub struct EmailAddress(String);
 
 impl EmailAddress {
+    /// The address of samples (RFC 2606, 3).
+    pub fn sample() -> Self {
+        Self("test@example.com".to_owned())
+    }
+
     /// Reads a typed or pasted address, such as `Asha Rao <asha@example.com>` or a `mailto:` link.
     ///
     /// It ignores surrounding white space and invisible characters.

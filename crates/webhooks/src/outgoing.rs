@@ -1,17 +1,17 @@
-//! An event for an endpoint, and samples of each type to try a recipe with.
+//! An event for an endpoint, and samples to try a recipe with.
 
 use bytes::Bytes;
+use serde_json::{Map, Value};
 use site_events::{
-    Attribution, Event, EventData, EventType,
+    Event, EventData, EventType,
     event::{
-        Audience, BounceKind, CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed,
-        NewsletterIssueRequested, NewsletterRequested, NewsletterUnsubscribed, PersonErased, Scan,
-        StoredResume,
+        CareersApplied, ContactReceived, NewsletterBounced, NewsletterConfirmed, NewsletterIssueRequested,
+        NewsletterRequested, NewsletterUnsubscribed, PersonErased,
     },
 };
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use uuid::Uuid;
-use visitor::{EmailAddress, PersonId};
+use visitor::PersonId;
 
 /// An event to send.
 #[derive(Debug, Clone)]
@@ -26,113 +26,44 @@ pub struct Outgoing {
     pub resume_link: Option<String>,
 }
 
-/// How many of the optional fields a sample has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// All.
-    Whole,
-    /// None.
-    Least,
-}
-
-/// A sample event. Its person is synthetic, and its texts say so.
+/// A sample event with every optional field. Its person is synthetic, and its texts say so.
 pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
-    sample_of(event_type, Extent::Whole, now)
+    samples(event_type, now).0
 }
 
-pub(crate) fn sample_of(event_type: EventType, extent: Extent, now: OffsetDateTime) -> Outgoing {
-    let email = EmailAddress::parse("test@example.com").expect("it is an address");
+/// A sample with every optional field, and one with none.
+pub(crate) fn samples(event_type: EventType, now: OffsetDateTime) -> (Outgoing, Outgoing) {
     match event_type {
-        EventType::ContactReceived => outgoing(
-            now,
-            ContactReceived {
-                name: "Test of the site".to_owned(),
-                email,
-                message: "A test of the site's webhooks.\nNobody wrote this.".to_owned(),
-                attribution: attribution(extent),
-            },
-        ),
-        EventType::NewsletterRequested => outgoing(
-            now,
-            NewsletterRequested {
-                email,
-                expires: now + Duration::DAY,
-                attribution: attribution(extent),
-            },
-        ),
-        EventType::NewsletterConfirmed => outgoing(now, NewsletterConfirmed { email }),
-        EventType::NewsletterUnsubscribed => outgoing(now, NewsletterUnsubscribed { email }),
-        EventType::NewsletterBounced => outgoing(
-            now,
-            NewsletterBounced {
-                email,
-                channel: "newsletter-confirmed-welcome".to_owned(),
-                reason: "permanent error (550): a test".to_owned(),
-                kind: BounceKind::Hard,
-            },
-        ),
-        EventType::NewsletterIssueRequested => outgoing(now, issue()),
-        EventType::CareersApplied => outgoing(now, application(email, extent)),
-        EventType::PersonErased => outgoing(now, PersonErased {}),
+        EventType::ContactReceived => outgoing::<ContactReceived>(now),
+        EventType::NewsletterRequested => outgoing::<NewsletterRequested>(now),
+        EventType::NewsletterConfirmed => outgoing::<NewsletterConfirmed>(now),
+        EventType::NewsletterUnsubscribed => outgoing::<NewsletterUnsubscribed>(now),
+        EventType::NewsletterBounced => outgoing::<NewsletterBounced>(now),
+        EventType::NewsletterIssueRequested => outgoing::<NewsletterIssueRequested>(now),
+        EventType::CareersApplied => outgoing::<CareersApplied>(now),
+        EventType::PersonErased => outgoing::<PersonErased>(now),
     }
 }
 
-fn issue() -> NewsletterIssueRequested {
-    NewsletterIssueRequested {
-        name: "test".to_owned(),
-        subject: "A test of the site's webhooks".to_owned(),
-        preview: "Nobody gets this issue.".to_owned(),
-        html: "<p>Nobody gets this issue.</p>".to_owned(),
-        text: "Nobody gets this issue.".to_owned(),
-        web: None,
-        audience: Audience::Test,
-    }
-}
-
-fn application(email: EmailAddress, extent: Extent) -> CareersApplied {
-    let is_whole = extent == Extent::Whole;
-    CareersApplied {
-        name: "Test of the site".to_owned(),
-        email,
-        phone: is_whole.then(|| "+1 202 555 0100".to_owned()),
-        position: "Test".to_owned(),
-        experience: is_whole.then(|| "1 year".to_owned()),
-        cover_letter: "A test of the site's webhooks. Nobody applied.".to_owned(),
-        resume: is_whole.then(|| StoredResume {
-            key: "resumes/test/cv.pdf".to_owned(),
-            file_name: "cv.pdf".to_owned(),
-            content_type: "application/pdf".to_owned(),
-            size_bytes: 1,
-            sha256: "00".repeat(32),
-            scan: Scan::Clean,
-            active_content: Vec::new(),
-        }),
-        attribution: attribution(extent),
-    }
-}
-
-fn attribution(extent: Extent) -> Option<Attribution> {
-    let told = |text: &str| Some(text.to_owned());
-    (extent == Extent::Whole).then(|| Attribution {
-        page: told("/contact"),
-        referrer: told("https://www.example.org/"),
-        utm_source: told("test"),
-        utm_medium: told("test"),
-        utm_campaign: told("test"),
-        utm_term: told("test"),
-        utm_content: told("test"),
-    })
-}
-
-fn outgoing<D: EventData>(now: OffsetDateTime, data: D) -> Outgoing {
+fn outgoing<D: EventData>(now: OffsetDateTime) -> (Outgoing, Outgoing) {
     let id = Uuid::new_v4();
-    let nobody = PersonId::synthetic();
-    let event = Event::new("webhook-test", id, &nobody, now, data);
-    let payload = serde_json::to_vec(&event).expect("an event is plain values");
-    Outgoing {
+    let event = Event::new("webhook-test", id, &PersonId::synthetic(), now, D::sample(now));
+    let mut event = serde_json::to_value(event).expect("an event is plain values");
+    let stored = |event: &Value| Outgoing {
         id,
-        payload: payload.into(),
+        payload: event.to_string().into(),
         attempt: 1,
         resume_link: None,
+    };
+    let whole = stored(&event);
+    let names: Vec<String> = event["data"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    for name in names {
+        let mut data = event["data"].clone();
+        data.as_object_mut().and_then(|data| data.remove(&name));
+        // A field is optional if the event can be read without it.
+        if D::deserialize(&data).is_ok() {
+            event["data"] = data;
+        }
     }
+    (whole, stored(&event))
 }

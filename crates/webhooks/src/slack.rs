@@ -2,34 +2,23 @@
 //! (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 
 use bytes::Bytes;
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use site_events::{Attribution, Event, EventType};
 use visitor::invisible::without_invisible;
 
 /// Slack cuts off messages after 40,000 characters; a channel needs far less.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    name: Option<String>,
-    email: Option<String>,
-    position: Option<String>,
-    phone: Option<String>,
-    experience: Option<String>,
-    resume: Option<IgnoredAny>,
-    reason: Option<String>,
-    message: Option<String>,
-    cover_letter: Option<String>,
-    attribution: Option<Attribution>,
-}
+/// Shown in the first lines, or quoted.
+const SHOWN_APART: [&str; 5] = ["name", "email", "position", "message", "coverLetter"];
 
 /// The message as the body of a request.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
-    let event: Event<Told> = serde_json::from_slice(event)?;
-    let (id, person) = (event.id, event.subject);
-    let heading = match EventType::named(&event.event_type) {
+    let event: Event<Value> = serde_json::from_slice(event)?;
+    let (id, person, data) = (event.id, event.subject, &event.data);
+    let event_type = EventType::named(&event.event_type);
+    let heading = match event_type {
         Some(EventType::ContactReceived) => "New contact message".to_owned(),
         Some(EventType::NewsletterRequested) => "Newsletter sign-up, not yet confirmed".to_owned(),
         Some(EventType::NewsletterConfirmed) => "New newsletter subscriber".to_owned(),
@@ -37,8 +26,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         Some(EventType::NewsletterBounced) => "Newsletter mail came back".to_owned(),
         Some(EventType::NewsletterIssueRequested) => "Newsletter issue on its way".to_owned(),
         Some(EventType::CareersApplied) => {
-            let position = event.data.position.as_deref().map(escaped);
-            format!("New application: {}", position.unwrap_or_default())
+            format!("New application: {}", text(data, "position").unwrap_or_default())
         }
         // Only the id of an erased person is left.
         Some(EventType::PersonErased) => {
@@ -47,55 +35,45 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         }
         None => escaped(&event.event_type),
     };
-    Ok(body(&format!(
-        "*{heading}* from {}\n_{id}_",
-        event.data.described()
-    )))
+    let fields = event_type.map_or(&[][..], EventType::form_fields);
+    let described = described(data, fields);
+    Ok(body(&format!("*{heading}* from {described}\n_{id}_")))
 }
 
 fn body(text: &str) -> Bytes {
     json!({ "text": text }).to_string().into()
 }
 
-impl Told {
-    fn described(self) -> String {
-        // A link is `<target|text>`, so a bar in the target is encoded.
-        let link = |email: String| format!("<mailto:{}|{email}>", email.replace('|', "%7C"));
-        let who = joined([shown(self.name), shown(self.email).map(link)], ", ");
-        let resume = self.resume.map(|_| "résumé in the mail".to_owned());
-        let more = [
-            shown(self.phone),
-            shown(self.experience),
-            resume,
-            shown(self.reason),
+fn described(data: &Value, fields: &[(&str, &str)]) -> String {
+    // A link is `<target|text>`, so a bar in the target is encoded.
+    let link = |email: String| format!("<mailto:{}|{email}>", email.replace('|', "%7C"));
+    let who = joined(text(data, "name").into_iter().chain(text(data, "email").map(link)), ", ");
+    let others = fields.iter().filter(|(name, _)| !SHOWN_APART.contains(name));
+    let others = others.filter_map(|(name, label)| Some(format!("{label}: {}", text(data, name)?)));
+    let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
+    let more = joined(others.chain(resume).chain(text(data, "reason")), " · ");
+    let words = text(data, "message").or_else(|| text(data, "coverLetter"));
+    let words: String = words.unwrap_or_default().chars().take(MAX_QUOTED_CHARACTERS).collect();
+    let quoted = words.lines().map(|line| format!(">{line}"));
+    let origin = Attribution::deserialize(&data["attribution"]).map(|attribution| {
+        let campaign = attribution.campaign();
+        let parts = [
+            attribution.page.map(|page| format!("page {page}")),
+            attribution.referrer.map(|referrer| format!("referrer {referrer}")),
+            campaign.map(|campaign| format!("campaign {campaign}")),
         ];
-        let more = joined(more, " · ");
-        let words = shown(self.message.or(self.cover_letter)).unwrap_or_default();
-        let words: String = words.chars().take(MAX_QUOTED_CHARACTERS).collect();
-        let quoted = words.lines().map(|line| format!(">{line}"));
-        let origin = self.attribution.map(|attribution| {
-            let campaign = attribution.campaign();
-            let parts = [
-                attribution.page.map(|page| format!("page {page}")),
-                attribution
-                    .referrer
-                    .map(|referrer| format!("referrer {referrer}")),
-                campaign.map(|campaign| format!("campaign {campaign}")),
-            ];
-            escaped(&joined(parts, ", "))
-        });
-        let rest = [more].into_iter().chain(quoted).chain(origin);
-        let lines = [who].into_iter().chain(rest.filter(|line| !line.is_empty()));
-        lines.collect::<Vec<_>>().join("\n")
-    }
+        escaped(&joined(parts.into_iter().flatten(), ", "))
+    });
+    let lines = [who, more].into_iter().chain(quoted).chain(origin);
+    joined(lines.filter(|line| !line.is_empty()), "\n")
 }
 
-fn joined<const N: usize>(parts: [Option<String>; N], separator: &str) -> String {
-    parts.into_iter().flatten().collect::<Vec<_>>().join(separator)
+fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    parts.into_iter().collect::<Vec<_>>().join(separator)
 }
 
-fn shown(text: Option<String>) -> Option<String> {
-    text.map(|text| escaped(&text))
+fn text(data: &Value, name: &str) -> Option<String> {
+    data[name].as_str().map(escaped)
 }
 
 /// Escapes markup (<https://docs.slack.dev/messaging/formatting-message-text#escaping>), and removes invisible
@@ -109,8 +87,6 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     const ID: &str = "0199c3a4-7b1e-7000-8000-000000000001";

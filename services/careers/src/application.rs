@@ -1,6 +1,7 @@
 //! Validation of an application.
 
-use site_proto::careers::v1::FieldName;
+use site_events::{Attribution, event::CareersApplied};
+use site_proto::careers::v1::ApplicationForm;
 use site_service::status::Violations;
 use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
@@ -21,60 +22,24 @@ const fn line(what: &'static str, max_characters: usize) -> TextRule {
     }
 }
 
-/// Text fields as received. The last value of a repeated field wins.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct RawForm {
-    name: String,
-    email: String,
-    phone: String,
-    position: String,
-    experience: String,
-    cover_letter: String,
-}
-
-impl RawForm {
-    pub fn set(&mut self, name: FieldName, value: String) {
-        let field = match name {
-            FieldName::Unspecified => return,
-            FieldName::Name => &mut self.name,
-            FieldName::Email => &mut self.email,
-            FieldName::Phone => &mut self.phone,
-            FieldName::Position => &mut self.position,
-            FieldName::Experience => &mut self.experience,
-            FieldName::CoverLetter => &mut self.cover_letter,
-        };
-        *field = value;
-    }
-}
-
-#[derive(Debug)]
-pub struct Application {
-    pub name: String,
-    pub email: EmailAddress,
-    pub phone: Option<String>,
-    pub position: String,
-    pub experience: Option<String>,
-    pub cover_letter: String,
-}
-
-impl Application {
-    /// Parses the form and collects every invalid field.
-    pub fn parse(form: &RawForm, violations: &mut Violations) -> Option<Self> {
-        let name = violations.check("name", PersonName::parse(&form.name));
-        let email = violations.check("email", EmailAddress::parse(&form.email));
-        let phone = violations.check("phone", PHONE.optional(&form.phone));
-        let position = violations.check("position", POSITION.required(&form.position));
-        let experience = violations.check("experience", EXPERIENCE.optional(&form.experience));
-        let cover_letter = violations.check("coverLetter", COVER_LETTER.required(&form.cover_letter));
-        Some(Self {
-            name: name?.into(),
-            email: email?,
-            phone: phone?,
-            position: position?,
-            experience: experience?,
-            cover_letter: cover_letter?,
-        })
-    }
+/// Validates the form and collects every invalid field. The résumé is added later.
+pub fn validated(form: ApplicationForm, violations: &mut Violations) -> Option<CareersApplied> {
+    let name = violations.check("name", PersonName::parse(&form.name));
+    let email = violations.check("email", EmailAddress::parse(&form.email));
+    let phone = violations.check("phone", PHONE.optional(&form.phone));
+    let position = violations.check("position", POSITION.required(&form.position));
+    let experience = violations.check("experience", EXPERIENCE.optional(&form.experience));
+    let cover_letter = violations.check("coverLetter", COVER_LETTER.required(&form.cover_letter));
+    Some(CareersApplied {
+        name: name?.into(),
+        email: email?,
+        phone: phone?,
+        position: position?,
+        experience: experience?,
+        cover_letter: cover_letter?,
+        resume: None,
+        attribution: Attribution::of(form.attribution),
+    })
 }
 
 #[cfg(test)]
@@ -83,19 +48,20 @@ mod tests {
 
     use super::*;
 
-    fn form(phone: &str, cover_letter: &str) -> RawForm {
-        let mut form = RawForm::default();
-        form.set(FieldName::Name, "Asha Rao".into());
-        form.set(FieldName::Email, "asha@example.com".into());
-        form.set(FieldName::Phone, phone.into());
-        form.set(FieldName::Position, "AI Intern".into());
-        form.set(FieldName::CoverLetter, cover_letter.into());
-        form
+    fn form(phone: &str, cover_letter: &str) -> ApplicationForm {
+        ApplicationForm {
+            name: "Asha Rao".into(),
+            email: "asha@example.com".into(),
+            phone: phone.into(),
+            position: "AI Intern".into(),
+            cover_letter: cover_letter.into(),
+            ..ApplicationForm::default()
+        }
     }
 
-    fn violated(form: &RawForm) -> Vec<String> {
+    fn violated(form: ApplicationForm) -> Vec<String> {
         let mut violations = Violations::default();
-        Application::parse(form, &mut violations);
+        validated(form, &mut violations);
         status::violations(&violations.into_status())
             .into_keys()
             .collect()
@@ -103,9 +69,9 @@ mod tests {
 
     #[test]
     fn the_limits_are_40_characters_of_phone_and_20000_of_letter() {
-        assert_eq!(violated(&form(&"1".repeat(40), &"x".repeat(20_000))), [""; 0]);
+        assert_eq!(violated(form(&"1".repeat(40), &"x".repeat(20_000))), [""; 0]);
         assert_eq!(
-            violated(&form(&"1".repeat(41), &"x".repeat(20_001))),
+            violated(form(&"1".repeat(41), &"x".repeat(20_001))),
             ["coverLetter", "phone"]
         );
     }

@@ -9,7 +9,7 @@ use site_events::{
     EventData,
     event::{ActiveContent, CareersApplied, Scan},
 };
-use site_proto::careers::v1::ApplyRequest;
+use site_proto::careers::v1::{ApplicationForm, ApplyRequest};
 use site_service::{
     RequestId,
     drain::Drain,
@@ -21,7 +21,7 @@ use uuid::Uuid;
 use visitor::PersonKey;
 
 use crate::{
-    application::{Application, RawForm},
+    application,
     receiving::receive,
     resume::{ResumeError, ResumeKind, Verification},
     scanner::{Infected, Scanner},
@@ -101,15 +101,15 @@ pub async fn apply(
     drain: &Drain,
     parts: Streaming<ApplyRequest>,
 ) -> Result<Uuid, ApplyError> {
-    let committed = tokio::select! {
-        committed = receive(&careers.spool, parts) => committed?,
+    let (commit, spooled) = tokio::select! {
+        received = receive(&careers.spool, parts) => received?,
         () = drain.left(STORING_TIME) => return Err(ApplyError::Stopping),
     };
-    let key: IdempotencyKey = committed.idempotency_key.parse().map_err(ApplyError::Key)?;
-    let validated = validated(&careers.verification, &committed.form, committed.resume).await;
-    let (application, resume) = validated?;
+    let key: IdempotencyKey = commit.idempotency_key.parse().map_err(ApplyError::Key)?;
+    let form = commit.form.unwrap_or_default();
+    let (mut applied, resume) = validated(&careers.verification, form, spooled).await?;
 
-    let person = careers.person_key.person(&application.email);
+    let person = careers.person_key.person(&applied.email);
     let event_id = CareersApplied::TYPE.submission_id(&careers.person_key, key, &person);
     let upload = match resume {
         Some(resume) => {
@@ -119,16 +119,7 @@ pub async fn apply(
         }
         None => None,
     };
-    let applied = CareersApplied {
-        name: application.name,
-        email: application.email,
-        phone: application.phone,
-        position: application.position,
-        experience: application.experience,
-        cover_letter: application.cover_letter,
-        resume: upload.as_ref().map(|upload| upload.stored.clone()),
-        attribution: committed.attribution,
-    };
+    applied.resume = upload.as_ref().map(|upload| upload.stored.clone());
     let published = careers
         .publisher
         .publish_submission(request_id, event_id, &person, applied, key.binding())
@@ -153,11 +144,11 @@ pub struct CheckedResume {
 /// All violations of both, or a failure to read the file.
 pub async fn validated(
     verification: &Verification,
-    form: &RawForm,
+    form: ApplicationForm,
     spooled: Option<Spooled>,
-) -> Result<(Application, Option<CheckedResume>), ApplyError> {
+) -> Result<(CareersApplied, Option<CheckedResume>), ApplyError> {
     let mut violations = Violations::default();
-    let application = Application::parse(form, &mut violations);
+    let application = application::validated(form, &mut violations);
     let resume = match spooled {
         Some(spooled) => {
             let checked = checked(verification, spooled).await;

@@ -1,25 +1,16 @@
-//! Stream of an application: its parts, in any order, up to the commit.
+//! Stream of an application: the résumé, then the commit with the form.
 
 use std::path::Path;
 
-use site_events::Attribution;
-use site_proto::careers::v1::{ApplyRequest, FieldName, apply_request::Part};
+use site_proto::careers::v1::{ApplyRequest, Commit, apply_request::Part};
 use tokio_stream::{Stream, StreamExt};
 use tonic::Status;
 
 use crate::{
-    application::RawForm,
     apply::ApplyError,
     resume::{MAX_BYTES, ResumeError},
     spool::{Spool, Spooled},
 };
-
-pub struct Committed {
-    pub form: RawForm,
-    pub resume: Option<Spooled>,
-    pub attribution: Option<Attribution>,
-    pub idempotency_key: String,
-}
 
 /// Spools the résumé to this folder. Without a commit no file remains.
 ///
@@ -29,17 +20,10 @@ pub struct Committed {
 pub async fn receive(
     folder: &Path,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,
-) -> Result<Committed, ApplyError> {
-    let mut form = RawForm::default();
+) -> Result<(Commit, Option<Spooled>), ApplyError> {
     let mut spool: Option<Spool> = None;
-    let mut attribution = None;
     while let Some(request) = parts.next().await {
         match request.map_err(ApplyError::Stream)?.part {
-            Some(Part::Field(field)) => {
-                let name = FieldName::try_from(field.name).unwrap_or(FieldName::Unspecified);
-                form.set(name, field.value);
-            }
-            Some(Part::Attribution(told)) => attribution = Attribution::of(Some(told)),
             Some(Part::ResumeStart(_)) if spool.is_some() => {
                 return Err(ApplyError::Resume(ResumeError::Several));
             }
@@ -61,12 +45,7 @@ pub async fn receive(
                     Some(spool) => Some(spool.finish().await.map_err(ApplyError::Spool)?),
                     None => None,
                 };
-                return Ok(Committed {
-                    form,
-                    resume,
-                    attribution,
-                    idempotency_key: commit.idempotency_key,
-                });
+                return Ok((commit, resume));
             }
             None => return Err(ApplyError::Protocol("a message holds one part")),
         }

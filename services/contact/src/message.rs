@@ -1,6 +1,7 @@
 //! Validation of a contact message.
 
-use site_proto::contact::v1::SubmitRequest;
+use site_events::{Attribution, event::ContactReceived};
+use site_proto::contact::v1::ContactForm;
 use site_service::status::Violations;
 use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
@@ -10,24 +11,20 @@ const MESSAGE: TextRule = TextRule {
     lines: LineMode::Many,
 };
 
-/// Validated message.
-pub struct ContactMessage {
-    pub name: PersonName,
-    pub email: EmailAddress,
-    pub message: String,
-}
-
-impl ContactMessage {
-    /// Reads the form; the error has a sentence for each invalid field.
-    pub fn parse(form: &SubmitRequest) -> Result<Self, Violations> {
-        let mut violations = Violations::default();
-        let name = violations.check("name", PersonName::parse(&form.name));
-        let email = violations.check("email", EmailAddress::parse(&form.email));
-        let message = violations.check("message", MESSAGE.required(&form.message));
-        match (name, email, message) {
-            (Some(name), Some(email), Some(message)) => Ok(Self { name, email, message }),
-            _ => Err(violations),
-        }
+/// Validates a form; the error has a sentence for each invalid field.
+pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
+    let mut violations = Violations::default();
+    let name = violations.check("name", PersonName::parse(&form.name));
+    let email = violations.check("email", EmailAddress::parse(&form.email));
+    let message = violations.check("message", MESSAGE.required(&form.message));
+    match (name, email, message) {
+        (Some(name), Some(email), Some(message)) => Ok(ContactReceived {
+            name: name.into(),
+            email,
+            message,
+            attribution: Attribution::of(form.attribution),
+        }),
+        _ => Err(violations),
     }
 }
 
@@ -35,18 +32,18 @@ impl ContactMessage {
 mod tests {
     use super::*;
 
-    fn form(name: &str, email: &str, message: &str) -> SubmitRequest {
-        SubmitRequest {
+    fn form(name: &str, email: &str, message: &str) -> ContactForm {
+        ContactForm {
             name: name.into(),
             email: email.into(),
             message: message.into(),
-            ..SubmitRequest::default()
+            ..ContactForm::default()
         }
     }
 
     #[test]
     fn a_message_has_at_most_10000_characters() {
-        assert!(ContactMessage::parse(&form("Asha", "asha@example.com", &"x".repeat(10_000))).is_ok());
-        assert!(ContactMessage::parse(&form("Asha", "asha@example.com", &"x".repeat(10_001))).is_err());
+        assert!(validated(form("Asha", "asha@example.com", &"x".repeat(10_000))).is_ok());
+        assert!(validated(form("Asha", "asha@example.com", &"x".repeat(10_001))).is_err());
     }
 }

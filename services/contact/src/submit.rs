@@ -1,7 +1,7 @@
 //! Submission of a message: stored as an event before it is answered.
 
 use site_broker::{PublishError, Publisher};
-use site_events::{Attribution, EventData, event::ContactReceived};
+use site_events::{EventData, event::ContactReceived};
 use site_proto::contact::v1::{SubmitRequest, SubmitResponse};
 use site_service::{
     RequestId,
@@ -11,7 +11,7 @@ use site_service::{
 use time::OffsetDateTime;
 use tonic::Status;
 
-use crate::{message::ContactMessage, sender::Senders};
+use crate::{message::validated, sender::Senders};
 
 /// Why a message was not accepted.
 pub enum SubmitError {
@@ -35,18 +35,12 @@ pub async fn submit(
     publisher: &Publisher,
     senders: &Senders,
     request_id: &RequestId,
-    form: SubmitRequest,
+    request: SubmitRequest,
 ) -> Result<SubmitResponse, SubmitError> {
-    let key: IdempotencyKey = form.idempotency_key.parse().map_err(SubmitError::Key)?;
-    let message = ContactMessage::parse(&form).map_err(SubmitError::Invalid)?;
-    let sender = senders.sender(&message.email, &form.synthetic_mark, OffsetDateTime::now_utc());
+    let key: IdempotencyKey = request.idempotency_key.parse().map_err(SubmitError::Key)?;
+    let received = validated(request.form.unwrap_or_default()).map_err(SubmitError::Invalid)?;
+    let sender = senders.sender(&received.email, &request.synthetic_mark, OffsetDateTime::now_utc());
     let event_id = ContactReceived::TYPE.submission_id(&senders.person_key, key, &sender);
-    let received = ContactReceived {
-        name: message.name.into(),
-        email: message.email,
-        message: message.message,
-        attribution: Attribution::of(form.attribution),
-    };
     publisher
         .publish_submission(request_id, event_id, &sender, received, key.binding())
         .await

@@ -8,9 +8,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use serde_json::{Value, json};
+use serde::Serialize;
 use site_service::status;
 use tonic::{Code, Status};
+use utoipa::ToSchema;
 
 use crate::{contact_details::OTHER_WAY, content_type};
 
@@ -26,6 +27,29 @@ const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainl
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
                          a few minutes.";
 
+/// A failed answer.
+#[derive(Serialize, ToSchema)]
+pub struct Failure {
+    /// Always false
+    success: bool,
+    /// Of the contact form: a sentence that the visitor can act on
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// Of everything else: a sentence that the visitor can act on
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// A sentence for each field that is not right
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<String, String>,
+    /// `challenge` where a challenge has to be solved first
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    challenge: Option<Box<Challenge>>,
+}
+
 /// Reason why a request is rejected, as shown to the visitor.
 #[derive(Debug, Clone)]
 pub struct ApiError {
@@ -33,8 +57,8 @@ pub struct ApiError {
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
-    /// Null if the sender cannot receive a challenge.
-    challenge: Option<Value>,
+    /// Outer: a challenge is required; inner: none if the sender cannot receive it.
+    challenge: Option<Option<Box<Challenge>>>,
 }
 
 impl ApiError {
@@ -78,7 +102,7 @@ impl ApiError {
     /// `None` if the sender cannot receive a challenge.
     pub fn challenge(challenge: Option<Challenge>) -> Self {
         Self {
-            challenge: Some(json!(challenge)),
+            challenge: Some(challenge.map(Box::new)),
             ..Self::with_message(StatusCode::TOO_MANY_REQUESTS, UNCHECKED)
         }
     }
@@ -124,19 +148,24 @@ impl ApiError {
         pause.into_iter().collect()
     }
 
-    fn body(&self, word: &str) -> Value {
-        let mut body = json!({ "success": false, word: self.sentence });
-        if !self.fields.is_empty() {
-            body["fields"] = json!(self.fields);
+    fn failure(self, field: SentenceField) -> Failure {
+        let is_challenge = self.is_challenge();
+        let sentence = match is_challenge {
+            true => format!("{} {}", self.sentence, *OTHER_WAY),
+            false => self.sentence,
+        };
+        let (message, error) = match field {
+            SentenceField::Message => (Some(sentence), None),
+            SentenceField::Error => (None, Some(sentence)),
+        };
+        Failure {
+            success: false,
+            message,
+            error,
+            fields: self.fields,
+            code: is_challenge.then_some("challenge"),
+            challenge: self.challenge.flatten(),
         }
-        if let Some(challenge) = &self.challenge {
-            body[word] = json!(format!("{} {}", self.sentence, *OTHER_WAY));
-            body["code"] = json!("challenge");
-            if !challenge.is_null() {
-                body["challenge"] = challenge.clone();
-            }
-        }
-        body
     }
 }
 
@@ -176,15 +205,22 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Name of the sentence in failed answers at this path; `None` outside the API.
-pub fn word_of(path: &str) -> Option<&'static str> {
-    let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
-    let word = if path == CONTACT { "message" } else { "error" };
-    is_api.then_some(word)
+/// Field of a [`Failure`] that holds the sentence.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SentenceField {
+    Message,
+    Error,
 }
 
-/// Converts failed answers to JSON, including those of layers and the router. Pages stay.
-pub fn as_json(answer: Response, word: &str) -> Response {
+/// Field at this path; `None` outside the API.
+pub fn sentence_field(path: &str) -> Option<SentenceField> {
+    let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
+    let is_contact = path == CONTACT;
+    is_api.then_some(if is_contact { SentenceField::Message } else { SentenceField::Error })
+}
+
+/// Converts failed answers of the API to JSON, including those of layers and the router. Pages stay.
+pub fn as_json(answer: Response, field: SentenceField) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();
     if !has_failed || content_type::is(answer.headers(), "text/html") {
@@ -195,11 +231,6 @@ pub fn as_json(answer: Response, word: &str) -> Response {
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.remove(header::CONTENT_TYPE);
     parts.headers.extend(error.headers());
-    (
-        parts.status,
-        parts.headers,
-        parts.extensions,
-        Json(error.body(word)),
-    )
-        .into_response()
+    let failure = Json(error.failure(field));
+    (parts.status, parts.headers, parts.extensions, failure).into_response()
 }

@@ -90,14 +90,14 @@ async fn answer(
     let answer = async |mut request: Request| {
         let visitor = outermost.address_source.visitor_address(request.headers(), peer);
         request.extensions_mut().insert(VisitorAddress(visitor));
-        let word = api_error::word_of(request.uri().path());
+        let sentence_field = api_error::sentence_field(request.uri().path());
         let answer = if http_middleware::names_one_host(&request) {
             outermost.pages.answer(request, next).await
         } else {
             StatusCode::BAD_REQUEST.into_response()
         };
-        let mut answer = match word {
-            Some(word) => api_error::as_json(answer, word),
+        let mut answer = match sentence_field {
+            Some(field) => api_error::as_json(answer, field),
             None => answer,
         };
         security_headers::add(answer.headers_mut());

@@ -21,7 +21,7 @@ impl NewsletterService for Api {
         request: Request<SubscribeRequest>,
     ) -> Result<Response<SubscribeResponse>, Status> {
         let (request_id, now) = told(&request);
-        sign_up::sign_up(&self.0, &request_id, request.get_ref(), now).await?;
+        sign_up::sign_up(&self.0, &request_id, request.into_inner(), now).await?;
         Ok(Response::new(SubscribeResponse {}))
     }
 

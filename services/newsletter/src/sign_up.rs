@@ -26,26 +26,27 @@ const ANSWERED_AFTER: Duration = Duration::from_millis(25);
 pub async fn sign_up(
     newsletter: &Newsletter,
     request_id: &RequestId,
-    form: &SubscribeRequest,
+    request: SubscribeRequest,
     now: OffsetDateTime,
 ) -> Result<(), Status> {
-    let (taken, ()) = tokio::join!(take(newsletter, request_id, form, now), sleep(ANSWERED_AFTER));
+    let (taken, ()) = tokio::join!(take(newsletter, request_id, request, now), sleep(ANSWERED_AFTER));
     taken
 }
 
 async fn take(
     newsletter: &Newsletter,
     request_id: &RequestId,
-    form: &SubscribeRequest,
+    request: SubscribeRequest,
     now: OffsetDateTime,
 ) -> Result<(), Status> {
-    let key = form.idempotency_key.parse();
+    let form = request.form.unwrap_or_default();
+    let key = request.idempotency_key.parse();
     let key: IdempotencyKey =
         key.map_err(|error: InvalidIdempotencyKey| Status::invalid_argument(error.to_string()))?;
     let email = EmailAddress::parse(&form.email);
     let email = email.map_err(|sentence| status::invalid_field("email", sentence))?;
     let person = newsletter.person_key.person(&email);
-    let attribution = Attribution::of(form.attribution.clone());
+    let attribution = Attribution::of(form.attribution);
 
     let own = NewsletterRequested::TYPE.submission_id(&newsletter.person_key, key, &person);
     let subscription = Uuid::new_v4();

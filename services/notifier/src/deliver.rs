@@ -9,7 +9,7 @@ use site_events::{
 use time::OffsetDateTime;
 
 use crate::{
-    mail::{self, Attachment, MailContext, RecruiterExtrasLoader},
+    mail::{self, Attachment, MailContext, MailEvent, RecruiterExtrasLoader},
     reports::publish_bounce,
     storage::{Allowance, Deliveries, EventStream, Handover, NotSent, VisitorMails},
     transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
@@ -31,11 +31,15 @@ impl Notifier {
         if delivery.person.is_synthetic() && channel != Channel::SalesLead {
             return Outcome::Delivered;
         }
+        let event = match MailEvent::read(channel, delivery.payload()) {
+            Ok(event) => event,
+            Err(unreadable) => return self.events.unless_erased(&delivery, unreadable.into()).await,
+        };
         // Boxed: the compiler fails on futures nested this deep.
-        let send = || Box::pin(self.send(channel, smtp_channel, &delivery));
+        let send = || Box::pin(self.send(channel, smtp_channel, &delivery, &event));
         match self.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
-            Err(failure) => self.handle_failure(channel, &delivery, failure).await,
+            Err(failure) => self.handle_failure(channel, &delivery, &event, failure).await,
         }
     }
 
@@ -44,6 +48,7 @@ impl Notifier {
         &self,
         channel: Channel,
         delivery: &Delivery,
+        event: &MailEvent,
         SmtpFailure { failure, refusal }: SmtpFailure,
     ) -> Outcome {
         let outcome = self.events.unless_erased(delivery, failure).await;
@@ -51,8 +56,8 @@ impl Notifier {
             && failure.remedy == Remedy::DeadLetter
             && refusal == Some(Refusal::NoSuchAddress)
             && let NewsletterConfirmation | NewsletterWelcome | NewsletterGoodbye = channel
-            && let Ok(email) = mail::visitor_address(delivery)
         {
+            let email = event.email().clone();
             let (mail, words) = (channel.name(), &failure.reason);
             let told = publish_bounce(&self.publisher, delivery, mail, email, BounceKind::Hard, words).await;
             return told.map_or_else(|error| Failure::retry(error).into(), |()| outcome);
@@ -65,19 +70,18 @@ impl Notifier {
         channel: Channel,
         smtp_channel: &SmtpChannel,
         delivery: &Delivery,
+        event: &MailEvent,
     ) -> Result<Handover, SmtpFailure> {
         let now = OffsetDateTime::now_utc();
         if channel.is_to_visitor() {
-            let address = mail::visitor_address(delivery).map_err(Failure::from)?;
-            let allowed = self.visitor_mails.allow(channel, delivery, &address, now);
+            let allowed = self.visitor_mails.allow(channel, delivery, event.email(), now);
             if allowed.await? == Allowance::Withheld {
                 return Ok(Handover::NotSent(NotSent::Withheld));
             }
         }
-        let extras = &self.recruiter_extras;
-        let attachment = mail::attachment(channel, delivery).map_err(Failure::from)?;
+        let attachment = mail::attachment(event);
         let hand_over = |attachment| {
-            let write = move || self.write(channel, delivery, attachment);
+            let write = move || self.write(event, delivery, attachment);
             // Boxed: the compiler fails on futures nested this deep.
             Box::pin(self.smtp.send(smtp_channel, attachment, write))
         };
@@ -97,13 +101,13 @@ impl Notifier {
     /// The message, unless the event was erased meanwhile.
     async fn write(
         &self,
-        channel: Channel,
+        event: &MailEvent,
         delivery: &Delivery,
         attachment: Attachment,
     ) -> Result<Option<Message>, SmtpFailure> {
         let (context, extras) = (&self.mail_context, &self.recruiter_extras);
         let now = OffsetDateTime::now_utc();
-        let message = mail::write(context, extras, channel, delivery, attachment, now).await;
+        let message = mail::write(context, extras, event, delivery, attachment, now).await;
         let message = message.map_err(Failure::from)?;
         let is_erased = self.events.is_erased(delivery).await?;
         Ok((!is_erased).then_some(message))

@@ -37,7 +37,7 @@ use webhooks::WebhookSender;
 
 pub use self::{
     mail::{
-        Brand, DigestContent, EarlierApplication, Mail, MailContext, MailError, RecruiterExtras, Rendered,
+        Brand, DigestContent, EarlierApplication, Mail, MailContext, MailError, MailEvent, RecruiterExtras, Rendered,
         dead_letters, issue, mail_of,
     },
     settings::Settings,

@@ -14,25 +14,14 @@ use uuid::Uuid;
 use crate::{
     broker,
     common_args::CommonArgs,
-    event_export::{CAMPAIGN, EventSelection, Form, Style, read},
+    event_export::{EventSelection, Form, Style, read},
     output::print_output,
 };
 
 const APPLICATIONS: Form = Form {
     plural: "applications",
     event_type: EventType::CareersApplied,
-    columns: &[
-        ("name", "/name"),
-        ("email", "/email"),
-        ("phone", "/phone"),
-        ("position", "/position"),
-        ("experience", "/experience"),
-        ("coverLetter", "/coverLetter"),
-        ("resume", "/resume/fileName"),
-        ("page", "/attribution/page"),
-        ("referrer", "/attribution/referrer"),
-        CAMPAIGN,
-    ],
+    more: &[("resume", "/resume/fileName")],
     listed: &["name", "email", "position", "campaign"],
 };
 

@@ -48,14 +48,13 @@ pub struct Form {
     pub plural: &'static str,
     /// Their type.
     pub event_type: EventType,
-    /// The columns beside id, time and channels, and where in the event's data their cells are (JSON pointers).
-    pub columns: &'static [(&'static str, &'static str)],
-    /// Those of the columns that a list has, too.
+    /// Columns beside id, time, fields, attribution and channels: heading, and JSON pointer in the event's data.
+    pub more: &'static [(&'static str, &'static str)],
+    /// Columns of a list.
     pub listed: &'static [&'static str],
 }
 
-/// The column whose cell is made of several of the event's data.
-pub const CAMPAIGN: (&str, &str) = ("campaign", "/attribution");
+const CAMPAIGN: &str = "campaign";
 
 /// Form of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,8 +81,8 @@ impl Form {
         let context = broker::connect(&selection.common.nats).await?;
         let events = broker::reader(&context, SITE_STREAM).await?;
         let channels = Channels::read(&context, events.stream(), self.event_type).await?;
-        let is_printed = |(name, _): &&(&str, &str)| style == Style::Export || self.listed.contains(name);
-        let columns: Vec<&(&str, &str)> = self.columns.iter().filter(is_printed).collect();
+        let is_printed = |name: &str| style == Style::Export || self.listed.contains(&name);
+        let columns: Vec<_> = self.columns().filter(|(name, _)| is_printed(name)).collect();
         let mut headings = vec!["id", "time"];
         headings.extend(columns.iter().map(|(name, _)| *name));
         headings.extend(channels.done.keys().map(String::as_str));
@@ -111,12 +110,24 @@ impl Form {
             });
             output.item(&document, || {
                 let mut cells = vec![text(&event["id"]), text(&event["time"])];
-                cells.extend(columns.iter().map(|column| cell(&event["data"], column)));
+                cells.extend(columns.iter().map(|(name, pointer)| cell(&event["data"], name, pointer)));
                 cells.extend(outcomes.values().map(|outcome| (*outcome).to_owned()));
                 cells
             })?;
         }
         output.end("There are none.")
+    }
+
+    fn columns(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let attribution = [
+            ("page", "/attribution/page"),
+            ("referrer", "/attribution/referrer"),
+            (CAMPAIGN, "/attribution"),
+        ];
+        let fields = self.event_type.form_fields().iter();
+        let fields = fields.map(|(name, _)| (*name, format!("/{name}")));
+        let others = self.more.iter().copied().chain(attribution);
+        fields.chain(others.map(|(name, pointer)| (name, pointer.to_owned())))
     }
 }
 
@@ -128,13 +139,13 @@ impl EventSelection {
         event["subject"] != PersonId::synthetic().as_str()
             && time.is_some_and(|time| self.since.is_none_or(|since| time >= since))
             && time.is_some_and(|time| self.until.is_none_or(|until| time < until))
-            && wanted.is_none_or(|wanted| cell(&event["data"], &CAMPAIGN).contains(wanted))
+            && wanted.is_none_or(|wanted| cell(&event["data"], CAMPAIGN, "/attribution").contains(wanted))
     }
 }
 
-fn cell(data: &Value, column: &(&str, &str)) -> String {
-    let value = data.pointer(column.1).unwrap_or(&Value::Null);
-    if *column == CAMPAIGN {
+fn cell(data: &Value, name: &str, pointer: &str) -> String {
+    let value = data.pointer(pointer).unwrap_or(&Value::Null);
+    if name == CAMPAIGN {
         let attribution = Attribution::deserialize(value).ok();
         return attribution
             .and_then(|attribution| attribution.campaign())

@@ -3,19 +3,12 @@
 use clap::Subcommand;
 use site_events::EventType;
 
-use crate::event_export::{CAMPAIGN, EventSelection, Form, Style};
+use crate::event_export::{EventSelection, Form, Style};
 
 const LEADS: Form = Form {
     plural: "leads",
     event_type: EventType::ContactReceived,
-    columns: &[
-        ("name", "/name"),
-        ("email", "/email"),
-        ("message", "/message"),
-        ("page", "/attribution/page"),
-        ("referrer", "/attribution/referrer"),
-        CAMPAIGN,
-    ],
+    more: &[],
     listed: &["name", "email", "campaign"],
 };
 

@@ -9,7 +9,7 @@ use site_events::EventType;
 use time::OffsetDateTime;
 
 use super::keep::Keep;
-use crate::outgoing::{Extent, Outgoing, sample_of};
+use crate::outgoing::{Outgoing, sample};
 
 /// Present in every event that may have it; unknown fields are none.
 const ATTRIBUTION: &str = "attribution";
@@ -89,7 +89,7 @@ fn before_answers(keep: &[Keep]) -> BTreeMap<String, Json> {
 
 /// Adds missing optional fields as none.
 fn fill(data: &mut Map<String, Json>, event_type: EventType) {
-    let whole = sample_of(event_type, Extent::Whole, OffsetDateTime::UNIX_EPOCH);
+    let whole = sample(event_type, OffsetDateTime::UNIX_EPOCH);
     let whole: StoredEvent = serde_json::from_slice(&whole.payload).expect("a sample is an event");
     for (name, value) in whole.data {
         let known = data.entry(name.clone()).or_insert_with(|| match name.as_str() {
@@ -107,14 +107,11 @@ fn fill(data: &mut Map<String, Json>, event_type: EventType) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outgoing::samples;
 
     #[test]
     fn what_a_visitor_left_out_is_none_and_what_no_event_has_is_not_there() -> anyhow::Result<()> {
-        let event = sample_of(
-            EventType::CareersApplied,
-            Extent::Least,
-            OffsetDateTime::UNIX_EPOCH,
-        );
+        let (_, event) = samples(EventType::CareersApplied, OffsetDateTime::UNIX_EPOCH);
         let context = EventContext::new(&event, &Map::new(), [])?;
         let data = context.values(None).get_attr("data")?;
         assert!(data.get_attr("phone")?.is_none());

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     addresses::{PrivateAddresses, ensure_public},
-    outgoing::{Extent, sample_of},
+    outgoing::samples,
 };
 
 const MAX_STEPS: usize = 20;
@@ -116,11 +116,11 @@ impl Recipe {
                 let reason = format!("no step is made for the event {}", event.short_name());
                 return Err(self.templates.wrong(1, reason));
             }
-            for extent in [Extent::Whole, Extent::Least] {
-                let mut sample = sample_of(event, extent, OffsetDateTime::now_utc());
-                if extent == Extent::Whole && event == EventType::CareersApplied {
-                    sample.resume_link = Some("https://store.example/cv.pdf".to_owned());
-                }
+            let (mut whole, least) = samples(event, OffsetDateTime::now_utc());
+            if event == EventType::CareersApplied {
+                whole.resume_link = Some("https://store.example/cv.pdf".to_owned());
+            }
+            for sample in [whole, least] {
                 let context = self.context(&sample, values);
                 let context = context.map_err(|error| self.templates.wrong(1, error.to_string()))?;
                 self.requests(base, &context, Told::Everything)?;

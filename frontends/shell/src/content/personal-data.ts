@@ -13,15 +13,15 @@ export const collectedFields = {
     utm_term: 'utm_term',
     utm_content: 'utm_content',
   },
-  'contact.v1.SubmitRequest': {
+  'contact.v1.ContactForm': {
     name: 'your name',
     email: 'your e-mail address',
     message: 'your message',
   },
-  'newsletter.v1.SubscribeRequest': {
+  'newsletter.v1.NewsletterForm': {
     email: 'your e-mail address',
   },
-  'careers.v1.FieldName': {
+  'careers.v1.ApplicationForm': {
     name: 'your name',
     email: 'your e-mail address',
     phone: 'your phone number',

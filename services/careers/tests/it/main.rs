@@ -12,7 +12,7 @@ use careers::{Service, Settings};
 use clap::Parser;
 use sha2::{Digest, Sha256};
 use site_proto::careers::v1::{
-    ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part,
+    ApplicationForm, ApplyRequest, Commit, ResumeStart, apply_request::Part,
     careers_service_client::CareersServiceClient,
 };
 use site_service::{drain::CancellationToken, status};
@@ -155,20 +155,14 @@ impl Running {
     }
 }
 
-fn field(name: FieldName, value: &str) -> Part {
-    Part::Field(Field {
-        name: name.into(),
-        value: value.into(),
-    })
-}
-
-fn fields() -> Vec<Part> {
-    vec![
-        field(FieldName::Name, "Zoë Müller"),
-        field(FieldName::Email, "zoe@example.org"),
-        field(FieldName::Position, "Backend Intern"),
-        field(FieldName::CoverLetter, "I would like to."),
-    ]
+fn form() -> ApplicationForm {
+    ApplicationForm {
+        name: "Zoë Müller".into(),
+        email: "zoe@example.org".into(),
+        position: "Backend Intern".into(),
+        cover_letter: "I would like to.".into(),
+        ..ApplicationForm::default()
+    }
 }
 
 fn resume(file_name: &str, content: &[u8]) -> Vec<Part> {
@@ -181,14 +175,19 @@ fn resume(file_name: &str, content: &[u8]) -> Vec<Part> {
     std::iter::once(start).chain(chunks).collect()
 }
 
-fn commit(key: Uuid) -> Vec<Part> {
+fn commit_of(form: ApplicationForm, key: Uuid) -> Vec<Part> {
     vec![Part::Commit(Commit {
+        form: Some(form),
         idempotency_key: key.to_string(),
     })]
 }
 
+fn commit(key: Uuid) -> Vec<Part> {
+    commit_of(form(), key)
+}
+
 fn application(content: &[u8], key: Uuid) -> Vec<Part> {
-    [resume("Résumé (final).pdf", content), fields(), commit(key)].concat()
+    [resume("Résumé (final).pdf", content), commit(key)].concat()
 }
 
 #[tokio::test]
@@ -219,7 +218,7 @@ async fn a_resume_is_stored_byte_for_byte_before_the_answer() -> anyhow::Result<
 async fn an_application_needs_no_resume_and_then_no_scanner() -> anyhow::Result<()> {
     // Nothing listens on port 9, "discard" (RFC 863).
     let mut running = running_with(&["--clamd=127.0.0.1:9".to_owned()]).await?;
-    running.apply([fields(), commit(Uuid::new_v4())].concat()).await?;
+    running.apply(commit(Uuid::new_v4())).await?;
     let events = running.nats.events().await?;
     assert!(events[0]["data"]["resume"].is_null(), "{events:?}");
     Ok(())
@@ -241,7 +240,7 @@ async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()
 #[tokio::test]
 async fn a_stream_that_ends_without_the_commit_leaves_nothing_behind() -> anyhow::Result<()> {
     let mut running = running().await?;
-    let cut = [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat();
+    let cut = resume("cv.pdf", &pdf(MEGABYTE));
     let refused = running.apply(cut).await;
     assert!(refused.is_err());
     running.ensure_nothing_is_left().await
@@ -250,7 +249,7 @@ async fn a_stream_that_ends_without_the_commit_leaves_nothing_behind() -> anyhow
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
     let mut running = running().await?;
-    let parts = [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat();
+    let parts = resume("cv.pdf", &pdf(MEGABYTE));
     let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
     // The stream stays open after its last part, as on a dead connection.
     let hanging = futures_util::StreamExt::chain(tokio_stream::iter(parts), tokio_stream::pending());
@@ -312,10 +311,13 @@ async fn more_than_ten_mebibytes_are_too_large() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_file_is_judged_by_its_content_and_all_mistakes_are_named_at_once() -> anyhow::Result<()> {
     let mut running = running().await?;
+    let form = ApplicationForm {
+        email: "zoe".into(),
+        ..ApplicationForm::default()
+    };
     let wrong = [
         resume("cv.pdf", b"MZ this is a program"),
-        vec![field(FieldName::Email, "zoe")],
-        commit(Uuid::new_v4()),
+        commit_of(form, Uuid::new_v4()),
     ];
     let refused = running.apply(wrong.concat()).await.expect_err("much is wrong");
     let violations = status::violations(&refused);
@@ -350,13 +352,16 @@ async fn a_key_is_refused_with_another_resume_and_taken_from_another_person() ->
     running.apply(application(&file, key)).await?;
     for other in [
         application(&pdf(MEGABYTE + 1), key),
-        [fields(), commit(key)].concat(),
+        commit(key),
     ] {
         assert_eq!(running.refusal_of(other).await, Some(Code::AlreadyExists));
     }
     assert_eq!(running.nats.events().await?.len(), 1);
-    let email = vec![field(FieldName::Email, "asha@example.org")];
-    let other = [resume("cv.pdf", &file), fields(), email, commit(key)].concat();
+    let form = ApplicationForm {
+        email: "asha@example.org".into(),
+        ..form()
+    };
+    let other = [resume("cv.pdf", &file), commit_of(form, key)].concat();
     running.apply(other).await?;
     assert_eq!(running.nats.events().await?.len(), 2);
     Ok(())

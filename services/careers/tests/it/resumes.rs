@@ -4,17 +4,17 @@ use site_service::status;
 use testkit::measure::pdf;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Part, commit, fields, resume, running};
+use crate::{MEGABYTE, Part, commit, resume, running};
 
 fn application_with(file_name: &str, content: &[u8]) -> Vec<Part> {
-    [fields(), resume(file_name, content), commit(Uuid::new_v4())].concat()
+    [resume(file_name, content), commit(Uuid::new_v4())].concat()
 }
 
 #[tokio::test]
 async fn a_file_that_is_not_what_its_name_says_is_refused_at_its_field() -> anyhow::Result<()> {
     let mut running = running().await?;
     let one = || resume("cv.pdf", &pdf(MEGABYTE));
-    let several = [fields(), one(), one(), commit(Uuid::new_v4())].concat();
+    let several = [one(), one(), commit(Uuid::new_v4())].concat();
     for (parts, expected) in [
         (
             application_with("cv.pdf.exe", &pdf(1000)),

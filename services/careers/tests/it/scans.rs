@@ -8,7 +8,7 @@ use tokio::{net::TcpListener, time::timeout};
 use tonic::Code;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Running, application, clamd::Clamd, commit, resume, running, running_with};
+use crate::{MEGABYTE, Running, application, clamd::Clamd, commit_of, resume, running, running_with};
 
 /// Twice what a scan may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,7 +47,8 @@ async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() 
     assert_eq!(violations["resume"], sentence);
     assert_eq!(violations.len(), 1);
 
-    let nameless = [resume("cv.pdf", &infected(MEGABYTE)), commit(Uuid::new_v4())].concat();
+    let nameless = commit_of(ApplicationForm::default(), Uuid::new_v4());
+    let nameless = [resume("cv.pdf", &infected(MEGABYTE)), nameless].concat();
     let refused = running.apply(nameless).await.expect_err("all fields are empty");
     let violations = status::violations(&refused);
     assert!(violations.contains_key("name") && !violations.contains_key("resume"));

@@ -14,7 +14,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 use uuid::Uuid;
 
-use crate::{MEGABYTE, Running, SOON, commit, fields, resume, running_process};
+use crate::{MEGABYTE, Running, SOON, commit, resume, running_process};
 
 /// All but two seconds are for storing.
 const GRACE: &str = "--grace-seconds=77";
@@ -25,7 +25,7 @@ async fn arriving(running: &Running) -> anyhow::Result<Arriving> {
     let spool = running.spool.path();
     let before = open_files(spool).len();
     let (sender, receiver) = mpsc::channel(64);
-    for part in [fields(), resume("cv.pdf", &pdf(MEGABYTE))].concat() {
+    for part in resume("cv.pdf", &pdf(MEGABYTE)) {
         sender.send(ApplyRequest { part: Some(part) }).await?;
     }
     let mut careers = running.careers.clone();

@@ -6,7 +6,7 @@ use clap::Parser;
 use contact::{Service, Settings};
 use site_proto::{
     attribution::v1::Attribution,
-    contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient},
+    contact::v1::{ContactForm, SubmitRequest, contact_service_client::ContactServiceClient},
 };
 use site_service::{drain::CancellationToken, health, status};
 use tempfile::TempDir;
@@ -57,14 +57,25 @@ async fn running_on(nats: Nats, keys: &[&str]) -> anyhow::Result<Running> {
     })
 }
 
-fn message() -> SubmitRequest {
-    SubmitRequest {
+fn form() -> ContactForm {
+    ContactForm {
         name: "Zoë Müller".into(),
         email: "zoe@example.org".into(),
         message: "Two cameras,\none question.".into(),
+        ..ContactForm::default()
+    }
+}
+
+fn request(form: ContactForm) -> SubmitRequest {
+    SubmitRequest {
+        form: Some(form),
         idempotency_key: Uuid::new_v4().to_string(),
         ..SubmitRequest::default()
     }
+}
+
+fn message() -> SubmitRequest {
+    request(form())
 }
 
 impl Running {
@@ -123,16 +134,23 @@ async fn a_repeated_message_is_stored_once_and_another_under_its_key_refused() -
     let first = message();
     let answer = running.contact.submit(first.clone()).await?.into_inner();
     let other = SubmitRequest {
-        message: "Two cameras.".into(),
+        form: Some(ContactForm {
+            message: "Two cameras.".into(),
+            ..form()
+        }),
         ..first.clone()
     };
     let refused = running.contact.submit(other).await.expect_err("another message");
     assert_eq!(refused.code(), Code::AlreadyExists);
     // A repeat's attribution may differ.
+    let attribution = Attribution {
+        page: "/contact".into(),
+        ..Attribution::default()
+    };
     let again = SubmitRequest {
-        attribution: Some(Attribution {
-            page: "/contact".into(),
-            ..Attribution::default()
+        form: Some(ContactForm {
+            attribution: Some(attribution),
+            ..form()
         }),
         ..first
     };
@@ -151,10 +169,13 @@ async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Resu
     let keys = [Uuid::new_v4().to_string(), bound.to_string(), content];
     for (round, key) in keys.into_iter().enumerate() {
         let under = |email: &str, message: &str, key: &str| SubmitRequest {
-            email: format!("{email}-{round}@example.org"),
-            message: message.into(),
+            form: Some(ContactForm {
+                email: format!("{email}-{round}@example.org"),
+                message: message.into(),
+                ..form()
+            }),
             idempotency_key: key.into(),
-            ..self::message()
+            ..SubmitRequest::default()
         };
         running.contact.submit(under("mallory", "Mine.", &key)).await?;
         let own = Uuid::new_v4().to_string();
@@ -172,12 +193,12 @@ async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Resu
 #[tokio::test]
 async fn every_field_that_is_not_right_has_a_sentence_and_nothing_is_stored() -> anyhow::Result<()> {
     let mut running = running().await?;
-    let wrong = SubmitRequest {
+    let wrong = request(ContactForm {
         name: String::new(),
         email: "zoe@".into(),
         message: "x".repeat(10_001),
-        ..message()
-    };
+        ..ContactForm::default()
+    });
     let refused = running.contact.submit(wrong).await;
     let refused = refused.expect_err("three wrong fields");
     assert_eq!(refused.code(), Code::InvalidArgument);

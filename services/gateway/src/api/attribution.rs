@@ -2,70 +2,27 @@
 
 use axum::extract::Query;
 use http::{Uri, header, request::Parts};
-use serde::{Deserialize, Serialize};
-use site_proto::attribution::v1 as proto;
-use utoipa::ToSchema;
+use site_proto::attribution::v1::Attribution;
 
-/// Where the visitor came from. All of it may be left out; none of it is a reason to refuse a form.
-#[derive(Default, Deserialize, Serialize, ToSchema)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Attribution {
-    /// The path of the page that the form is sent from
-    page: String,
-    /// The page of another site that led here
-    referrer: String,
-    /// The parameter `utm_source` of the address that the visitor came by
-    #[serde(alias = "utm_source")]
-    utm_source: String,
-    /// `utm_medium`
-    #[serde(alias = "utm_medium")]
-    utm_medium: String,
-    /// `utm_campaign`
-    #[serde(alias = "utm_campaign")]
-    utm_campaign: String,
-    /// `utm_term`
-    #[serde(alias = "utm_term")]
-    utm_term: String,
-    /// `utm_content`
-    #[serde(alias = "utm_content")]
-    utm_content: String,
-}
-
-impl Attribution {
-    /// Path and campaign of our page that sent the form, known without a script (`Referer`, RFC 9110, 10.1.3).
-    pub fn of_referer(parts: &Parts) -> Option<Self> {
-        let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
-        // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).
-        let host = match parts.uri.authority() {
-            Some(authority) => authority.as_str(),
-            None => parts.headers.get(header::HOST)?.to_str().ok()?,
-        };
-        // An API answer may contain the form again, but is no page of the site.
-        let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
-        if !is_page {
-            return None;
-        }
-        let Query(campaign) = Query::<Self>::try_from_uri(&referer).unwrap_or_default();
-        Some(Self {
-            page: referer.path().to_owned(),
-            referrer: String::new(),
-            ..campaign
-        })
+/// Path and campaign of our page that sent the form, known without a script (`Referer`, RFC 9110, 10.1.3).
+pub fn of_referer(parts: &Parts) -> Option<Attribution> {
+    let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).
+    let host = match parts.uri.authority() {
+        Some(authority) => authority.as_str(),
+        None => parts.headers.get(header::HOST)?.to_str().ok()?,
+    };
+    // An API answer may contain the form again, but is no page of the site.
+    let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
+    if !is_page {
+        return None;
     }
-}
-
-impl From<Attribution> for proto::Attribution {
-    fn from(told: Attribution) -> Self {
-        Self {
-            page: told.page,
-            referrer: told.referrer,
-            utm_source: told.utm_source,
-            utm_medium: told.utm_medium,
-            utm_campaign: told.utm_campaign,
-            utm_term: told.utm_term,
-            utm_content: told.utm_content,
-        }
-    }
+    let Query(campaign) = Query::<Attribution>::try_from_uri(&referer).unwrap_or_default();
+    Some(Attribution {
+        page: referer.path().to_owned(),
+        referrer: String::new(),
+        ..campaign
+    })
 }
 
 #[cfg(test)]
@@ -81,7 +38,7 @@ mod tests {
             .header(header::HOST, host)
             .header(header::REFERER, referer);
         let (parts, ()) = request.body(()).expect("a request").into_parts();
-        Attribution::of_referer(&parts)
+        of_referer(&parts)
     }
 
     #[test]

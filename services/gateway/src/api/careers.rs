@@ -9,20 +9,20 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
-use site_proto::careers::v1::careers_service_client::CareersServiceClient;
+use site_proto::careers::v1::{ApplicationForm, careers_service_client::CareersServiceClient};
 use site_service::drain::Drain;
 use tonic::{Code, Status};
 use utoipa::ToSchema;
 
 use super::{
-    Accepted, Attribution, Submission, SubmissionHeaders,
+    Accepted, Submission, SubmissionHeaders,
     parts::{self, Arrivals, Forwarded},
     spam,
     unsent_parts::UnsentParts,
 };
 use crate::{
     address::VisitorAddress,
-    api_error::ApiError,
+    api_error::{ApiError, Failure},
     app::AppState,
     content_type,
     forwarding::{call, not_repeatable, repeated},
@@ -30,37 +30,15 @@ use crate::{
     stopping::{RECEIVING_ENDS, stopping},
 };
 
-/// An application for an internship. Parts may come in any order; a missing field counts as empty.
+/// The parts of an application, in any order.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what the parts hold")]
-pub struct ApplicationForm {
-    /// 1–200 characters
-    #[schema(min_length = 1, max_length = 200)]
-    name: String,
-    /// A valid address of at most 254 characters
-    #[schema(format = Email, min_length = 1, max_length = 254)]
-    email: String,
-    /// At most 40 characters
-    #[schema(required = false, max_length = 40)]
-    phone: String,
-    /// 1–200 characters
-    #[schema(min_length = 1, max_length = 200)]
-    position: String,
-    /// At most 200 characters
-    #[schema(required = false, max_length = 200)]
-    experience: String,
-    /// 1–20,000 characters
-    #[schema(rename = "coverLetter", min_length = 1, max_length = 20_000)]
-    cover_letter: String,
+#[expect(dead_code, reason = "describes to OpenAPI the part that is streamed")]
+pub struct ApplicationParts {
+    #[serde(flatten)]
+    form: ApplicationForm,
     /// A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
     #[schema(required = false, format = Binary, value_type = String)]
     resume: Bytes,
-    /// Where the visitor came from, as JSON
-    #[schema(required = false)]
-    attribution: Attribution,
-    /// Hidden from people: leave it empty
-    #[schema(required = false)]
-    website: String,
 }
 
 /// Applies for an internship.
@@ -74,12 +52,12 @@ pub struct ApplicationForm {
     path = "/api/career-application",
     description = "Success is answered only after the résumé and the application are durably stored.",
     params(SubmissionHeaders),
-    request_body(content = ApplicationForm, content_type = "multipart/form-data"),
+    request_body(content = ApplicationParts, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),
         (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
-        (status = "4XX", description = "The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file", body = super::Failed),
-        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+        (status = "4XX", description = "The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file", body = Failure),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
 pub async fn apply(

@@ -9,28 +9,25 @@ pub mod parts;
 pub mod remote_failure;
 mod unsent_parts;
 
-use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use axum::{
-    Form, Json,
+    Json,
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Request, rejection::FormRejection},
     response::{IntoResponse, Response},
 };
 use http::{StatusCode, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
+use sha2::Sha256;
+use site_proto::{Form, attribution::v1::Attribution};
 use site_service::{RequestId, SYNTHETIC_MARK, idempotency};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use attribution::Attribution;
-
 use crate::{
-    api_error::ApiError, content_type, deadline::Deadline, submission_key::SubmissionKey, submissions::SPAM,
+    api_error::ApiError, content_type, deadline::Deadline, submission_key::submission_key, submissions::SPAM,
 };
-
-/// Honeypot field: hidden from people, filled by robots.
-pub const HONEYPOT: &str = "website";
 
 /// The answer of the newsletter and careers forms.
 #[derive(Serialize, ToSchema)]
@@ -41,40 +38,6 @@ pub struct Accepted {
 
 impl Accepted {
     const YES: Json<Self> = Json(Self { success: true });
-}
-
-/// What every failed answer holds, but for the contact form's.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what `api_error` makes")]
-pub struct Failed {
-    /// Always false
-    success: bool,
-    /// A sentence that the visitor can act on
-    error: String,
-    /// A sentence for each field that is not right
-    fields: Option<BTreeMap<String, String>>,
-    /// `challenge` where a challenge has to be solved first
-    code: Option<String>,
-    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
-    #[schema(value_type = Option<Object>)]
-    challenge: Option<altcha::Challenge>,
-}
-
-/// What the contact form's failed answers hold.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what `api_error` makes")]
-pub struct ContactFailed {
-    /// Always false
-    success: bool,
-    /// A sentence that the visitor can act on
-    message: String,
-    /// A sentence for each field that is not right
-    fields: Option<BTreeMap<String, String>>,
-    /// `challenge` where a challenge has to be solved first
-    code: Option<String>,
-    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
-    #[schema(value_type = Option<Object>)]
-    challenge: Option<altcha::Challenge>,
 }
 
 pub struct JsonForm<T>(pub T);
@@ -110,8 +73,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
             let JsonForm(form) = JsonForm::from_request(request, state).await?;
             return Ok(Self(form));
         }
-        match Form::from_request(request, state).await {
-            Ok(Form(form)) => Ok(Self(form)),
+        match axum::Form::from_request(request, state).await {
+            Ok(axum::Form(form)) => Ok(Self(form)),
             Err(FormRejection::FailedToDeserializeFormBody(_)) => Err(ApiError::of(StatusCode::BAD_REQUEST)),
             Err(rejection) => Err(ApiError::of(rejection.status())),
         }
@@ -148,17 +111,13 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// The client's key, or a builder that derives one from the content.
-    pub fn key(&self, form: &'static str) -> SubmissionKey {
-        SubmissionKey::new(form, self.key)
-    }
-
-    /// From the form, or else from the browser.
-    pub fn attribution(
-        &mut self,
-        told: Option<Attribution>,
-    ) -> Option<site_proto::attribution::v1::Attribution> {
-        told.or_else(|| self.referer.take()).map(Into::into)
+    /// Completes a form with the browser's attribution, and returns its idempotency key.
+    pub fn complete<F: Form>(&mut self, name: &str, form: &mut F, file: Option<Sha256>) -> String {
+        // The same words are the same submission, wherever the visitor came from.
+        let attribution = form.attribution_mut().take();
+        let key = submission_key(self.key, name, &form.encode_to_vec(), file, SystemTime::now());
+        *form.attribution_mut() = attribution.or_else(|| self.referer.take());
+        key.to_string()
     }
 }
 
@@ -177,7 +136,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
         Ok(Self {
             request_id: parts.extensions.get().cloned().unwrap_or_else(RequestId::fresh),
             deadline: Deadline::of(parts),
-            referer: Attribution::of_referer(parts),
+            referer: attribution::of_referer(parts),
             key,
             synthetic_mark: synthetic_mark
                 .and_then(|mark| mark.to_str().ok())

@@ -1,7 +1,5 @@
 //! `POST /api/newsletter`, and the links of its mails.
 
-use std::time::SystemTime;
-
 use axum::{
     Json,
     body::Bytes,
@@ -10,44 +8,21 @@ use axum::{
 };
 use http::StatusCode;
 use serde::Deserialize;
-use site_proto::newsletter::v1::{
-    ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
+use site_proto::{
+    Form as _,
+    newsletter::v1::{
+        ConfirmRequest, NewsletterForm, SubscribeRequest, UnsubscribeRequest,
+        newsletter_service_client::NewsletterServiceClient,
+    },
 };
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, Attribution, JsonForm, Submission, SubmissionHeaders, spam};
+use super::{Accepted, AnyForm, JsonForm, Submission, SubmissionHeaders, spam};
 use crate::{
-    api_error::ApiError,
+    api_error::{ApiError, Failure},
     app::AppState,
     forwarding::{ServiceChannel, send},
 };
-
-/// A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required.
-#[derive(Deserialize, ToSchema)]
-pub struct NewsletterForm {
-    /// A valid address of at most 254 characters
-    #[serde(default)]
-    #[schema(required, format = Email, min_length = 1, max_length = 254)]
-    email: String,
-    /// Where the visitor came from
-    #[serde(default)]
-    attribution: Option<Attribution>,
-    /// Hidden from people: leave it empty
-    #[serde(default)]
-    website: String,
-}
-
-/// A sign-up, as a browser sends it by itself where no script runs.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what a browser's own form holds")]
-pub struct NewsletterFields {
-    /// A valid address of at most 254 characters
-    #[schema(format = Email, min_length = 1, max_length = 254)]
-    email: String,
-    /// Hidden from people: leave it empty
-    #[schema(required = false)]
-    website: String,
-}
 
 /// What a link in a mail carried.
 #[derive(Deserialize, ToSchema)]
@@ -88,30 +63,25 @@ pub struct LinkBody {
     path = "/api/newsletter",
     description = "The answer never tells whether the address was known.",
     params(SubmissionHeaders),
-    request_body(content((NewsletterForm = "application/json"), (NewsletterFields = "application/x-www-form-urlencoded"))),
+    request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The sign-up is stored", body = Accepted),
         (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
-        (status = "4XX", description = "The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = super::Failed),
-        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+        (status = "4XX", description = "The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = Failure),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
 pub async fn subscribe(
     State(app): State<AppState>,
     mut submission: Submission,
-    AnyForm(form): AnyForm<NewsletterForm>,
+    AnyForm(mut form): AnyForm<NewsletterForm>,
 ) -> Result<Response, ApiError> {
-    if !form.website.is_empty() {
+    if form.is_spam() {
         return Ok(spam(Accepted::YES));
     }
     let sign_up = SubscribeRequest {
-        idempotency_key: submission
-            .key("newsletter")
-            .with("email", &form.email)
-            .finish(SystemTime::now())
-            .to_string(),
-        attribution: submission.attribution(form.attribution),
-        email: form.email,
+        idempotency_key: submission.complete("newsletter", &mut form, None),
+        form: Some(form),
     };
     let newsletter = newsletter(&app);
     let subscribe = async |request| newsletter.clone().subscribe(request).await;
@@ -133,8 +103,8 @@ pub async fn subscribe(
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid, or no longer; or it is one too many from this address", body = super::Failed),
-        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+        (status = "4XX", description = "The token is not valid, or no longer; or it is one too many from this address", body = Failure),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
 pub async fn confirm(
@@ -164,8 +134,8 @@ pub async fn confirm(
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
         (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid; or it is one too many from this address", body = super::Failed),
-        (status = 503, description = "Try again after the seconds in Retry-After", body = super::Failed),
+        (status = "4XX", description = "The token is not valid; or it is one too many from this address", body = Failure),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
 pub async fn unsubscribe(

@@ -7,7 +7,6 @@ use std::{
         mpsc::{SyncSender, TryRecvError, sync_channel},
     },
     task::Poll,
-    time::SystemTime,
 };
 
 use axum::{
@@ -19,16 +18,21 @@ use axum::{
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use http::StatusCode;
-use site_proto::careers::v1::{ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use site_proto::{
+    Form as _,
+    careers::v1::{ApplicationForm, ApplyRequest, Commit, ResumeStart, apply_request::Part},
+};
 use tokio::sync::mpsc;
 
-use super::{Attribution, HONEYPOT, Submission, read_json};
-use crate::{api_error::ApiError, submission_key::SubmissionKey, uploads::Upload};
+use super::{Submission, read_json};
+use crate::{api_error::ApiError, uploads::Upload};
 
 /// Limit of a text or a part's headers. The service's limits are lower.
 const MAX_HELD_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
-const ATTRIBUTION: &str = "attribution";
 
 pub enum Forwarded {
     Application,
@@ -47,33 +51,33 @@ pub async fn forward(
     mut submission: Submission,
     to: mpsc::Sender<ApplyRequest>,
 ) -> Result<Forwarded, ApiError> {
-    let mut spam = false;
-    let mut attribution: Option<Attribution> = None;
-    let mut key = submission.key("career-application");
+    let empty = json!(ApplicationForm::default());
+    let mut fields = Map::new();
+    let mut file = None;
     while let Some(mut part) = arrivals.parse(form.next_field()).await? {
-        match part.name().unwrap_or_default() {
-            RESUME => forward_resume(&mut part, &mut arrivals, &mut key, &to).await?,
-            ATTRIBUTION => attribution = Some(read_json(arrivals.text(part).await?.as_bytes())?),
-            HONEYPOT => spam |= !arrivals.text(part).await?.is_empty(),
-            other => match field_name(other) {
-                Some(name) => {
-                    let value = arrivals.text(part).await?;
-                    key.set(name.as_str_name(), &value);
-                    let name = name.into();
-                    send(&to, Part::Field(Field { name, value })).await;
-                }
-                None => while arrivals.chunk(&mut part).await?.is_some() {},
-            },
+        let name = part.name().unwrap_or_default().to_owned();
+        if name == RESUME {
+            forward_resume(&mut part, &mut arrivals, &mut file, &to).await?;
+            continue;
         }
+        let value = match empty.get(&name) {
+            Some(Value::String(_)) => arrivals.text(part).await?.into(),
+            Some(_) => read_json(arrivals.text(part).await?.as_bytes())?,
+            None => {
+                while arrivals.chunk(&mut part).await?.is_some() {}
+                continue;
+            }
+        };
+        fields.insert(name, value);
     }
-    if spam {
+    let form = ApplicationForm::deserialize(Value::Object(fields));
+    let mut form = form.map_err(|_| ApiError::of(StatusCode::BAD_REQUEST))?;
+    if form.is_spam() {
         return Ok(Forwarded::Spam);
     }
-    if let Some(attribution) = submission.attribution(attribution) {
-        send(&to, Part::Attribution(attribution)).await;
-    }
     let commit = Commit {
-        idempotency_key: key.finish(SystemTime::now()).to_string(),
+        idempotency_key: submission.complete("career-application", &mut form, file),
+        form: Some(form),
     };
     send(&to, Part::Commit(commit)).await;
     Ok(Forwarded::Application)
@@ -83,7 +87,7 @@ pub async fn forward(
 async fn forward_resume(
     part: &mut FormPart<'_>,
     arrivals: &mut Arrivals,
-    key: &mut SubmissionKey,
+    digest: &mut Option<Sha256>,
     to: &mpsc::Sender<ApplyRequest>,
 ) -> Result<(), ApiError> {
     let file_name = decoded_file_name(part.file_name().unwrap_or_default());
@@ -93,7 +97,7 @@ async fn forward_resume(
     }
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
     while let Some(bytes) = next {
-        key.add(RESUME, &bytes);
+        digest.get_or_insert_default().update(&bytes);
         send(to, Part::ResumeChunk(bytes)).await;
         next = arrivals.chunk(part).await?;
     }
@@ -112,18 +116,6 @@ fn decoded_file_name(encoded: &str) -> String {
 /// A closed receiver means that the service has answered. That answer counts.
 async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
-}
-
-fn field_name(name: &str) -> Option<FieldName> {
-    Some(match name {
-        "name" => FieldName::Name,
-        "email" => FieldName::Email,
-        "phone" => FieldName::Phone,
-        "position" => FieldName::Position,
-        "experience" => FieldName::Experience,
-        "coverLetter" => FieldName::CoverLetter,
-        _ => return None,
-    })
 }
 
 /// Pieces of a form. The parser buffers all it can read, so it gets a piece only when it needs one.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use site_service::metrics;
 use utoipa::ToSchema;
 
-use super::{Accepted, Failed, JsonForm};
+use super::{Accepted, JsonForm};
 
 /// A part of the site that a browser could not load.
 #[derive(Deserialize, ToSchema)]
@@ -47,8 +47,8 @@ enum Reason {
     request_body = RemoteFailure,
     responses(
         (status = 200, description = "The report is counted", body = Accepted),
-        (status = "4XX", description = "The report was not understood, or one too many", body = Failed),
-        (status = 503, description = "Try again after the seconds in Retry-After", body = Failed),
+        (status = "4XX", description = "The report was not understood, or one too many", body = Failure),
+        (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
 pub async fn report(JsonForm(failure): JsonForm<RemoteFailure>) -> Json<Accepted> {

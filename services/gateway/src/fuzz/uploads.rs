@@ -71,16 +71,12 @@ fn ensure_protocol(upload: &Upload, body_bytes: usize) {
     let (mut is_begun, mut bytes) = (false, 0);
     for part in &upload.sent {
         match part {
-            Part::Field(field) => {
-                assert!(field.name > 0 && field.value.len() <= HELD_BYTES);
-                bytes += field.value.chars().count();
-            }
             Part::ResumeStart(_) => is_begun = true,
             Part::ResumeChunk(chunk) => {
                 assert!(is_begun && !chunk.is_empty());
                 bytes += chunk.len();
             }
-            Part::Commit(_) | Part::Attribution(_) => {}
+            Part::Commit(_) => {}
         }
     }
     assert!(bytes <= body_bytes, "more was sent than came");

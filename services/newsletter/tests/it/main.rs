@@ -17,7 +17,7 @@ use site_events::{
     event::{BounceKind, NewsletterBounced},
 };
 use site_proto::newsletter::v1::{
-    ConfirmRequest, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
+    ConfirmRequest, NewsletterForm, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, drain::CancellationToken, status};
 use testkit::{Nats, PERSON_KEY, User, eventually};
@@ -86,10 +86,13 @@ impl Running {
     }
 
     async fn sign_up_under(&self, key: &str, email: &str) -> Result<(), Status> {
-        let request = SubscribeRequest {
+        let form = NewsletterForm {
             email: email.into(),
+            ..NewsletterForm::default()
+        };
+        let request = SubscribeRequest {
+            form: Some(form),
             idempotency_key: key.into(),
-            attribution: None,
         };
         self.newsletter.clone().subscribe(request).await.map(drop)
     }

@@ -1,6 +1,6 @@
 //! Mails of an application, to the recruiters and to the applicant.
 
-use minijinja::{Value, context};
+use minijinja::{Value, context, value::Serde};
 use site_events::{
     Channel, Event,
     event::{ActiveContent, CareersApplied, StoredResume},
@@ -14,7 +14,7 @@ use super::{
     name::PlainName,
     positions,
     recruiter_extras::{EarlierApplication, RecruiterExtras},
-    visitor::{answer_to, origin, ours, visitor},
+    visitor::{answer_to, fields, origin, ours, visitor},
     wording,
 };
 
@@ -32,12 +32,8 @@ pub async fn application(
         None => None,
     };
     let values = context! {
-        name => from.name.as_str(),
-        email => from.email.as_str(),
-        phone => from.phone.as_deref(),
-        position => from.position.as_str(),
-        experience => from.experience.as_deref(),
-        cover_letter => from.cover_letter.as_str(),
+        data => Serde(from),
+        fields => fields(from)?,
         origin => origin(from.attribution.as_ref()),
         resume,
         earlier => extras.earlier.iter().map(described_earlier).collect::<Vec<_>>(),

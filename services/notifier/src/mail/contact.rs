@@ -1,6 +1,6 @@
 //! Mails of a contact message, to sales and to the visitor.
 
-use minijinja::context;
+use minijinja::{context, value::Serde};
 use site_events::{Channel, Event, event::ContactReceived};
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     error::MailError,
     message::Mail,
     name::PlainName,
-    visitor::{answer_to, origin, ours, visitor},
+    visitor::{answer_to, fields, origin, ours, visitor},
     wording,
 };
 
@@ -16,9 +16,8 @@ use super::{
 pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
-        name => from.name.as_str(),
-        email => from.email.as_str(),
-        message => from.message.as_str(),
+        data => Serde(from),
+        fields => fields(from)?,
         origin => origin(from.attribution.as_ref()),
         sent => wording::time(event.time),
         event_id => event.id.to_string(),

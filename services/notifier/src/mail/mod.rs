@@ -19,8 +19,14 @@ use lettre::Message;
 pub use mail_templates::{Brand, Rendered};
 use serde_json::from_slice;
 use site_broker::Delivery;
-use site_events::Channel;
+use site_events::{
+    Channel, Event,
+    event::{
+        CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
+    },
+};
 use time::OffsetDateTime;
+use visitor::EmailAddress;
 
 pub use self::{
     context::MailContext,
@@ -28,14 +34,54 @@ pub use self::{
     issue::issue,
     message::Mail,
     operator::{DigestContent, dead_letters},
-    recruiter_extras::{EarlierApplication, RecruiterExtras, RecruiterExtrasLoader},
-    visitor::visitor_address,
+    recruiter_extras::{EarlierApplication, RecruiterExtras, RecruiterExtrasLoader, attachment},
 };
 
-pub fn attachment(channel: Channel, delivery: &Delivery) -> Result<Attachment, MailError> {
-    match channel {
-        Channel::RecruiterApplication => Ok(recruiter_extras::attachment(&delivery.event()?)),
-        _ => Ok(Attachment::LeftOut),
+/// An event as the mail of its channel needs it, read once per delivery.
+pub enum MailEvent {
+    /// A lead for sales.
+    SalesLead(Event<ContactReceived>),
+    /// Its acknowledgement.
+    ContactAcknowledgement(Event<ContactReceived>),
+    /// A sign-up to confirm.
+    NewsletterConfirmation(Event<NewsletterRequested>),
+    /// A welcome.
+    NewsletterWelcome(Event<NewsletterConfirmed>),
+    /// A goodbye.
+    NewsletterGoodbye(Event<NewsletterUnsubscribed>),
+    /// An application for the recruiters.
+    RecruiterApplication(Event<CareersApplied>),
+    /// Its acknowledgement.
+    ApplicationAcknowledgement(Event<CareersApplied>),
+}
+
+impl MailEvent {
+    /// Reads a stored event.
+    ///
+    /// # Errors
+    ///
+    /// If the event does not match the channel.
+    pub fn read(channel: Channel, stored: &[u8]) -> Result<Self, MailError> {
+        Ok(match channel {
+            Channel::SalesLead => Self::SalesLead(from_slice(stored)?),
+            Channel::ContactAcknowledgement => Self::ContactAcknowledgement(from_slice(stored)?),
+            Channel::NewsletterConfirmation => Self::NewsletterConfirmation(from_slice(stored)?),
+            Channel::NewsletterWelcome => Self::NewsletterWelcome(from_slice(stored)?),
+            Channel::NewsletterGoodbye => Self::NewsletterGoodbye(from_slice(stored)?),
+            Channel::RecruiterApplication => Self::RecruiterApplication(from_slice(stored)?),
+            Channel::ApplicationAcknowledgement => Self::ApplicationAcknowledgement(from_slice(stored)?),
+        })
+    }
+
+    /// The visitor's address.
+    pub fn email(&self) -> &EmailAddress {
+        match self {
+            Self::SalesLead(event) | Self::ContactAcknowledgement(event) => &event.data.email,
+            Self::NewsletterConfirmation(event) => &event.data.email,
+            Self::NewsletterWelcome(event) => &event.data.email,
+            Self::NewsletterGoodbye(event) => &event.data.email,
+            Self::RecruiterApplication(event) | Self::ApplicationAcknowledgement(event) => &event.data.email,
+        }
     }
 }
 
@@ -50,40 +96,39 @@ pub enum Attachment {
 pub async fn write(
     context: &MailContext,
     recruiter_extras: &RecruiterExtrasLoader,
-    channel: Channel,
+    event: &MailEvent,
     delivery: &Delivery,
     attachment: Attachment,
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
-    let extras = match channel {
-        Channel::RecruiterApplication => recruiter_extras.load(delivery, attachment).await?,
+    let extras = match event {
+        MailEvent::RecruiterApplication(event) => {
+            recruiter_extras.load(event, delivery, attachment).await?
+        }
         _ => RecruiterExtras::default(),
     };
-    let mail = mail_of(context, channel, delivery.payload(), extras, now).await?;
+    let mail = mail_of(context, event, extras, now).await?;
     mail.into_message(context, now)
 }
 
-/// The mail of a stored event in a channel; the extras are for recruiters.
+/// The mail of an event; the extras are for recruiters.
 ///
 /// # Errors
 ///
-/// If the event does not match the channel, its address is invalid, or its link has expired.
+/// If the visitor's address is invalid, or the link has expired.
 pub async fn mail_of(
     context: &MailContext,
-    channel: Channel,
-    event: &[u8],
+    event: &MailEvent,
     extras: RecruiterExtras,
     now: OffsetDateTime,
 ) -> Result<Mail, MailError> {
-    match channel {
-        Channel::SalesLead => contact::lead(context, &from_slice(event)?),
-        Channel::ContactAcknowledgement => contact::acknowledgement(context, &from_slice(event)?),
-        Channel::NewsletterConfirmation => newsletter::confirmation(context, &from_slice(event)?, now),
-        Channel::NewsletterWelcome => newsletter::welcome(context, &from_slice(event)?),
-        Channel::NewsletterGoodbye => newsletter::goodbye(context, &from_slice(event)?),
-        Channel::RecruiterApplication => {
-            careers::application(context, &from_slice(event)?, extras, now).await
-        }
-        Channel::ApplicationAcknowledgement => careers::acknowledgement(context, &from_slice(event)?),
+    match event {
+        MailEvent::SalesLead(event) => contact::lead(context, event),
+        MailEvent::ContactAcknowledgement(event) => contact::acknowledgement(context, event),
+        MailEvent::NewsletterConfirmation(event) => newsletter::confirmation(context, event, now),
+        MailEvent::NewsletterWelcome(event) => newsletter::welcome(context, event),
+        MailEvent::NewsletterGoodbye(event) => newsletter::goodbye(context, event),
+        MailEvent::RecruiterApplication(event) => careers::application(context, event, extras, now).await,
+        MailEvent::ApplicationAcknowledgement(event) => careers::acknowledgement(context, event),
     }
 }

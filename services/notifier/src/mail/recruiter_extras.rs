@@ -8,7 +8,7 @@ use site_events::{
 };
 use time::OffsetDateTime;
 
-use super::{Attachment, MailError};
+use super::{Attachment, MailError, MailEvent};
 use crate::storage::EventStream;
 
 const MAX_APPLICATIONS: usize = 20;
@@ -47,16 +47,16 @@ impl RecruiterExtrasLoader {
     /// Fails if the stream is unavailable, or fetching the résumé is worth a retry.
     pub async fn load(
         &self,
+        event: &Event<CareersApplied>,
         delivery: &Delivery,
         attachment: Attachment,
     ) -> Result<RecruiterExtras, MailError> {
-        let event = delivery.event()?;
-        let resume = match attachable(&event) {
+        let resume = match attachable(event) {
             Some(resume) if attachment == Attachment::Wanted => self.attached(resume, delivery).await?,
             _ => None,
         };
         Ok(RecruiterExtras {
-            earlier: self.earlier(&event).await?,
+            earlier: self.earlier(event).await?,
             resume,
         })
     }
@@ -99,8 +99,11 @@ impl RecruiterExtrasLoader {
     }
 }
 
-pub fn attachment(event: &Event<CareersApplied>) -> Attachment {
-    attachable(event).map_or(Attachment::LeftOut, |_| Attachment::Wanted)
+pub fn attachment(event: &MailEvent) -> Attachment {
+    match event {
+        MailEvent::RecruiterApplication(event) if attachable(event).is_some() => Attachment::Wanted,
+        _ => Attachment::LeftOut,
+    }
 }
 
 fn attachable(event: &Event<CareersApplied>) -> Option<&StoredResume> {

@@ -2,27 +2,10 @@
 
 use lettre::{Address, message::Mailbox};
 use minijinja::{Value, context};
-use serde::Deserialize;
-use site_broker::Delivery;
-use site_events::Attribution;
+use site_events::{Attribution, EventData};
 use visitor::EmailAddress;
 
 use super::{context::MailContext, error::MailError, name::PlainName, wording};
-
-#[derive(Deserialize)]
-struct VisitorEvent {
-    data: VisitorData,
-}
-
-#[derive(Deserialize)]
-struct VisitorData {
-    email: EmailAddress,
-}
-
-pub fn visitor_address(delivery: &Delivery) -> Result<EmailAddress, MailError> {
-    let event: VisitorEvent = serde_json::from_slice(delivery.payload())?;
-    Ok(event.data.email)
-}
 
 /// The visitor as recipient, with a plain name only.
 pub fn visitor(name: Option<PlainName>, email: &EmailAddress) -> Result<Mailbox, MailError> {
@@ -38,6 +21,14 @@ pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
 
 pub fn ours(context: &MailContext, address: &Address) -> Mailbox {
     Mailbox::new(Some(context.brand.name.clone()), address.clone())
+}
+
+/// The fields of a form with their labels, in the form's order. Empty ones have no value.
+pub fn fields<D: EventData>(data: &D) -> Result<Vec<Value>, serde_json::Error> {
+    let data = serde_json::to_value(data)?;
+    let fields = D::TYPE.form_fields().iter();
+    let values = fields.map(|(name, label)| context! { name, label, value => data[*name].as_str() });
+    Ok(values.collect())
 }
 
 pub fn origin(attribution: Option<&Attribution>) -> Value {

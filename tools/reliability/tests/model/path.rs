@@ -9,12 +9,12 @@ use proptest_state_machine::StateMachineTest;
 use site_events::{Channel, DEAD_LETTERS_STREAM, EventType, SUPPRESSION_CONSUMER, subjects};
 use site_proto::{
     careers::v1::{
-        ApplyRequest, Commit, Field, FieldName, ResumeStart, apply_request::Part,
+        ApplicationForm, ApplyRequest, Commit, ResumeStart, apply_request::Part,
         careers_service_client::CareersServiceClient,
     },
-    contact::v1::{SubmitRequest, contact_service_client::ContactServiceClient},
+    contact::v1::{ContactForm, SubmitRequest, contact_service_client::ContactServiceClient},
     newsletter::v1::{
-        ConfirmRequest, SubscribeRequest, UnsubscribeRequest,
+        ConfirmRequest, NewsletterForm, SubscribeRequest, UnsubscribeRequest,
         newsletter_service_client::NewsletterServiceClient,
     },
 };
@@ -202,10 +202,14 @@ impl Sequence {
     }
 
     fn send_message(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
-        let request = SubmitRequest {
+        let form = ContactForm {
             name: "Zoë".to_owned(),
             email: self.books.people[submission.person].email.clone(),
             message: self.books.text(submission),
+            ..ContactForm::default()
+        };
+        let request = SubmitRequest {
+            form: Some(form),
             idempotency_key: self.books.key(submission).to_string(),
             ..SubmitRequest::default()
         };
@@ -234,10 +238,13 @@ impl Sequence {
     }
 
     fn sign_up(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
-        let request = SubscribeRequest {
+        let form = NewsletterForm {
             email: self.books.people[submission.person].email.clone(),
+            ..NewsletterForm::default()
+        };
+        let request = SubscribeRequest {
+            form: Some(form),
             idempotency_key: self.books.key(submission).to_string(),
-            ..SubscribeRequest::default()
         };
         let call =
             |mut newsletter: NewsletterClient| async move { newsletter.subscribe(request).await.map(drop) };
@@ -246,22 +253,20 @@ impl Sequence {
 
     fn apply_for(&mut self, submission: Submission, fate: Fate) -> anyhow::Result<Answer> {
         let text = self.books.text(submission);
-        let field = |name: FieldName, value: &str| {
-            Part::Field(Field {
-                name: name.into(),
-                value: value.to_owned(),
-            })
+        let form = ApplicationForm {
+            name: "Zoë".to_owned(),
+            email: self.books.people[submission.person].email.clone(),
+            position: "Engineer".to_owned(),
+            cover_letter: text.clone(),
+            ..ApplicationForm::default()
         };
         let parts = [
-            field(FieldName::Name, "Zoë"),
-            field(FieldName::Email, &self.books.people[submission.person].email),
-            field(FieldName::Position, "Engineer"),
-            field(FieldName::CoverLetter, &text),
             Part::ResumeStart(ResumeStart {
                 file_name: "cv.pdf".to_owned(),
             }),
             Part::ResumeChunk(self.books.resume(&text).into()),
             Part::Commit(Commit {
+                form: Some(form),
                 idempotency_key: self.books.key(submission).to_string(),
             }),
         ];

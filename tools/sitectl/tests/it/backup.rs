@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use futures_util::TryStreamExt as _;
 use resumes::ResumeKey;
 use serde_json::{Value, json};
-use site_proto::newsletter::v1::SubscribeRequest;
+use site_proto::newsletter::v1::{NewsletterForm, SubscribeRequest};
 use tempfile::TempDir;
 use testkit::{MailServer, ScriptedReply, eventually, pass_flags};
 use uuid::Uuid;
@@ -75,10 +75,13 @@ async fn a_site_that_ran() -> anyhow::Result<(Site, ResumeKey)> {
     .await?;
     let notifier = site.notifier(&server).await?;
     let (mut newsletter, running) = site.newsletter().await?;
-    let request = SubscribeRequest {
+    let form = NewsletterForm {
         email: GONE.to_owned(),
+        ..NewsletterForm::default()
+    };
+    let request = SubscribeRequest {
+        form: Some(form),
         idempotency_key: Uuid::new_v4().to_string(),
-        attribution: None,
     };
     newsletter.subscribe(request).await?;
     eventually("the address that does not exist is known", SOON, async || {

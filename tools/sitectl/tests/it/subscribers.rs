@@ -4,7 +4,7 @@ use std::fs::{self, File};
 
 use serde_json::{Value, json};
 use site_broker::SUBSCRIBERS_BUCKET;
-use site_proto::newsletter::v1::{ConfirmRequest, SubscribeRequest};
+use site_proto::newsletter::v1::{ConfirmRequest, NewsletterForm, SubscribeRequest};
 use tempfile::TempDir;
 use testkit::{MailServer, ScriptedReply, eventually};
 use time::OffsetDateTime;
@@ -19,10 +19,13 @@ use crate::{
 const ZOE: &str = "zoe@example.org";
 
 async fn sign_up(newsletter: &mut Newsletter) -> anyhow::Result<()> {
-    let request = SubscribeRequest {
+    let form = NewsletterForm {
         email: ZOE.to_owned(),
+        ..NewsletterForm::default()
+    };
+    let request = SubscribeRequest {
+        form: Some(form),
         idempotency_key: Uuid::new_v4().to_string(),
-        attribution: None,
     };
     newsletter.subscribe(request).await?;
     Ok(())
