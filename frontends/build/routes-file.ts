@@ -1,4 +1,4 @@
-/** Routing rules of a folder for its server (`crates/site-files`): what its files do not say. */
+/** Routing rules of a folder for its server (`crates/service/src/site_files`): what its files do not say. */
 export interface ServerRoutes {
   /** Addresses that only lead on; with parameters, such as `page=2`, only where all of them are in the query. The first that fits counts. */
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];

@@ -22,6 +22,7 @@ mod nats_login;
 pub mod program;
 pub mod request_id;
 pub mod settings;
+pub mod site_files;
 pub mod status;
 pub mod telemetry;
 pub mod tls;

@@ -4,6 +4,7 @@
 //! newsletter service and the operator's tool share this crate, so that the tool depends on no service.
 
 pub mod audience;
+pub mod issues;
 mod proofs;
 pub mod state;
 pub mod store;

@@ -33,7 +33,7 @@ use std::{sync::Arc, time::Duration};
 pub use api::openapi::openapi;
 use app::AppState;
 pub use settings::Settings;
-use site_files::Site;
+use site_service::site_files::Site;
 use site_service::{
     drain::{CancellationToken, Drain},
     http::HttpServer,

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, any, get, post},
 };
-use site_files::security_headers;
+use site_service::site_files::security_headers;
 use site_service::{
     http_middleware::{self, RequestObserver},
     idempotency, request_id,

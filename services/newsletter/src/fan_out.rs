@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::TryStreamExt as _;
-use issues::{IssueProgress, IssueState};
+use subscribers::issues::{IssueProgress, IssueState};
 use site_broker::{Delivery, Failure, Outcome, Record, RecordError};
 use site_events::{
     Event, IssueId, SENDINGS_STREAM, Sending,

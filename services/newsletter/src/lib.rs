@@ -15,7 +15,7 @@ mod sign_up;
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
-use issues::{Issues, SendingLimits};
+use subscribers::issues::{Issues, SendingLimits};
 use site_broker::{
     ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{consume, deliver_one, ensure_consumer_exists},

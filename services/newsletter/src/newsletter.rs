@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use issues::{Issues, SendingLimits};
+use subscribers::issues::{Issues, SendingLimits};
 use site_broker::{Publisher, RecordError};
 use subscribers::{Subscriber, Subscribers};
 use visitor::{PersonId, PersonKey, token::TokenKeys};

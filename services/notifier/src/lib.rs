@@ -16,7 +16,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
-use issues::Issues;
+use subscribers::issues::Issues;
 use resumes::ResumeStore;
 use site_broker::{
     DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Outcome, Publisher,

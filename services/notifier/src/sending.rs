@@ -1,9 +1,9 @@
-//! Sends one newsletter mail, unless the issue is paused or canceled or the subscriber left. The crate `issues`
+//! Sends one newsletter mail, unless the issue is paused or canceled or the subscriber left. `subscribers::issues`
 //! describes the whole process.
 
 use std::{sync::Arc, time::Duration};
 
-use issues::{IssueState, Issues};
+use subscribers::issues::{IssueState, Issues};
 use lettre::Message;
 use site_broker::{Delivery, Failure, ISSUES_BUCKET, Outcome, Remedy, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind, sending::SENDING_NAME};

@@ -6,9 +6,9 @@ use std::{
 };
 
 use clap::{Args, Parser, ValueEnum};
-use dkim::DkimSettings;
+use site_mail::dkim::DkimSettings;
 use lettre::{message::Mailbox, transport::smtp::extension::ClientId};
-use mail_templates::mailbox;
+use site_mail::mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
 use site_service::{

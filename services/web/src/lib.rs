@@ -12,7 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use site_files::{Site, security_headers};
+use site_service::site_files::{Site, security_headers};
 use site_service::{
     drain::{CancellationToken, Drain},
     http::HttpServer,

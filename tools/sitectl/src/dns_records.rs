@@ -2,9 +2,9 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use dkim::{DkimSettings, dns_name};
+use site_mail::dkim::{DkimSettings, dns_name};
 use lettre::{Address, message::Mailbox};
-use mail_templates::mailbox;
+use site_mail::mailbox;
 use serde_json::{Value, json};
 
 use crate::output::print_output;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
 use futures_util::TryStreamExt as _;
-use issues::store::ISSUE_KEY_PREFIX;
+use subscribers::issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::Value;

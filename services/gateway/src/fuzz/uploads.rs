@@ -14,8 +14,6 @@ use crate::{
 };
 
 const ITERATIONS: usize = 50;
-/// Limit of a text or a part's headers.
-const HELD_BYTES: usize = 128 * 1024;
 /// Exceeds every limit of a part.
 const EXPANDED_BYTES: usize = 192 * 1024;
 /// For inputs that would arrive byte by byte.

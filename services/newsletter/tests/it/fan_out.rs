@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use futures_util::StreamExt;
-use issues::{IssueProgress, IssueState, Issues};
+use subscribers::issues::{IssueProgress, IssueState, Issues};
 use site_broker::Publisher;
 use site_events::{
     FAN_OUT_CONSUMER, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, Sending,

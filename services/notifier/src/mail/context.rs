@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dkim::Signer;
+use site_mail::dkim::Signer;
 use lettre::message::Mailbox;
-use mail_templates::{Brand, Templates};
+use site_mail::{Brand, Templates};
 use resumes::{ResumeStore, ResumeStoreError};
 use site_events::event::StoredResume;
 use visitor::links::LinkBuilder;

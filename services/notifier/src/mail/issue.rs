@@ -1,6 +1,6 @@
 //! A newsletter issue for one subscriber.
 
-use mail_templates::{Kind, issue_values};
+use site_mail::{Kind, issue_values};
 use site_events::{Event, Sending, event::NewsletterIssueRequested, sending::SENDING_NAME};
 use visitor::EmailAddress;
 

@@ -4,7 +4,7 @@ use lettre::{
     Message,
     message::{Mailbox, MultiPart, SinglePart},
 };
-use mail_templates::{Kind, Rendered};
+use site_mail::{Kind, Rendered};
 use minijinja::Value;
 use site_events::{Channel, Event, EventData};
 use time::OffsetDateTime;

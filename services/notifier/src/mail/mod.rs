@@ -16,7 +16,7 @@ mod visitor;
 mod wording;
 
 use lettre::Message;
-pub use mail_templates::{Brand, Rendered};
+pub use site_mail::{Brand, Rendered};
 use serde_json::from_slice;
 use site_broker::Delivery;
 use site_events::{

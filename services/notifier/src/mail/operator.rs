@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mail_templates::Kind;
+use site_mail::Kind;
 use minijinja::{Value, context};
 use site_broker::dead_letters::DeadLetterSummary;
 

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use issues::{Figures, IssueProgress, IssueState, Issues, Outcomes};
+use subscribers::issues::{Figures, IssueProgress, IssueState, Issues, Outcomes};
 use serde_json::Value;
 use site_broker::{Publisher, RetryPolicy};
 use site_events::{

@@ -12,7 +12,7 @@ mod status;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use issues::IssueState;
+use subscribers::issues::IssueState;
 use visitor::links as visitor_links;
 
 use crate::common_args::{CommonArgs, Mode, ModeArgs, NamedArgs};

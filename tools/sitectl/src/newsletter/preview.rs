@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use mail_templates::{Brand, Kind, Rendered, Templates, issue_values};
+use site_mail::{Brand, Kind, Rendered, Templates, issue_values};
 use serde_json::json;
 use site_events::event::Audience;
 

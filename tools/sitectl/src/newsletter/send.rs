@@ -5,7 +5,7 @@ use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, message::PublishMessage};
 use clap::Args;
 use futures_util::TryStreamExt as _;
-use issues::{IssueProgress, IssueState, Issues, Outcomes, PassedOver};
+use subscribers::issues::{IssueProgress, IssueState, Issues, Outcomes, PassedOver};
 use serde_json::json;
 use site_broker::{Publisher, ensure_person_key};
 use site_events::{

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use async_nats::jetstream::Context;
-use issues::{IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
+use subscribers::issues::{IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
 use serde_json::{Value, json};
 use site_broker::ISSUES_BUCKET;
 use time::OffsetDateTime;

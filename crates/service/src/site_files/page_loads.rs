@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use opentelemetry::{KeyValue, metrics::Counter};
-use site_service::metrics;
+use crate::metrics;
 
 /// Route of all other addresses. A single label bounds the number of series.
 const NOT_FOUND: &str = "not-found";
@@ -67,7 +67,7 @@ fn path_of_page(file: &str) -> Option<&str> {
 
 fn may_be_a_page(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    !path.starts_with(crate::site::REMOTES) && !name.contains('.')
+    !path.starts_with(crate::site_files::site::REMOTES) && !name.contains('.')
 }
 
 /// <https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header>

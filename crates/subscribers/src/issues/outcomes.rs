@@ -8,12 +8,12 @@ use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use site_broker::{DELIVERIES_BUCKET, REFUSED, RecordError, StreamReader, buckets::open_bucket};
 use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, Sending};
-use subscribers::{Subscriber, Subscribers};
+use crate::{Subscriber, Subscribers};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::PersonId;
 
-use crate::IssueProgress;
+use crate::issues::IssueProgress;
 
 /// Age at which figures are lost: the first delivery records expire.
 const KNOWN_FOR: Duration = Duration::days(30);

@@ -1,6 +1,7 @@
-//! Mail templates and the values that they show.
+//! Mail templates with the values that they show, and DKIM signatures.
 
 mod brand;
+pub mod dkim;
 mod issue;
 mod templates;
 

@@ -1,7 +1,7 @@
 //! Progress and state of an issue.
 
 use serde::{Deserialize, Serialize};
-use subscribers::audience::NotReached;
+use crate::audience::NotReached;
 use time::OffsetDateTime;
 
 /// State of an issue.

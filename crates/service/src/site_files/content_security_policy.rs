@@ -5,7 +5,7 @@ use axum::http::HeaderValue;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
 
-use crate::site::RoutesFile;
+use crate::site_files::site::RoutesFile;
 
 /// For answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use tower::ServiceExt;
 use tower_http::services::{ServeDir, ServeFile};
 
-use crate::{
+use crate::site_files::{
     answer_cache::{AnswerCache, Coding},
     canonical_path, content_security_policy, drawings, folder,
     page_loads::PageLoads,

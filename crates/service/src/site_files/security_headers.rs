@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::content_security_policy;
+use crate::site_files::content_security_policy;
 
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (

@@ -18,7 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use crate::security_headers;
+use crate::site_files::security_headers;
 
 const KEPT_FOR: Duration = Duration::from_millis(100);
 /// Larger answers cost more to send than to read.
@@ -176,7 +176,7 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::Site;
+    use crate::site_files::Site;
 
     const ROUTES: &str = r#"{ "redirects": [], "notFound": [], "variants": [], "scriptHashes": [], "styleHashes": [],
         "trustedTypePolicies": [], "frameSources": [] }"#;

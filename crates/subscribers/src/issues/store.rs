@@ -4,7 +4,7 @@ use async_nats::jetstream::{Context, consumer::PullConsumer};
 use site_broker::{ISSUES_BUCKET, Record, RecordError, Records, buckets::open_bucket};
 use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM};
 
-use crate::{IssueProgress, LimitTable, Queue};
+use crate::issues::{IssueProgress, LimitTable, Queue};
 
 const LIMITS_KEY: &str = "limits";
 /// Prefix of the key of an issue's progress.

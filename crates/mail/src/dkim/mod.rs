@@ -10,7 +10,7 @@ use lettre::message::{
 };
 use site_service::settings::{ExposeSecret, Secret};
 
-use key::{public_record, signing_key};
+use self::key::{public_record, signing_key};
 
 /// Signed headers. RFC 8058 (section 4) requires both unsubscribe headers. Content-Type is missing: lettre keeps a
 /// multipart's apart from the headers that it signs.

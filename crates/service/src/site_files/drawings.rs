@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::Path};
 use anyhow::Context;
 use axum::http::HeaderValue;
 
-use crate::content_security_policy;
+use crate::site_files::content_security_policy;
 
 const START: &str = "<style>";
 const END: &str = "</style>";
