@@ -27,9 +27,8 @@ pub(crate) const KV_OPERATION: &str = "KV-Operation";
 ///
 /// If it does not exist, cannot be read by this user, or the broker does not answer.
 pub async fn open_bucket(context: &Context, bucket: &str) -> Result<Store, RecordError> {
-    let unusable = |reason: String| {
-        RecordError::unavailable(format_args!("{bucket} ({reason}); run `sitectl setup`"))
-    };
+    let unusable =
+        |reason: String| RecordError::unavailable(format_args!("{bucket} ({reason}); run `sitectl setup`"));
     let opened = context.get_key_value(bucket).await;
     let store = opened.map_err(|error| unusable(error.to_string()))?;
     let read = read_entry(&store, NO_KEY).await;

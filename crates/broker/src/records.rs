@@ -135,7 +135,11 @@ impl Records {
     ///
     /// As [`Self::write`].
     pub async fn remove(&self, key: &str, revision: u64) -> Result<(), RecordError> {
-        let marker = || PublishMessage::build().header(KV_OPERATION, "DEL").ttl(MARKER_TTL);
+        let marker = || {
+            PublishMessage::build()
+                .header(KV_OPERATION, "DEL")
+                .ttl(MARKER_TTL)
+        };
         self.store(key, revision, marker).await.map(drop)
     }
 

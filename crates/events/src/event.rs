@@ -210,11 +210,7 @@ pub struct ContactReceived {
 }
 
 impl ContactReceived {
-    const FIELDS: &[(&str, &str)] = &[
-        ("name", "Name"),
-        ("email", "E-mail"),
-        ("message", "Message"),
-    ];
+    const FIELDS: &[(&str, &str)] = &[("name", "Name"), ("email", "E-mail"), ("message", "Message")];
 }
 
 impl EventData for ContactReceived {

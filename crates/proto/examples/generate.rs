@@ -30,7 +30,9 @@ fn main() -> anyhow::Result<()> {
             config = config.type_attribute(&path, FORM);
             for (number, field) in (0..).zip(&message.field) {
                 // Path of a field of a message (descriptor.proto, `SourceCodeInfo`).
-                let comment = comments.iter().find(|location| location.path == [4, at, 2, number]);
+                let comment = comments
+                    .iter()
+                    .find(|location| location.path == [4, at, 2, number]);
                 let comment = comment.map_or("", |location| location.leading_comments().trim());
                 let path = format!("{path}.{}", field.name());
                 if let Some(limits) = limits(comment) {
@@ -53,8 +55,16 @@ fn main() -> anyhow::Result<()> {
 /// Limits in OpenAPI, from a comment such as "1–200 characters" or "At most 40 characters".
 fn limits(comment: &str) -> Option<String> {
     let (before, max) = comment.strip_suffix(" characters")?.rsplit_once(['–', ' '])?;
-    let required = if before.starts_with("At most") { "" } else { "required, min_length = 1, " };
-    let format = if before.contains("address") { "format = Email, " } else { "" };
+    let required = if before.starts_with("At most") {
+        ""
+    } else {
+        "required, min_length = 1, "
+    };
+    let format = if before.contains("address") {
+        "format = Email, "
+    } else {
+        ""
+    };
     let max = max.replace(',', "");
     Some(format!("#[schema({required}{format}max_length = {max})]"))
 }

@@ -2,6 +2,7 @@
 #![expect(
     missing_docs,
     clippy::allow_attributes,
+    clippy::large_enum_variant,
     clippy::missing_errors_doc,
     clippy::too_many_lines,
     reason = "generated: the documentation stands in the .proto files"

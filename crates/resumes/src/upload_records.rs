@@ -60,7 +60,10 @@ impl UploadRecords {
     }
 
     async fn write(&self, key: &ResumeKey, revision: u64) -> Result<UploadRecord, RecordError> {
-        let written = self.0.write(&key.upload_id(), &key.as_str(), revision, None).await;
+        let written = self
+            .0
+            .write(&key.upload_id(), &key.as_str(), revision, None)
+            .await;
         Ok(UploadRecord {
             key: key.clone(),
             revision: written?,

@@ -5,7 +5,6 @@
 
 pub mod audience;
 pub mod issues;
-mod proofs;
 pub mod state;
 pub mod store;
 pub mod subscriber;

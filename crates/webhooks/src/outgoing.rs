@@ -56,7 +56,12 @@ fn outgoing<D: EventData>(now: OffsetDateTime) -> (Outgoing, Outgoing) {
         resume_link: None,
     };
     let whole = stored(&event);
-    let names: Vec<String> = event["data"].as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    let names: Vec<String> = event["data"]
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .cloned()
+        .collect();
     for name in names {
         let mut data = event["data"].clone();
         data.as_object_mut().and_then(|data| data.remove(&name));

@@ -47,19 +47,30 @@ fn body(text: &str) -> Bytes {
 fn described(data: &Value, fields: &[(&str, &str)]) -> String {
     // A link is `<target|text>`, so a bar in the target is encoded.
     let link = |email: String| format!("<mailto:{}|{email}>", email.replace('|', "%7C"));
-    let who = joined(text(data, "name").into_iter().chain(text(data, "email").map(link)), ", ");
+    let who = joined(
+        text(data, "name")
+            .into_iter()
+            .chain(text(data, "email").map(link)),
+        ", ",
+    );
     let others = fields.iter().filter(|(name, _)| !SHOWN_APART.contains(name));
     let others = others.filter_map(|(name, label)| Some(format!("{label}: {}", text(data, name)?)));
     let resume = data.get("resume").map(|_| "résumé in the mail".to_owned());
     let more = joined(others.chain(resume).chain(text(data, "reason")), " · ");
     let words = text(data, "message").or_else(|| text(data, "coverLetter"));
-    let words: String = words.unwrap_or_default().chars().take(MAX_QUOTED_CHARACTERS).collect();
+    let words: String = words
+        .unwrap_or_default()
+        .chars()
+        .take(MAX_QUOTED_CHARACTERS)
+        .collect();
     let quoted = words.lines().map(|line| format!(">{line}"));
     let origin = Attribution::deserialize(&data["attribution"]).map(|attribution| {
         let campaign = attribution.campaign();
         let parts = [
             attribution.page.map(|page| format!("page {page}")),
-            attribution.referrer.map(|referrer| format!("referrer {referrer}")),
+            attribution
+                .referrer
+                .map(|referrer| format!("referrer {referrer}")),
             campaign.map(|campaign| format!("campaign {campaign}")),
         ];
         escaped(&joined(parts.into_iter().flatten(), ", "))

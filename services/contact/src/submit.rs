@@ -39,7 +39,11 @@ pub async fn submit(
 ) -> Result<SubmitResponse, SubmitError> {
     let key: IdempotencyKey = request.idempotency_key.parse().map_err(SubmitError::Key)?;
     let received = validated(request.form.unwrap_or_default()).map_err(SubmitError::Invalid)?;
-    let sender = senders.sender(&received.email, &request.synthetic_mark, OffsetDateTime::now_utc());
+    let sender = senders.sender(
+        &received.email,
+        &request.synthetic_mark,
+        OffsetDateTime::now_utc(),
+    );
     let event_id = ContactReceived::TYPE.submission_id(&senders.person_key, key, &sender);
     publisher
         .publish_submission(request_id, event_id, &sender, received, key.binding())

@@ -216,7 +216,11 @@ pub enum SentenceField {
 pub fn sentence_field(path: &str) -> Option<SentenceField> {
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let is_contact = path == CONTACT;
-    is_api.then_some(if is_contact { SentenceField::Message } else { SentenceField::Error })
+    is_api.then_some(if is_contact {
+        SentenceField::Message
+    } else {
+        SentenceField::Error
+    })
 }
 
 /// Converts failed answers of the API to JSON, including those of layers and the router. Pages stay.

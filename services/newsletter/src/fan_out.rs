@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, time::Duration};
 
 use async_nats::jetstream::message::PublishMessage;
 use futures_util::TryStreamExt as _;
-use subscribers::issues::{IssueProgress, IssueState};
 use site_broker::{Delivery, Failure, Outcome, Record, RecordError};
 use site_events::{
     Event, IssueId, SENDINGS_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
     subjects,
 };
+use subscribers::issues::{IssueProgress, IssueState};
 use subscribers::{Subscriber, audience::NotReached};
 use time::OffsetDateTime;
 use visitor::PersonId;

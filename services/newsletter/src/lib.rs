@@ -15,7 +15,6 @@ mod sign_up;
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream;
-use subscribers::issues::{Issues, SendingLimits};
 use site_broker::{
     ISSUES_BUCKET, Publisher, RetryPolicy, SUBSCRIBERS_BUCKET,
     consume::{consume, deliver_one, ensure_consumer_exists},
@@ -30,6 +29,7 @@ use site_service::{
     nats,
 };
 use subscribers::Subscribers;
+use subscribers::issues::{Issues, SendingLimits};
 use tonic::service::Routes;
 use visitor::token::TokenKeys;
 

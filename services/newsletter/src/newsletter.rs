@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use subscribers::issues::{Issues, SendingLimits};
 use site_broker::{Publisher, RecordError};
+use subscribers::issues::{Issues, SendingLimits};
 use subscribers::{Subscriber, Subscribers};
 use visitor::{PersonId, PersonKey, token::TokenKeys};
 

@@ -16,7 +16,6 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use async_nats::jetstream;
-use subscribers::issues::Issues;
 use resumes::ResumeStore;
 use site_broker::{
     DELIVERIES_BUCKET, Delivery, ENDPOINTS_BUCKET, Endpoint, Endpoints, ISSUES_BUCKET, Outcome, Publisher,
@@ -31,14 +30,15 @@ use site_service::{
     nats,
 };
 use subscribers::Subscribers;
+use subscribers::issues::Issues;
 use tokio::task::JoinSet;
 use tonic::service::Routes;
 use webhooks::WebhookSender;
 
 pub use self::{
     mail::{
-        Brand, DigestContent, EarlierApplication, Mail, MailContext, MailError, MailEvent, RecruiterExtras, Rendered,
-        dead_letters, issue, mail_of,
+        Brand, DigestContent, EarlierApplication, Mail, MailContext, MailError, MailEvent, RecruiterExtras,
+        Rendered, dead_letters, issue, mail_of,
     },
     settings::Settings,
 };

@@ -3,11 +3,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use subscribers::issues::{IssueState, Issues};
 use lettre::Message;
 use site_broker::{Delivery, Failure, ISSUES_BUCKET, Outcome, Remedy, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind, sending::SENDING_NAME};
 use subscribers::Subscribers;
+use subscribers::issues::{IssueState, Issues};
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 

@@ -6,11 +6,11 @@ use std::{
 };
 
 use clap::{Args, Parser, ValueEnum};
-use site_mail::dkim::DkimSettings;
 use lettre::{message::Mailbox, transport::smtp::extension::ClientId};
-use site_mail::mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
+use site_mail::dkim::DkimSettings;
+use site_mail::mailbox;
 use site_service::{
     nats::NatsSettings,
     settings::{Secret, seconds},

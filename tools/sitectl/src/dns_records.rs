@@ -2,10 +2,10 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use site_mail::dkim::{DkimSettings, dns_name};
 use lettre::{Address, message::Mailbox};
-use site_mail::mailbox;
 use serde_json::{Value, json};
+use site_mail::dkim::{DkimSettings, dns_name};
+use site_mail::mailbox;
 
 use crate::output::print_output;
 

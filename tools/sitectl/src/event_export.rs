@@ -110,7 +110,11 @@ impl Form {
             });
             output.item(&document, || {
                 let mut cells = vec![text(&event["id"]), text(&event["time"])];
-                cells.extend(columns.iter().map(|(name, pointer)| cell(&event["data"], name, pointer)));
+                cells.extend(
+                    columns
+                        .iter()
+                        .map(|(name, pointer)| cell(&event["data"], name, pointer)),
+                );
                 cells.extend(outcomes.values().map(|outcome| (*outcome).to_owned()));
                 cells
             })?;

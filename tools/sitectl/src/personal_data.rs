@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_nats::jetstream::{Context, consumer::Info, message::StreamMessage};
 use futures_util::TryStreamExt as _;
-use subscribers::issues::store::ISSUE_KEY_PREFIX;
 use resumes::{ResumeKey, ResumeStore, S3Settings};
 use serde::Serialize;
 use serde_json::Value;
@@ -18,6 +17,7 @@ use site_events::{
 };
 use site_service::{RequestId, nats::NatsSettings};
 use subscribers::Subscriber;
+use subscribers::issues::store::ISSUE_KEY_PREFIX;
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{PersonId, PersonKey};

@@ -11,10 +11,7 @@ use std::{
 };
 
 use async_nats::jetstream;
-use site_broker::{
-    Delivery, Failure, Outcome, RetryPolicy,
-    consume::consume,
-};
+use site_broker::{Delivery, Failure, Outcome, RetryPolicy, consume::consume};
 use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived};
 use site_service::drain::CancellationToken;
 use testkit::{Nats, User, eventually};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::metrics;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use opentelemetry::{KeyValue, metrics::Counter};
-use crate::metrics;
 
 /// Route of all other addresses. A single label bounds the number of series.
 const NOT_FOUND: &str = "not-found";

@@ -142,7 +142,10 @@ mod tests {
         ] {
             fs::write(file.path(), &content)?;
             let refused = CaFile::parse(&file.path().to_string_lossy()).err();
-            assert!(refused.is_some_and(|reason| reason.starts_with(said)), "{content}");
+            assert!(
+                refused.is_some_and(|reason| reason.starts_with(said)),
+                "{content}"
+            );
         }
         let absent = CaFile::parse("/nowhere/ca.pem").err().unwrap_or_default();
         assert!(absent.starts_with("it cannot be read: "), "{absent}");

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::{Subscriber, Subscribers};
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use site_broker::{DELIVERIES_BUCKET, REFUSED, RecordError, StreamReader, buckets::open_bucket};
 use site_events::{IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, Sending};
-use crate::{Subscriber, Subscribers};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 use visitor::PersonId;

@@ -1,7 +1,7 @@
 //! Progress and state of an issue.
 
-use serde::{Deserialize, Serialize};
 use crate::audience::NotReached;
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 /// State of an issue.

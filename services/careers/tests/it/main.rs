@@ -350,10 +350,7 @@ async fn a_key_is_refused_with_another_resume_and_taken_from_another_person() ->
     let mut running = running().await?;
     let (file, key) = (pdf(MEGABYTE), Uuid::new_v4());
     running.apply(application(&file, key)).await?;
-    for other in [
-        application(&pdf(MEGABYTE + 1), key),
-        commit(key),
-    ] {
+    for other in [application(&pdf(MEGABYTE + 1), key), commit(key)] {
         assert_eq!(running.refusal_of(other).await, Some(Code::AlreadyExists));
     }
     assert_eq!(running.nats.events().await?.len(), 1);

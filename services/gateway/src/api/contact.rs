@@ -13,7 +13,12 @@ use site_proto::{
 use utoipa::ToSchema;
 
 use super::{AnyForm, Submission, SubmissionHeaders, spam};
-use crate::{api_error::{ApiError, Failure}, app::AppState, forwarding::send, submissions::SYNTHETIC};
+use crate::{
+    api_error::{ApiError, Failure},
+    app::AppState,
+    forwarding::send,
+    submissions::SYNTHETIC,
+};
 
 /// The answer of the contact form.
 #[derive(Serialize, ToSchema)]

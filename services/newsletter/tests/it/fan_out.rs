@@ -9,13 +9,13 @@ use std::{
 use anyhow::Context as _;
 use async_nats::jetstream::{self, consumer::PullConsumer};
 use futures_util::StreamExt;
-use subscribers::issues::{IssueProgress, IssueState, Issues};
 use site_broker::Publisher;
 use site_events::{
     FAN_OUT_CONSUMER, IssueId, SENDINGS_CONSUMER, SENDINGS_STREAM, SITE_STREAM, Sending,
     event::{Audience, NewsletterIssueRequested},
 };
 use site_service::RequestId;
+use subscribers::issues::{IssueProgress, IssueState, Issues};
 use testkit::{ChildProcess, Nats, SeededSubscriber, User, eventually, pass_flags, seed_subscribers};
 use time::OffsetDateTime;
 use tokio::process::Command;

@@ -17,7 +17,8 @@ use site_events::{
     event::{BounceKind, NewsletterBounced},
 };
 use site_proto::newsletter::v1::{
-    ConfirmRequest, NewsletterForm, SubscribeRequest, UnsubscribeRequest, newsletter_service_client::NewsletterServiceClient,
+    ConfirmRequest, NewsletterForm, SubscribeRequest, UnsubscribeRequest,
+    newsletter_service_client::NewsletterServiceClient,
 };
 use site_service::{RequestId, drain::CancellationToken, status};
 use testkit::{Nats, PERSON_KEY, User, eventually};

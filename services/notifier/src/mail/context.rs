@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use site_mail::dkim::Signer;
 use lettre::message::Mailbox;
-use site_mail::{Brand, Templates};
 use resumes::{ResumeStore, ResumeStoreError};
 use site_events::event::StoredResume;
+use site_mail::dkim::Signer;
+use site_mail::{Brand, Templates};
 use visitor::links::LinkBuilder;
 
 use crate::Settings;

@@ -1,7 +1,7 @@
 //! A newsletter issue for one subscriber.
 
-use site_mail::{Kind, issue_values};
 use site_events::{Event, Sending, event::NewsletterIssueRequested, sending::SENDING_NAME};
+use site_mail::{Kind, issue_values};
 use visitor::EmailAddress;
 
 use super::{

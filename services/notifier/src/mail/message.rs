@@ -4,9 +4,9 @@ use lettre::{
     Message,
     message::{Mailbox, MultiPart, SinglePart},
 };
-use site_mail::{Kind, Rendered};
 use minijinja::Value;
 use site_events::{Channel, Event, EventData};
+use site_mail::{Kind, Rendered};
 use time::OffsetDateTime;
 use uuid::Uuid;
 

@@ -16,7 +16,6 @@ mod visitor;
 mod wording;
 
 use lettre::Message;
-pub use site_mail::{Brand, Rendered};
 use serde_json::from_slice;
 use site_broker::Delivery;
 use site_events::{
@@ -25,6 +24,7 @@ use site_events::{
         CareersApplied, ContactReceived, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed,
     },
 };
+pub use site_mail::{Brand, Rendered};
 use time::OffsetDateTime;
 use visitor::EmailAddress;
 
@@ -102,9 +102,7 @@ pub async fn write(
     now: OffsetDateTime,
 ) -> Result<Message, MailError> {
     let extras = match event {
-        MailEvent::RecruiterApplication(event) => {
-            recruiter_extras.load(event, delivery, attachment).await?
-        }
+        MailEvent::RecruiterApplication(event) => recruiter_extras.load(event, delivery, attachment).await?,
         _ => RecruiterExtras::default(),
     };
     let mail = mail_of(context, event, extras, now).await?;

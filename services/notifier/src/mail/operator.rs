@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use site_mail::Kind;
 use minijinja::{Value, context};
 use site_broker::dead_letters::DeadLetterSummary;
+use site_mail::Kind;
 
 use super::{context::MailContext, message::Mail};
 

@@ -7,7 +7,6 @@ use std::{
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, message::PublishMessage};
-use subscribers::issues::{Figures, IssueProgress, IssueState, Issues, Outcomes};
 use serde_json::Value;
 use site_broker::{Publisher, RetryPolicy};
 use site_events::{
@@ -17,6 +16,7 @@ use site_events::{
 };
 use site_service::RequestId;
 use subscribers::Subscribers;
+use subscribers::issues::{Figures, IssueProgress, IssueState, Issues, Outcomes};
 use testkit::{
     MailFault, MailServer, Nats, ScriptedReply, SeededSubscriber, User, eventually, publish_all,
     seed_subscribers,

@@ -17,8 +17,8 @@ use testkit::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::running::{
-    HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, application_with, header, parts,
-    person, scene, settings, take, taking_at, until,
+    HURRY, NEVER, RECRUITERS, Running, SALES, SOON, Site, accepted, application, application_with, header,
+    parts, person, scene, settings, take, taking_at, until,
 };
 
 #[tokio::test]
@@ -75,12 +75,12 @@ async fn a_refused_mail_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow
 async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Result<()> {
     let stuck = ["one", "two", "three", "four"].map(|name| format!("{name}@stuck.example"));
     let nats = Nats::start().await?;
-    let server = MailServer::start(|to, attempt| {
-        match to.ends_with("@stuck.example") && attempt == 1 {
+    let server = MailServer::start(
+        |to, attempt| match to.ends_with("@stuck.example") && attempt == 1 {
             true => ScriptedReply::Hold,
             false => ScriptedReply::Take,
-        }
-    })
+        },
+    )
     .await?;
     let site = Site::on(&nats).await?;
     let mut settings = settings(&nats, server.port, &[])?;

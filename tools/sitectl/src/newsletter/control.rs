@@ -3,10 +3,10 @@
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::jetstream::Context;
-use subscribers::issues::{IssueProgress, IssueState, Issues};
 use serde_json::json;
 use site_broker::{Record, RecordError};
 use site_events::{IssueId, SENDINGS_STREAM, subjects};
+use subscribers::issues::{IssueProgress, IssueState, Issues};
 
 use crate::{
     broker,

@@ -4,9 +4,9 @@ use std::{fs, path::PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use site_mail::{Brand, Kind, Rendered, Templates, issue_values};
 use serde_json::json;
 use site_events::event::Audience;
+use site_mail::{Brand, Kind, Rendered, Templates, issue_values};
 
 use super::{PostArgs, post};
 use crate::output::print_output;

@@ -5,7 +5,6 @@ use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, message::PublishMessage};
 use clap::Args;
 use futures_util::TryStreamExt as _;
-use subscribers::issues::{IssueProgress, IssueState, Issues, Outcomes, PassedOver};
 use serde_json::json;
 use site_broker::{Publisher, ensure_person_key};
 use site_events::{
@@ -14,6 +13,7 @@ use site_events::{
     subjects,
 };
 use site_service::RequestId;
+use subscribers::issues::{IssueProgress, IssueState, Issues, Outcomes, PassedOver};
 use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonKeySettings};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use async_nats::jetstream::Context;
-use subscribers::issues::{IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
 use serde_json::{Value, json};
 use site_broker::ISSUES_BUCKET;
+use subscribers::issues::{IssueProgress, Issues, Outcomes, store::ISSUE_KEY_PREFIX};
 use time::OffsetDateTime;
 
 use super::{control, send::not_reached_line};
