@@ -44,7 +44,11 @@ export type LoadState =
   | 'ready'
   | 'ready-mismatch';
 
-/** A lazily loaded part, once for the whole page. */
+/**
+ * A lazily loaded part, once for the whole page. Its `Component` suspends until the module is there, however often loading it
+ * fails meanwhile. `prefetch` starts the load unless that failed before: then it is for the area that shows it. `reloadPage`
+ * is for a stale one: the page then is of the newer build.
+ */
 export type LazyPart<Props = Children> = ReturnType<typeof lazyPart<Props>>;
 
 /**
@@ -100,16 +104,13 @@ export function lazyPart<Props = Children>({ frontEnd, load, module: present }: 
 
   return {
     frontEnd,
-    /** Suspends until the module is there, however often loading it fails meanwhile. */
     Component: suspending(() => loaded, promise, start),
     start,
-    /** Prefetches it, unless that failed before: then it is for the area that shows it to start it again. */
     prefetch() {
       if (state() === 'idle') {
         start();
       }
     },
-    /** Where it is stale: reloads the page, which then is of the newer build. */
     reloadPage() {
       if (!reloadPageOnce(lastFailure)) {
         fail('broken');

@@ -10,10 +10,7 @@ export function SolutionTeaser({ solution: { id, title, description } }: { solut
     <>
       <Picture {...solutionPicture(id)} alt="" className="mb-2 max-w-80" />
       <h3 className="text-subheading">
-        <Link
-          to={paths.solution(id)}
-          className="inline-flex min-h-11 items-center hover:underline"
-        >
+        <Link to={paths.solution(id)} className="inline-flex min-h-11 items-center hover:underline">
           {title}
         </Link>
       </h3>
