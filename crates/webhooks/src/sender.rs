@@ -164,6 +164,7 @@ fn by_recipe(
 
 #[cfg(test)]
 mod tests {
+    use site_broker::Endpoints;
     use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
     use super::*;

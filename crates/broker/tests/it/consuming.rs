@@ -236,8 +236,8 @@ async fn a_refused_or_unreadable_event_is_a_dead_letter_at_once() -> anyhow::Res
     let nats = Nats::start().await?;
     publish(&nats).await?;
     let no_event = EventType::ContactReceived.subject(&person()?);
-    let stored = operator(&nats).await?.publish(no_event, "Asha Rao".into());
-    stored.await?.await?;
+    let operator = operator(&nats).await?;
+    operator.publish(no_event, "Asha Rao".into()).await?.await?;
     let refused = |_| ready(Outcome::from(Failure::permanent("no")));
     let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, refused).await?;
     until_acked(&nats).await?;

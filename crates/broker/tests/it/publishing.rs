@@ -4,12 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use async_nats::{connection::State, jetstream};
-use bytes::Bytes;
 use futures_util::StreamExt as _;
-use site_broker::{
-    PublishError, Publisher, SUBSCRIBERS_BUCKET, Stored,
-    buckets::{open_bucket, write_entry},
-};
+use site_broker::{PublishError, Publisher, Records, SUBSCRIBERS_BUCKET, Stored, buckets::open_bucket};
 use site_events::SITE_STREAM;
 use site_service::{
     RequestId,
@@ -83,11 +79,10 @@ async fn an_event_or_entry_waits_a_moment_for_a_leader_and_not_for_ever() -> any
     assert!(matches!(published?, Ok(Stored::New)));
 
     let newsletter = jetstream::new(nats.client(User::Newsletter).await?);
-    let bucket = open_bucket(&newsletter, SUBSCRIBERS_BUCKET).await?;
+    let records = Records::new(&newsletter, open_bucket(&newsletter, SUBSCRIBERS_BUCKET).await?);
     let written = async {
         sleep(WITHOUT_LEADER / 2).await;
-        let value = Bytes::from_static(b"{}");
-        write_entry(&newsletter, &bucket, "somebody", &value, 0, None).await
+        records.write("somebody", &"a record", 0, None).await
     };
     let stream = format!("KV_{SUBSCRIBERS_BUCKET}");
     let (led, written) = join!(without_leader(&nats, &stream), written);

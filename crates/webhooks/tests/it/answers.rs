@@ -79,6 +79,7 @@ struct Crm {
     erasure: (&'static str, &'static str, Value),
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn crms() -> [Crm; 4] {
     let in_salesforce =
         |id| json!({ "attributes": { "type": "Lead" }, "id": id, "HasOptedOutOfEmail": true });

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use site_proto::careers::v1::ApplicationForm;
 use site_service::status;
 use testkit::measure::pdf;
 use tokio::{net::TcpListener, time::timeout};

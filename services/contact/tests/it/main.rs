@@ -286,7 +286,7 @@ async fn a_form_is_synthetic_only_with_a_good_mark_under_the_services_key() -> a
     const KEY: &str = "a synthetic key of thirty-two bytes or more";
     let synthetic_key = format!("--synthetic-key={KEY}");
     let expires = OffsetDateTime::now_utc() + time::Duration::minutes(5);
-    let good = SyntheticKey::new(KEY)?.mark(&EmailAddress::parse(&message().email)?, expires);
+    let good = SyntheticKey::new(KEY)?.mark(&EmailAddress::parse(&form().email)?, expires);
     let with_key = running_on(Nats::start().await?, &[&person_key(), &synthetic_key]).await?;
     for (mut running, has_key) in [(with_key, true), (running().await?, false)] {
         for (mark, is_synthetic) in [(good.as_str(), has_key), ("x.y", false), ("", false)] {

@@ -9,6 +9,7 @@ use site_service::metrics;
 use utoipa::ToSchema;
 
 use super::{Accepted, JsonForm};
+use crate::api_error::Failure;
 
 /// A part of the site that a browser could not load.
 #[derive(Deserialize, ToSchema)]

@@ -15,6 +15,7 @@ mod recruiter_extras;
 mod visitor;
 mod wording;
 
+use ::visitor::EmailAddress;
 use lettre::Message;
 use serde_json::from_slice;
 use site_broker::Delivery;
@@ -26,7 +27,6 @@ use site_events::{
 };
 pub use site_mail::{Brand, Rendered};
 use time::OffsetDateTime;
-use visitor::EmailAddress;
 
 pub use self::{
     context::MailContext,

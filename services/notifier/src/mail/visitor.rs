@@ -27,7 +27,7 @@ pub fn ours(context: &MailContext, address: &Address) -> Mailbox {
 pub fn fields<D: EventData>(data: &D) -> Result<Vec<Value>, serde_json::Error> {
     let data = serde_json::to_value(data)?;
     let fields = D::TYPE.form_fields().iter();
-    let values = fields.map(|(name, label)| context! { name, label, value => data[*name].as_str() });
+    let values = fields.map(|&(name, label)| context! { name, label, value => data[name].as_str() });
     Ok(values.collect())
 }
 

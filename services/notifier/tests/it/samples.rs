@@ -1,7 +1,8 @@
 //! One mail of each kind, and of each kind's harder cases, with fixed ids and times: for the snapshots, and to be looked at.
 
 use notifier::{
-    DigestContent, EarlierApplication, Mail, MailContext, RecruiterExtras, dead_letters, issue, mail_of,
+    DigestContent, EarlierApplication, Mail, MailContext, MailEvent, RecruiterExtras, dead_letters, issue,
+    mail_of,
 };
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
@@ -30,7 +31,8 @@ pub async fn mails(context: &MailContext) -> anyhow::Result<Vec<(&'static str, M
             "recruiter-application-hard" => once_more(),
             _ => for_the_first_time(),
         };
-        mails.push((name, mail_of(context, channel, &event, extras, TIME).await?));
+        let event = MailEvent::read(channel, &event)?;
+        mails.push((name, mail_of(context, &event, extras, TIME).await?));
     }
     Ok(mails)
 }

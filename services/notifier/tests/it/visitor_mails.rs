@@ -6,10 +6,12 @@ use std::sync::{
 };
 
 use site_events::Channel;
-use testkit::ScriptedReply;
+use testkit::{MailServer, Nats, ScriptedReply};
 use uuid::Uuid;
 
-use crate::running::{Running, SALES, Site, application, parts, scene, take, until, until_all_is_done};
+use crate::running::{
+    HURRY, Running, SALES, Site, application, parts, settings, take, until, until_all_is_done,
+};
 
 const VISITOR: &str = "zoe@example.org";
 
@@ -33,7 +35,8 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
         "ZOE@EXAMPLE.ORG",
         "Zoe+1+2@example.org",
     ];
-    let (nats, server, site, notifier) = scene(&at_most(2), take).await?;
+    let (nats, server, site) = parts(take).await?;
+    let notifier = at_most(2, &nats, &server).await?;
     let mut events = Vec::new();
     for spelled in ONE_INBOX {
         events.push(site.contact(spelled).await?);
@@ -81,12 +84,12 @@ async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message()
 async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     let refusing = Arc::new(AtomicBool::new(true));
     let refuses = refusing.clone();
-    let (nats, server, site, mut notifier) =
-        scene(&at_most(2), move |_, _| match refuses.load(Ordering::Relaxed) {
-            true => ScriptedReply::ToContent("451 4.7.1 Greylisted, try again later"),
-            false => ScriptedReply::Take,
-        })
-        .await?;
+    let (nats, server, site) = parts(move |_, _| match refuses.load(Ordering::Relaxed) {
+        true => ScriptedReply::ToContent("451 4.7.1 Greylisted, try again later"),
+        false => ScriptedReply::Take,
+    })
+    .await?;
+    let mut notifier = at_most(2, &nats, &server).await?;
     let events = [site.contact(VISITOR).await?, site.contact(VISITOR).await?];
     until("both mails fail twice", || server.attempts(VISITOR) >= 4).await?;
     // As after a crash, another process continues.

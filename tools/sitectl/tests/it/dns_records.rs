@@ -2,7 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use clap::Parser;
-use notifier::{MailContext, RecruiterExtras, Settings, mail_of};
+use notifier::{MailContext, MailEvent, RecruiterExtras, Settings, mail_of};
 use serde_json::{Value, json};
 use site_events::Channel;
 use testkit::{external_program, root};
@@ -47,7 +47,8 @@ async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
     let (now, mut encoded) = (OffsetDateTime::now_utc(), Vec::new());
     for channel in Channel::ALL {
         let event = webhooks::sample(channel.event_type(), now).payload;
-        let mail = mail_of(&context, channel, &event, RecruiterExtras::default(), now).await?;
+        let event = MailEvent::read(channel, &event)?;
+        let mail = mail_of(&context, &event, RecruiterExtras::default(), now).await?;
         encoded.push(STANDARD.encode(mail.into_message(&context, now)?.formatted()));
     }
     Ok(encoded)

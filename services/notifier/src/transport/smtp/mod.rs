@@ -11,7 +11,6 @@ mod refusal;
 use anyhow::Context as _;
 use lettre::{
     Message,
-    address::Envelope,
     transport::smtp::{
         client::{Certificate, TlsParameters},
         extension::ClientId,
