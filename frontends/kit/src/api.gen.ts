@@ -131,32 +131,54 @@ export interface components {
             /** @description Always true: failures have their own answer */
             success: boolean;
         };
-        /** @description An application for an internship. Parts may come in any order; a missing field counts as empty. */
+        /** @description An application for an internship. A missing field counts as empty, and is refused with a sentence where it is required. */
         ApplicationForm: {
-            /** @description Where the visitor came from, as JSON */
-            attribution?: components["schemas"]["Attribution"];
-            /** @description 1–20,000 characters */
+            /** @default null */
+            attribution: components["schemas"]["Attribution"] | null;
+            /**
+             * @description 1–20,000 characters
+             * @default
+             */
             coverLetter: string;
             /**
              * Format: email
              * @description A valid address of at most 254 characters
+             * @default
              */
             email: string;
-            /** @description At most 200 characters */
-            experience?: string;
-            /** @description 1–200 characters */
+            /**
+             * @description At most 200 characters
+             * @default
+             */
+            experience: string;
+            /**
+             * @description 1–200 characters
+             * @default
+             */
             name: string;
-            /** @description At most 40 characters */
-            phone?: string;
-            /** @description 1–200 characters */
+            /**
+             * @description At most 40 characters
+             * @default
+             */
+            phone: string;
+            /**
+             * @description 1–200 characters
+             * @default
+             */
             position: string;
+            /**
+             * @description Hidden from people: leave it empty
+             * @default
+             */
+            website: string;
+        };
+        /** @description The parts of an application, in any order. */
+        ApplicationParts: components["schemas"]["ApplicationForm"] & {
             /**
              * Format: binary
              * @description A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
              */
             resume?: string;
-            /** @description Hidden from people: leave it empty */
-            website?: string;
         };
         /** @description Where the visitor came from. All of it may be left out; none of it is a reason to refuse a form. */
         Attribution: {
@@ -203,62 +225,46 @@ export interface components {
             /** @description Always true: failures have their own answer */
             success: boolean;
         };
-        /** @description What the contact form's failed answers hold. */
-        ContactFailed: {
-            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
-            challenge?: Record<string, never> | null;
-            /** @description `challenge` where a challenge has to be solved first */
-            code?: string | null;
-            /** @description A sentence for each field that is not right */
-            fields?: {
-                [key: string]: string;
-            } | null;
-            /** @description A sentence that the visitor can act on */
-            message: string;
-            /** @description Always false */
-            success: boolean;
-        };
-        /** @description A message to the company, as a browser sends it by itself where no script runs. */
-        ContactFields: {
-            /**
-             * Format: email
-             * @description A valid address of at most 254 characters
-             */
-            email: string;
-            /** @description 1–10,000 characters */
-            message: string;
-            /** @description 1–200 characters */
-            name: string;
-            /** @description Hidden from people: leave it empty */
-            website?: string;
-        };
-        /** @description A message to the company. A field that is missing counts as empty, and is refused with a sentence where it is required. */
+        /** @description A message to the company. A missing field counts as empty, and is refused with a sentence where it is required. */
         ContactForm: {
-            attribution?: components["schemas"]["Attribution"] | null;
+            /** @default null */
+            attribution: components["schemas"]["Attribution"] | null;
             /**
              * Format: email
              * @description A valid address of at most 254 characters
+             * @default
              */
             email: string;
-            /** @description 1–10,000 characters */
+            /**
+             * @description 1–10,000 characters
+             * @default
+             */
             message: string;
-            /** @description 1–200 characters */
+            /**
+             * @description 1–200 characters
+             * @default
+             */
             name: string;
-            /** @description Hidden from people: leave it empty */
-            website?: string;
+            /**
+             * @description Hidden from people: leave it empty
+             * @default
+             */
+            website: string;
         };
-        /** @description What every failed answer holds, but for the contact form's. */
-        Failed: {
+        /** @description A failed answer. */
+        Failure: {
             /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
             challenge?: Record<string, never> | null;
             /** @description `challenge` where a challenge has to be solved first */
             code?: string | null;
-            /** @description A sentence that the visitor can act on */
-            error: string;
+            /** @description Of everything else: a sentence that the visitor can act on */
+            error?: string | null;
             /** @description A sentence for each field that is not right */
             fields?: {
                 [key: string]: string;
-            } | null;
+            };
+            /** @description Of the contact form: a sentence that the visitor can act on */
+            message?: string | null;
             /** @description Always false */
             success: boolean;
         };
@@ -269,26 +275,21 @@ export interface components {
             /** @description `yes`, of our page where no script runs */
             answer?: string;
         };
-        /** @description A sign-up, as a browser sends it by itself where no script runs. */
-        NewsletterFields: {
-            /**
-             * Format: email
-             * @description A valid address of at most 254 characters
-             */
-            email: string;
-            /** @description Hidden from people: leave it empty */
-            website?: string;
-        };
-        /** @description A sign-up. A field that is missing counts as empty, and is refused with a sentence where it is required. */
+        /** @description A sign-up. A missing address counts as empty, and is refused with a sentence. */
         NewsletterForm: {
-            attribution?: components["schemas"]["Attribution"] | null;
+            /** @default null */
+            attribution: components["schemas"]["Attribution"] | null;
             /**
              * Format: email
              * @description A valid address of at most 254 characters
+             * @default
              */
             email: string;
-            /** @description Hidden from people: leave it empty */
-            website?: string;
+            /**
+             * @description Hidden from people: leave it empty
+             * @default
+             */
+            website: string;
         };
         /**
          * @description Why a part is not there.
@@ -342,7 +343,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "multipart/form-data": components["schemas"]["ApplicationForm"];
+                "multipart/form-data": components["schemas"]["ApplicationParts"];
             };
         };
         responses: {
@@ -368,7 +369,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file */
@@ -377,7 +378,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
@@ -404,7 +405,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ContactForm"];
-                "application/x-www-form-urlencoded": components["schemas"]["ContactFields"];
+                "application/x-www-form-urlencoded": components["schemas"]["ContactForm"];
             };
         };
         responses: {
@@ -430,7 +431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ContactFailed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The message was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
@@ -439,7 +440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ContactFailed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
@@ -466,7 +467,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewsletterForm"];
-                "application/x-www-form-urlencoded": components["schemas"]["NewsletterFields"];
+                "application/x-www-form-urlencoded": components["schemas"]["NewsletterForm"];
             };
         };
         responses: {
@@ -492,7 +493,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
@@ -501,7 +502,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
@@ -545,7 +546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The token is not valid, or no longer; or it is one too many from this address */
@@ -554,7 +555,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
@@ -620,7 +621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The token is not valid; or it is one too many from this address */
@@ -629,7 +630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
@@ -662,7 +663,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
             /** @description The report was not understood, or one too many */
@@ -671,7 +672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Failed"];
+                    "application/json": components["schemas"]["Failure"];
                 };
             };
         };
