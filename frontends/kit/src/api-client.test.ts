@@ -205,6 +205,7 @@ test('what was never answered is sent under the same key when it is submitted ag
 
 test.each([
   ['an error of the server', 503, { success: false }],
+  ['a limit that a retry reached', 429, { success: false }],
   ['an answer that is not understood', 200, '<!doctype html>'],
 ])('after %s the same form is sent under the same key', async (_, status, body) => {
   const form = message();

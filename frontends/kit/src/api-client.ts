@@ -106,8 +106,7 @@ async function submit(
       response = await solveAndSend(response, isChallenge, send, signal);
     }
     const result = parseResponse(response, failureMessages.refused);
-    // After an error of the server's nobody knows whether it was stored.
-    if (response.status < 500) {
+    if (isSettled(response.status)) {
       forgetIdempotencyKey(path, content);
     }
     return result;
@@ -115,6 +114,11 @@ async function submit(
     const isCancelled = signal?.aborted ?? false;
     return { ok: false, isCancelled, message: failureMessages.unreachable, fieldErrors: {} };
   }
+}
+
+/** Whether the answer settles a submission. After a timeout, a limit or a server's error an earlier attempt may be stored. */
+function isSettled(status: number): boolean {
+  return status < 500 && status !== 408 && status !== 429;
 }
 
 /** Whether the server, in a flood of forms, asks for work before it takes one. The code for it is loaded with the first. */
