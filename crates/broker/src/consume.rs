@@ -1,4 +1,4 @@
-//! Consumer loop of a channel: each event is acked, nak'd with backoff, or dead-lettered. None is dropped.
+//! Consumer loop of a channel: each event is acked, nak'd with backoff, or dead-lettered. Only a synthetic event is dropped.
 
 use std::{
     future::Future,

@@ -1,6 +1,5 @@
 //! Common parts of every binary: settings, telemetry, health, drain.
 
-pub mod address_limit;
 #[cfg(feature = "jemalloc")]
 mod allocator;
 mod core_dumps;

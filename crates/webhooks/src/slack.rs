@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(
             text(EventType::CareersApplied, &data),
             "*New application: AI Intern* from Asha, <mailto:asha@example.com|asha@example.com>\
-             \n+91 98400 00000 · 1 year · résumé in the mail\n>Hello\n_id_"
+             \nPhone: +91 98400 00000 · Experience: 1 year · résumé in the mail\n>Hello\n_id_"
         );
     }
 

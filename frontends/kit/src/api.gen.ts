@@ -134,7 +134,7 @@ export interface components {
         /** @description An application for an internship. A missing field counts as empty, and is refused with a sentence where it is required. */
         ApplicationForm: {
             /** @default null */
-            attribution: components["schemas"]["Attribution"] | null;
+            attribution?: components["schemas"]["Attribution"] | null;
             /**
              * @description 1–20,000 characters
              * @default
@@ -150,7 +150,7 @@ export interface components {
              * @description At most 200 characters
              * @default
              */
-            experience: string;
+            experience?: string;
             /**
              * @description 1–200 characters
              * @default
@@ -160,7 +160,7 @@ export interface components {
              * @description At most 40 characters
              * @default
              */
-            phone: string;
+            phone?: string;
             /**
              * @description 1–200 characters
              * @default
@@ -170,7 +170,7 @@ export interface components {
              * @description Hidden from people: leave it empty
              * @default
              */
-            website: string;
+            website?: string;
         };
         /** @description The parts of an application, in any order. */
         ApplicationParts: components["schemas"]["ApplicationForm"] & {
@@ -186,37 +186,37 @@ export interface components {
              * @description The path of the page that the form is sent from
              * @default
              */
-            page: string;
+            page?: string;
             /**
              * @description The page of another site that led here
              * @default
              */
-            referrer: string;
+            referrer?: string;
             /**
              * @description `utm_campaign`
              * @default
              */
-            utmCampaign: string;
+            utmCampaign?: string;
             /**
              * @description `utm_content`
              * @default
              */
-            utmContent: string;
+            utmContent?: string;
             /**
              * @description `utm_medium`
              * @default
              */
-            utmMedium: string;
+            utmMedium?: string;
             /**
              * @description The parameter `utm_source` of the address that the visitor came by
              * @default
              */
-            utmSource: string;
+            utmSource?: string;
             /**
              * @description `utm_term`
              * @default
              */
-            utmTerm: string;
+            utmTerm?: string;
         };
         /** @description The answer of the contact form. */
         ContactAnswer: {
@@ -228,7 +228,7 @@ export interface components {
         /** @description A message to the company. A missing field counts as empty, and is refused with a sentence where it is required. */
         ContactForm: {
             /** @default null */
-            attribution: components["schemas"]["Attribution"] | null;
+            attribution?: components["schemas"]["Attribution"] | null;
             /**
              * Format: email
              * @description A valid address of at most 254 characters
@@ -249,7 +249,7 @@ export interface components {
              * @description Hidden from people: leave it empty
              * @default
              */
-            website: string;
+            website?: string;
         };
         /** @description A failed answer. */
         Failure: {
@@ -278,7 +278,7 @@ export interface components {
         /** @description A sign-up. A missing address counts as empty, and is refused with a sentence. */
         NewsletterForm: {
             /** @default null */
-            attribution: components["schemas"]["Attribution"] | null;
+            attribution?: components["schemas"]["Attribution"] | null;
             /**
              * Format: email
              * @description A valid address of at most 254 characters
@@ -289,7 +289,7 @@ export interface components {
              * @description Hidden from people: leave it empty
              * @default
              */
-            website: string;
+            website?: string;
         };
         /**
          * @description Why a part is not there.

@@ -1,6 +1,6 @@
 //! Visitor's address: the peer of the connection, or what the proxy in front of us reports.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use clap::ValueEnum;
 use http::HeaderMap;
@@ -31,6 +31,14 @@ impl AddressSource {
             Self::XEnvoyExternalAddress => client_ip::x_envoy_external_address(headers).ok(),
         };
         reported.unwrap_or(peer.ip()).to_canonical()
+    }
+}
+
+/// A visitor's network: an IPv4 address, or a customer's /64 of IPv6.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => v4.into(),
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
     }
 }
 
@@ -87,5 +95,15 @@ mod tests {
             let twice = ["198.51.100.1", "203.0.113.9"];
             assert_eq!(seen(source, name, &twice), PEER, "the proxy did not replace it");
         }
+    }
+
+    #[test]
+    fn a_customer_with_many_addresses_or_spellings_is_one_visitor() {
+        let host = |host: u16| network(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, host]));
+        assert_eq!(host(1), host(2));
+        let other = IpAddr::from([0x2001, 0xdb8, 0, 2, 0, 0, 0, 1]);
+        assert_ne!(host(1), network(other));
+        let mapped = IpAddr::from([0, 0, 0, 0, 0, 0xffff, 0xcb00, 0x7109]);
+        assert_eq!(network(mapped), IpAddr::from([203, 0, 113, 9]));
     }
 }

@@ -11,9 +11,8 @@ use governor::{
     DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
-use site_service::address_limit::network;
 
-use crate::{api_error::ApiError, limits::Limit, settings::Settings};
+use crate::{address::network, api_error::ApiError, limits::Limit, settings::Settings};
 
 /// At this limit, addresses with a full quota are evicted. Beyond it, neighbours share a quota, so that a flood
 /// cannot fill the memory.

@@ -13,7 +13,6 @@ use std::{
 
 use opentelemetry::metrics::UpDownCounter;
 use site_service::{
-    address_limit,
     drain::CancellationToken,
     metrics::{self, CounterGuard},
 };
@@ -22,7 +21,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{api_error::ApiError, limits::Limit};
+use crate::{address::network, api_error::ApiError, limits::Limit};
 
 /// The spool of a careers pod has room for those of six gateways.
 pub const UPLOADS_AT_ONCE: usize = 10;
@@ -151,7 +150,7 @@ impl Upload {
 impl Sender {
     fn of(address: IpAddr) -> Self {
         Self {
-            address: address_limit::network(address),
+            address: network(address),
             network: match address.to_canonical() {
                 IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() >> 8 << 8).into(),
                 IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80).into(),

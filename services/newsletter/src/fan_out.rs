@@ -1,5 +1,5 @@
-//! Fan-out of an issue: queues one mail per subscriber in `SENDINGS`, within the limits (see the crate
-//! `issues`).
+//! Fan-out of an issue: queues one mail per subscriber in `SENDINGS`, within the limits (see
+//! `subscribers::issues`).
 
 use std::{collections::BTreeSet, time::Duration};
 

@@ -247,7 +247,7 @@ const CODED: [Coded; 7] = [
     // post on its limits.
     (
         ZOHO,
-        |code| json!({ "data": [{ "code": code, "details": {}, "message": "of test@example.com" }] }),
+        |code| json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] }),
         &[
             (200, "SUCCESS", "done"),
             (201, "SUCCESS", "done"),

@@ -193,7 +193,8 @@ fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<
     let event = changed(EventType::ContactReceived, |content| {
         content["data"]["email"] = "a&term=*/../b@example.com".into();
     })?;
-    let requests = sender_of("pipedrive.yaml")?.preview(&event, now)?;
+    let pipedrive = Setting::of_repository("pipedrive.yaml", url_of("pipedrive.yaml"), &values(TOKEN_URL))?;
+    let requests = pipedrive.sender()?.preview(&event, now)?;
     let query = requests[0].1.uri().query().unwrap_or_default();
     let expected = "term=a%26term%3D%2A%2F..%2Fb%40example.com&fields=email";
     assert!(query.starts_with(expected), "{query}");

@@ -81,7 +81,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     }
 }
 
-/// Names a submission, so that it may be sent again, and tells what was done for it where that is asked.
+/// Names a submission, so that it may be sent again, and solves a challenge.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(
@@ -89,9 +89,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     reason = "describes to OpenAPI what `Submission` and challenges read"
 )]
 pub struct SubmissionHeaders {
-    /// The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
-    /// that its sender makes another for any other content; without one, the same fields, and for an application the same
-    /// résumé, within an hour of the clock (UTC) have
+    /// The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
+    /// its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
     #[param(rename = "Idempotency-Key", required = false, value_type = Uuid)]
     key: Option<Uuid>,
     /// In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the

@@ -8,11 +8,10 @@ use std::{
 
 use altcha::{Challenge, CreateChallengeOptions, Payload, VerifySolutionOptions};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use site_service::{
-    address_limit::network,
-    settings::{ExposeSecret, Secret},
-};
+use site_service::settings::{ExposeSecret, Secret};
 use uuid::Uuid;
+
+use crate::address::network;
 
 /// PBKDF2 rounds per try. With fewer, WebCrypto's overhead per call would favour an attacker's own program. More
 /// would cost us, because each challenge takes us one try.

@@ -84,7 +84,7 @@ where
     let started = Instant::now();
     let calling = (|| call(limit.saturating_sub(started.elapsed())))
         .retry(RETRIES)
-        .when(is_unreached);
+        .when(has_no_answer);
     // Boxed, because futures that await it would move this large one.
     let called = timeout(limit, Box::pin(calling.into_future())).await;
     let called =
@@ -95,7 +95,7 @@ where
 /// Prevents a retry, because part of the call may have been sent.
 pub fn not_repeatable(status: Status) -> Status {
     let status = with_deadline_code(status);
-    if is_unreached(&status) {
+    if has_no_answer(&status) {
         status::unavailable(status.message())
     } else {
         status
@@ -111,7 +111,7 @@ fn with_deadline_code(status: Status) -> Status {
 }
 
 /// Whether the status is from this client or a proxy. A service that is itself unavailable sends retry info.
-fn is_unreached(status: &Status) -> bool {
+fn has_no_answer(status: &Status) -> bool {
     status.source().is_some()
         || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()
 }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn what_may_have_been_sent_is_not_sent_again() {
         let unreached = Status::unavailable("the connection broke");
-        assert!(is_unreached(&unreached));
+        assert!(has_no_answer(&unreached));
         for (status, code) in [
             (unreached, Code::Unavailable),
             (Status::cancelled("Timeout expired"), Code::DeadlineExceeded),
@@ -163,7 +163,7 @@ mod tests {
             (Status::out_of_range("too large"), Code::OutOfRange),
         ] {
             let status = not_repeatable(status);
-            assert!(!is_unreached(&status), "{status}");
+            assert!(!has_no_answer(&status), "{status}");
             assert_eq!(status.code(), code);
         }
     }

@@ -216,7 +216,7 @@ async fn a_program_goes_on_where_changed_files_cannot_be_used() -> anyhow::Resul
     mounted.renew([issue()?[0].clone(), "no key".to_owned()], authority.pem())?;
     eventually("it says so", SOON, async || {
         let log = fs::read_to_string(logs.path().join("gateway.log")).ok()?;
-        (log.contains("changed TLS files cannot be used") && log.contains("GRPC_KEY_FILE")).then_some(())
+        (log.contains("changed TLS files are invalid") && log.contains("GRPC_KEY_FILE")).then_some(())
     })
     .await?;
     assert_eq!(gateway.ended(), None);

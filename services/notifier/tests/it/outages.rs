@@ -95,38 +95,6 @@ async fn a_mail_that_is_answered_long_after_the_stop_is_sent_once() -> anyhow::R
 }
 
 #[tokio::test]
-async fn at_a_stop_mails_that_wait_for_a_connection_are_given_back() -> anyhow::Result<()> {
-    let (nats, held, site) = parts(|to, _| match to {
-        SALES => ScriptedReply::Take,
-        _ => ScriptedReply::Hold,
-    })
-    .await?;
-    let other = MailServer::start(take).await?;
-    let visitors: Vec<String> = (0..12).map(|n| format!("visitor-{n}@example.org")).collect();
-    for visitor in &visitors {
-        site.contact(visitor).await?;
-    }
-    let mut stopping = Running::start(&nats, held.port, &[]).await?;
-    until("four mails are under way", || held.counts().held == 4).await?;
-    stopping.tell_to_stop();
-    let _next = Running::start(&nats, other.port, &[]).await?;
-    let accepted = |server: &MailServer| visitors.iter().map(|to| server.accepted(to).len()).sum::<usize>();
-    until("the next sends the others", || {
-        accepted(&other) + held.counts().held == visitors.len()
-    })
-    .await?;
-    held.release_held();
-    stopping.stopped().await?;
-    site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
-    for visitor in &visitors {
-        let counts = [held.accepted(visitor).len(), other.accepted(visitor).len()];
-        assert_eq!(counts.iter().sum::<usize>(), 1, "{visitor}: {counts:?}");
-    }
-    assert!(accepted(&other) > 0);
-    Ok(())
-}
-
-#[tokio::test]
 async fn health_says_whether_the_broker_is_available() -> anyhow::Result<()> {
     let (mut nats, server, _site, notifier) = scene(&[], take).await?;
     let address = format!("http://127.0.0.1:{}", notifier.port);

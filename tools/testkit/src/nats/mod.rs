@@ -283,7 +283,7 @@ impl Nats {
         // Removed records leave an empty marker.
         let records = records.into_iter().filter(|record| !record.payload.is_empty());
         records
-            .map(|record| Ok(String::from_utf8(record.payload.to_vec())?))
+            .map(|record| Ok(serde_json::from_slice(&record.payload)?))
             .collect()
     }
 
