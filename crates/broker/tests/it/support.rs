@@ -7,6 +7,7 @@ use site_broker::{PublishError, Publisher, Stored};
 use site_events::{EventData, SITE_STREAM, event::ContactReceived};
 use site_service::RequestId;
 use testkit::{Nats, User};
+use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
@@ -24,7 +25,7 @@ pub fn message(text: &str) -> anyhow::Result<ContactReceived> {
         name: "Zoë Müller".to_owned(),
         email: EmailAddress::parse("zoe@example.org")?,
         message: text.to_owned(),
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }
 

@@ -9,13 +9,17 @@ use std::{
 
 use serde_json::{Value, json};
 use site_broker::ENDPOINTS_BUCKET;
-use site_events::event::{ContactReceived, PersonErased};
+use site_events::{
+    EventData,
+    event::{ContactReceived, PersonErased},
+};
 use tempfile::TempDir;
 use testkit::{
     HttpStandIn, MailServer, Nats, eventually,
     http_stand_in::{Reply, Request, body_of},
     root,
 };
+use time::OffsetDateTime;
 use visitor::EmailAddress;
 
 use crate::running::{HURRY, Running, SOON, Site, parts, take, until};
@@ -161,7 +165,7 @@ fn lead(email: &str, message: &str) -> anyhow::Result<ContactReceived> {
         name: "Zoë Müller".to_owned(),
         email: EmailAddress::parse(email)?,
         message: message.to_owned(),
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }
 

@@ -380,7 +380,7 @@ pub fn message(email: &str) -> anyhow::Result<ContactReceived> {
         name: "Zoë Müller".to_owned(),
         email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }
 

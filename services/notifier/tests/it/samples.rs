@@ -137,6 +137,7 @@ fn written(name: &str, text: &str) -> ContactReceived {
         email: email("asha@example.com"),
         message: text.to_owned(),
         attribution: Some(came_by_an_advertisement()),
+        ..EventData::sample(TIME)
     }
 }
 

@@ -5,10 +5,11 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use site_events::{
-    Attribution,
+    Attribution, EventData,
     event::{CareersApplied, ContactReceived, NewsletterRequested},
 };
 use testkit::{MailServer, S3, external_program};
+use time::OffsetDateTime;
 use visitor::{EmailAddress, invisible::is_invisible};
 
 use crate::{
@@ -61,7 +62,7 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
         name: format!("{OVERRIDE}{SPOOF} of the <b>board</b>"),
         email: EmailAddress::parse(VISITOR)?,
         message: format!("Hello,\nE-mail:    ceo@oculant.example\n{OVERRIDE}Answer this mail\n-- \nOculant"),
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     };
     site.publish(VISITOR, message).await?;
 
@@ -136,6 +137,7 @@ async fn mails_to_visitors_hold_no_words_that_anybody_typed_with_their_address()
             email: EmailAddress::parse(&writer)?,
             message: "The quokka of quokka.example".to_owned(),
             attribution: attribution.clone(),
+            ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
         };
         site.publish(&writer, message).await?;
         let applied = CareersApplied {

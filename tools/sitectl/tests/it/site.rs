@@ -14,6 +14,7 @@ use site_proto::newsletter::v1::newsletter_service_client::NewsletterServiceClie
 use site_service::RequestId;
 use tempfile::TempDir;
 use testkit::{Broker, MailServer, Nats, S3, User, eventually, free_ports, root};
+use time::OffsetDateTime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -172,7 +173,7 @@ pub fn message(name: &str, email: &str) -> anyhow::Result<ContactReceived> {
         name: name.to_owned(),
         email: EmailAddress::parse(email)?,
         message: "Two cameras,\none question.".to_owned(),
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }
 
