@@ -204,13 +204,25 @@ pub struct ContactReceived {
     pub email: EmailAddress,
     /// What they wrote.
     pub message: String,
+    /// Their company.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub company: Option<String>,
+    /// Telephone number, as written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
     /// Where they came from, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
 }
 
 impl ContactReceived {
-    const FIELDS: &[(&str, &str)] = &[("name", "Name"), ("email", "E-mail"), ("message", "Message")];
+    const FIELDS: &[(&str, &str)] = &[
+        ("name", "Name"),
+        ("email", "E-mail"),
+        ("message", "Message"),
+        ("company", "Company"),
+        ("phone", "Phone"),
+    ];
 }
 
 impl EventData for ContactReceived {
@@ -221,6 +233,8 @@ impl EventData for ContactReceived {
             name: "Test of the site".to_owned(),
             email: EmailAddress::sample(),
             message: "A test of the site's webhooks.\nNobody wrote this.".to_owned(),
+            company: Some("Test Ltd".to_owned()),
+            phone: Some("+1 202 555 0100".to_owned()),
             attribution: Some(Attribution::sample()),
         }
     }
@@ -586,12 +600,7 @@ mod tests {
 
     #[test]
     fn contact_received_looks_like_this() {
-        insta::assert_json_snapshot!(golden(ContactReceived {
-            name: "Asha Rao".into(),
-            email: email(),
-            message: "Hello".into(),
-            attribution: Some(attribution()),
-        }));
+        insta::assert_json_snapshot!(golden(ContactReceived::sample(OffsetDateTime::UNIX_EPOCH)));
     }
 
     #[test]

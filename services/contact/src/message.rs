@@ -10,6 +10,16 @@ const MESSAGE: TextRule = TextRule {
     max_characters: 10_000,
     lines: LineMode::Many,
 };
+const COMPANY: TextRule = TextRule {
+    what: "company",
+    max_characters: 200,
+    lines: LineMode::One,
+};
+const PHONE: TextRule = TextRule {
+    what: "phone number",
+    max_characters: 40,
+    lines: LineMode::One,
+};
 
 /// Validates a form; the error has a sentence for each invalid field.
 pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
@@ -17,11 +27,15 @@ pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
     let name = violations.check("name", PersonName::parse(&form.name));
     let email = violations.check("email", EmailAddress::parse(&form.email));
     let message = violations.check("message", MESSAGE.required(&form.message));
-    match (name, email, message) {
-        (Some(name), Some(email), Some(message)) => Ok(ContactReceived {
+    let company = violations.check("company", COMPANY.optional(&form.company));
+    let phone = violations.check("phone", PHONE.optional(&form.phone));
+    match (name, email, message, company, phone) {
+        (Some(name), Some(email), Some(message), Some(company), Some(phone)) => Ok(ContactReceived {
             name: name.into(),
             email,
             message,
+            company,
+            phone,
             attribution: Attribution::of(form.attribution),
         }),
         _ => Err(violations),
@@ -30,6 +44,8 @@ pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
 
 #[cfg(test)]
 mod tests {
+    use site_service::status;
+
     use super::*;
 
     fn form(name: &str, email: &str, message: &str) -> ContactForm {
@@ -45,5 +61,20 @@ mod tests {
     fn a_message_has_at_most_10000_characters() {
         assert!(validated(form("Asha", "asha@example.com", &"x".repeat(10_000))).is_ok());
         assert!(validated(form("Asha", "asha@example.com", &"x".repeat(10_001))).is_err());
+    }
+
+    #[test]
+    fn company_and_phone_are_optional_and_short() {
+        let with = |company: usize, phone: usize| ContactForm {
+            company: "x".repeat(company),
+            phone: "1".repeat(phone),
+            ..form("Asha", "asha@example.com", "Hello")
+        };
+        let received = validated(with(0, 0)).map(|received| (received.company, received.phone));
+        assert_eq!(received.ok(), Some((None, None)));
+        assert!(validated(with(200, 40)).is_ok());
+        let violations = validated(with(201, 41)).err().unwrap_or_default();
+        let named = status::violations(&violations.into_status());
+        assert_eq!(named.into_keys().collect::<Vec<_>>(), ["company", "phone"]);
     }
 }

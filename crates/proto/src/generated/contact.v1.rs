@@ -22,6 +22,14 @@ pub struct ContactForm {
     /// Hidden from people: leave it empty
     #[prost(string, tag = "5")]
     pub website: ::prost::alloc::string::String,
+    /// At most 200 characters
+    #[prost(string, tag = "6")]
+    #[schema(max_length = 200)]
+    pub company: ::prost::alloc::string::String,
+    /// At most 40 characters
+    #[prost(string, tag = "7")]
+    #[schema(max_length = 40)]
+    pub phone: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SubmitRequest {

@@ -17,6 +17,8 @@ export const collectedFields = {
     name: 'your name',
     email: 'your e-mail address',
     message: 'your message',
+    company: 'your company, if you add it',
+    phone: 'your phone number, if you add it',
   },
   'newsletter.v1.NewsletterForm': {
     email: 'your e-mail address',

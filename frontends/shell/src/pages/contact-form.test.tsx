@@ -320,6 +320,21 @@ test('a draft survives going away, and does not outlive its message (section 4)'
   expect(values()).toEqual(['', '', '']);
 });
 
+test('company and phone are folded until they hold something, and sent if given', async () => {
+  render(<ContactForm />);
+  const folded = screen.getByText('Add company or phone').closest('details');
+  expect(folded?.open).toBe(false);
+  fill();
+  write('Company', 'Rao & Sons');
+  expect(folded?.open).toBe(true);
+  await submit();
+  const body = JSON.parse(String(xhr.last().body));
+  expect(body).toMatchObject({ company: 'Rao & Sons' });
+  expect(body).not.toHaveProperty('phone');
+  await xhr.answer(422, { success: false, message: 'No.', fields: { phone: 'Too long.' } });
+  expect(screen.getByText('Too long.')).toBeTruthy();
+});
+
 test('before the application has started the browser sends the form by itself', () => {
   const page = document.createElement('div');
   page.innerHTML = renderToString(<ContactForm />);

@@ -3,7 +3,7 @@ import type { SubmissionResult } from '@site/kit/api-client.ts';
 import { postJson } from '@site/kit/api-client.ts';
 import { attribution } from '@site/kit/attribution.ts';
 import { Confirmation } from '@site/kit/confirmation.tsx';
-import { EmailField, TextAreaField, TextField } from '@site/kit/field.tsx';
+import { EmailField, FilledByGateway, TextAreaField, TextField } from '@site/kit/field.tsx';
 import { formValues } from '@site/kit/form-values.ts';
 import { HONEYPOT, Honeypot } from '@site/kit/honeypot.tsx';
 import { PrivacyNote } from '@site/kit/privacy-note.tsx';
@@ -13,7 +13,7 @@ import { useDraft } from '@site/kit/use-draft.ts';
 import type { FieldErrors } from '@site/kit/use-submission.ts';
 import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
-import { useEffect, useRef, useState } from 'react';
+import { use, useEffect, useRef, useState } from 'react';
 
 /** Display time of the confirmation in place of the form. */
 const SUCCESS_DURATION_MS = 5000;
@@ -45,6 +45,7 @@ export function ContactForm() {
       onSubmit={submit}
     >
       <ContactFields fieldErrors={fieldErrors} />
+      <CompanyAndPhone fieldErrors={fieldErrors} />
       <Honeypot />
       <PrivacyNote />
       {state.status === 'failed' ? <Alert>{state.message}</Alert> : null}
@@ -77,6 +78,41 @@ function ContactFields({ fieldErrors }: { fieldErrors: FieldErrors }) {
   );
 }
 
+/** Optional fields, folded until somebody opens them, or they hold something. */
+function CompanyAndPhone({ fieldErrors: { company, phone } }: { fieldErrors: FieldErrors }) {
+  const isFilled = use(FilledByGateway);
+  const [isOpen, setOpen] = useState(false);
+  const open = () => setOpen(true);
+  return (
+    <details
+      open={isOpen || isFilled || Boolean(company || phone)}
+      onToggle={event => setOpen(event.currentTarget.open)}
+      onInput={open}
+      onInvalidCapture={open}
+      className="mb-4"
+    >
+      <summary className="mb-3 min-h-11 cursor-pointer content-center text-small underline">
+        Add company or phone
+      </summary>
+      <TextField
+        label="Company"
+        name="company"
+        autoComplete="organization"
+        maxLength={200}
+        error={company}
+      />
+      <TextField
+        label="Phone Number"
+        name="phone"
+        type="tel"
+        autoComplete="tel"
+        maxLength={40}
+        error={phone}
+      />
+    </details>
+  );
+}
+
 function useContactSubmission() {
   const { form, save, discard } = useDraft('contact');
   const submission = useSubmission();
@@ -103,8 +139,14 @@ function useContactSubmission() {
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const values = formValues(event.currentTarget, ['name', 'email', 'message', HONEYPOT]);
-    const message = { ...values, attribution: attribution() };
+    const fields = ['name', 'email', 'message', HONEYPOT, 'company', 'phone'] as const;
+    const { company, phone, ...values } = formValues(event.currentTarget, fields);
+    const message = {
+      ...values,
+      ...(company && { company }),
+      ...(phone && { phone }),
+      attribution: attribution(),
+    };
     setSender(values.email);
     const result = await submission.send(options =>
       postJson('/api/contact', message, { failureMessages: FAILURE_MESSAGES, ...options }),

@@ -77,13 +77,16 @@ fn token(link: &str) -> anyhow::Result<String> {
 #[tokio::test]
 async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
     let site = site().await?;
-    let answer = site.post("/api/contact", &message()).await?;
+    let mut form = message();
+    form["company"] = json!("Müller GmbH");
+    let answer = site.post("/api/contact", &form).await?;
     assert_eq!(answer.status(), StatusCode::OK);
     let request_id = answer.headers()["x-request-id"].to_str()?.to_owned();
     assert_eq!(answer.json::<Value>().await?["success"], json!(true));
 
     let lead = first_mail_to(&site, SALES_TO).await?;
     assert!(text(&lead).contains("> Two cameras,\n> one question."), "{lead}");
+    assert!(text(&lead).contains("Company:   Müller GmbH\n"), "{lead}");
     assert!(has(&lead["headers"]["reply-to"], "zoe@example.org"), "{lead}");
     assert_eq!(lead["headers"]["x-request-id"], request_id);
     let acknowledged = first_mail_to(&site, "zoe@example.org").await?;

@@ -5,14 +5,12 @@ use std::{collections::HashMap, fs, time::Duration};
 use anyhow::Context;
 use nix::sys::signal::Signal;
 use site_events::Channel;
-use testkit::{MailFault, MailServer, ScriptedReply, eventually};
+use testkit::{MailFault, ScriptedReply, eventually};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use crate::running::{
-    Running, SALES, SOON, Site, accepted, held, holding, parts, process, scene, take, until,
-};
+use crate::running::{SALES, SOON, Site, accepted, held, holding, parts, process, scene, take};
 
 const VISITOR: &str = "zoe@example.org";
 /// Delay of an answer after the stop: two ack waits.
