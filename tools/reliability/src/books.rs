@@ -12,7 +12,7 @@ use crate::{
     ledger::{Ledger, Record},
 };
 
-const MAX_TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 #[derive(Debug)]
 pub struct Balance {
@@ -42,17 +42,17 @@ impl fmt::Display for Repeat {
 }
 
 impl Balance {
-    pub fn told_losses(&self) -> Vec<String> {
-        let mut told: Vec<String> = self.losses.iter().take(MAX_TOLD).cloned().collect();
-        if let more @ 1.. = self.losses.len().saturating_sub(MAX_TOLD) {
-            told.push(format!("and {more} more"));
+    pub fn reported_losses(&self) -> Vec<String> {
+        let mut reported: Vec<String> = self.losses.iter().take(MAX_REPORTED).cloned().collect();
+        if let more @ 1.. = self.losses.len().saturating_sub(MAX_REPORTED) {
+            reported.push(format!("and {more} more"));
         }
-        told
+        reported
     }
 }
 
 pub fn balance(ledger: &Ledger, holdings: &Holdings) -> Balance {
-    let deliveries = Deliveries::judged(holdings);
+    let deliveries = Deliveries::checked(holdings);
     let records = ledger.records.iter();
     let mut losses: Vec<String> = records.filter_map(|record| loss_of(record, holdings)).collect();
     losses.extend(deliveries.losses);
@@ -86,7 +86,7 @@ fn orphans(holdings: &Holdings) -> impl Iterator<Item = String> {
     objects.chain(records).chain(files)
 }
 
-/// Outcome of the mails and webhooks that events require.
+/// Duplicates and losses of the mails and webhooks that events require.
 #[derive(Default)]
 struct Deliveries {
     repeats: Vec<Repeat>,
@@ -94,29 +94,29 @@ struct Deliveries {
 }
 
 impl Deliveries {
-    fn judged(holdings: &Holdings) -> Self {
-        let mut judged = Self::default();
-        let mut called_for = HashSet::new();
+    fn checked(holdings: &Holdings) -> Self {
+        let mut checked = Self::default();
+        let mut required = HashSet::new();
         for delivery in holdings.all_events().flat_map(StoredEvent::deliveries) {
-            let (what, taken) = (delivery.to_string(), holdings.taken(&delivery));
-            if taken.is_empty() {
-                judged.losses.push(format!("never delivered: {what}"));
+            let (what, accepted) = (delivery.to_string(), holdings.accepted(&delivery));
+            if accepted.is_empty() {
+                checked.losses.push(format!("never delivered: {what}"));
             }
-            judged.losses.extend(holdings.fault_of(&delivery));
-            judged.repeats.extend(taken.windows(2).map(|pair| Repeat {
+            checked.losses.extend(holdings.mismatch(&delivery));
+            checked.repeats.extend(accepted.windows(2).map(|pair| Repeat {
                 what: what.clone(),
                 before: pair[0],
                 again: pair[1],
             }));
-            called_for.insert(what);
+            required.insert(what);
         }
         let mails = holdings.mails.keys().map(|id| format!("mail {id}"));
         let webhooks = holdings.webhooks.keys().map(|id| format!("webhook {id}"));
-        let uncalled_for = mails.chain(webhooks).filter(|what| !called_for.contains(what));
-        judged
+        let surplus = mails.chain(webhooks).filter(|what| !required.contains(what));
+        checked
             .losses
-            .extend(uncalled_for.map(|what| format!("{what} was sent, but no event requires it")));
-        judged
+            .extend(surplus.map(|what| format!("{what} was sent, but no event requires it")));
+        checked
     }
 }
 

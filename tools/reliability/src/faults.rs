@@ -22,20 +22,20 @@ use crate::clocks;
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
 /// Length of an outage. The longest exceed the timeout of a form.
-const AWAY_MS: Range<u64> = 500..8_000;
+const OUTAGE_MS: Range<u64> = 500..8_000;
 /// Long enough for the pauses between retries to grow.
-const LONG_AWAY: Duration = Duration::from_secs(60);
+const LONG_OUTAGE: Duration = Duration::from_secs(60);
 /// Long enough for several applications.
 const FULL: Duration = Duration::from_secs(5);
 /// The others elect a new leader after at most nine seconds of silence. A shorter outage would change nothing.
-const OUT_OF_REACH: Duration = Duration::from_secs(12);
+const LEADER_OUTAGE: Duration = Duration::from_secs(12);
 /// Limit for forms of each kind to be accepted after a fault.
 const RECOVERY: Duration = Duration::from_secs(5);
 /// Same from the beginning of a cluster fault, election included.
 const TAKEOVER: Duration = Duration::from_secs(15);
 const TURNS: usize = 20;
-const STANDS_STILL: Duration = Duration::from_millis(150);
-const RUNS: Duration = Duration::from_millis(30);
+const FREEZE: Duration = Duration::from_millis(150);
+const PAUSE: Duration = Duration::from_millis(30);
 /// An unsynchronised clock, a wrong time zone, longer than retries last.
 const STEPS: [Duration; 3] = [
     Duration::from_secs(10),
@@ -50,7 +50,6 @@ type Make = Rc<dyn for<'a> Fn(&'a mut Stack, Rng) -> Making<'a>>;
 pub struct Fault {
     /// Such as `kill-contact`.
     pub name: String,
-    pub what: &'static str,
     make: Make,
     pub shape: Shape,
     /// Whether services need clocks that a fault can set.
@@ -70,13 +69,11 @@ pub struct Fault {
 impl Fault {
     fn new(
         name: impl Into<String>,
-        what: &'static str,
         make: impl AsyncFn(&mut Stack, Rng) -> anyhow::Result<()> + 'static,
     ) -> Self {
         let make = Rc::new(make);
         Self {
             name: name.into(),
-            what,
             make: Rc::new(move |stack, rng| {
                 let make = make.clone();
                 async move { make(stack, rng).await }.boxed_local()
@@ -121,33 +118,21 @@ pub fn mixed(broker: Broker) -> Vec<Fault> {
 }
 
 fn of_service(service: &'static str) -> [Fault; 3] {
-    let name = |does: &str| format!("{does}-{service}");
-    let kill = Fault::new(
-        name("kill"),
-        "is killed, and restarted",
-        async move |stack, mut rng| {
-            stack.take_service(service)?.kill().await?;
-            away(&mut rng).await;
-            stack.start_service(service)
-        },
-    );
-    let freeze = Fault::new(
-        name("freeze"),
-        "is frozen, and continues",
-        async move |stack, mut rng| {
-            stack.service(service)?.signal(Signal::SIGSTOP)?;
-            away(&mut rng).await;
-            stack.service(service)?.signal(Signal::SIGCONT)
-        },
-    );
-    let terminate = Fault::new(
-        name("terminate"),
-        "must stop in time and without an error, and is restarted",
-        async move |stack, _| {
-            stack.stop_service(service).await?;
-            stack.start_service(service)
-        },
-    );
+    let kill = Fault::new(format!("kill-{service}"), async move |stack, mut rng| {
+        stack.take_service(service)?.kill().await?;
+        outage(&mut rng).await;
+        stack.start_service(service)
+    });
+    let freeze = Fault::new(format!("freeze-{service}"), async move |stack, mut rng| {
+        stack.service(service)?.signal(Signal::SIGSTOP)?;
+        outage(&mut rng).await;
+        stack.service(service)?.signal(Signal::SIGCONT)
+    });
+    // It must stop in time and without an error.
+    let terminate = Fault::new(format!("terminate-{service}"), async move |stack, _| {
+        stack.stop_service(service).await?;
+        stack.start_service(service)
+    });
     let kill = Fault {
         may_repeat: service == "notifier",
         ..kill
@@ -160,16 +145,12 @@ fn of_service(service: &'static str) -> [Fault; 3] {
 }
 
 fn of_clock(service: &'static str) -> Fault {
-    let stepped = Fault::new(
-        format!("clock-steps-{service}"),
-        "runs with a wrong clock for a while",
-        async move |_, mut rng| {
-            let step = rng.choice(STEPS).context("there are steps")?.as_secs_f64();
-            clocks::set(service, if rng.bool() { step } else { -step })?;
-            away(&mut rng).await;
-            clocks::set(service, 0.0)
-        },
-    );
+    let stepped = Fault::new(format!("clock-steps-{service}"), async move |_, mut rng| {
+        let step = rng.choice(STEPS).context("there are steps")?.as_secs_f64();
+        clocks::set(service, if rng.bool() { step } else { -step })?;
+        outage(&mut rng).await;
+        clocks::set(service, 0.0)
+    });
     Fault {
         steps_clock: true,
         ..stepped
@@ -178,189 +159,119 @@ fn of_clock(service: &'static str) -> Fault {
 
 /// Faults without an effect, or too slow for a mix.
 fn alone() -> Vec<Fault> {
-    let quiet = |name, what| {
-        Fault::new(name, what, async |_, mut rng| {
-            away(&mut rng).await;
+    let quiet = |name| {
+        Fault::new(name, async |_, mut rng| {
+            outage(&mut rng).await;
             Ok(())
         })
     };
-    vec![
-        quiet("nothing", "no fault: the baseline"),
-        Fault {
-            vanish_every: 2,
-            ..quiet(
-                "visitors-vanish",
-                "every other visitor leaves in the middle of a request",
-            )
-        },
-        Fault::new(
-            "mail-away-long",
-            "is unavailable for a minute",
-            async |stack, _| {
-                stack.mail_server()?.fault(MailFault::Away);
-                sleep(LONG_AWAY).await;
-                stack.mail_server()?.fault(MailFault::None);
-                Ok(())
-            },
-        ),
-    ]
+    let mail = Fault::new("mail-stop-long", async |stack, _| {
+        stack.mail_server()?.fault(MailFault::Stopped);
+        sleep(LONG_OUTAGE).await;
+        stack.mail_server()?.fault(MailFault::None);
+        Ok(())
+    });
+    let vanish = Fault {
+        vanish_every: 2,
+        ..quiet("visitors-vanish")
+    };
+    vec![quiet("nothing"), vanish, mail]
 }
 
 fn of_broker() -> Vec<Fault> {
-    let faults = vec![
-        Fault::new(
-            "broker-away",
-            "is stopped, and restarted",
-            async |stack, mut rng| {
-                stack.nats.servers[0].stop().await?;
-                away(&mut rng).await;
-                stack.nats.start_server(0).await
-            },
-        ),
-        Fault {
-            may_repeat: true,
-            ..Fault::new(
-                "broker-kill",
-                "is killed, and restarted at once",
-                async |stack, _| {
-                    stack.nats.servers[0].kill().await?;
-                    stack.nats.start_server(0).await
-                },
-            )
-        },
-        Fault::new(
-            "broker-freeze",
-            "is frozen, and continues",
-            async |stack, mut rng| {
-                stack.nats.servers[0].freeze().await?;
-                away(&mut rng).await;
-                stack.nats.servers[0].thaw()
-            },
-        ),
-        Fault::new(
-            "broker-throttle",
-            "freezes repeatedly for a moment, so that callers leave at any point",
-            async |stack, _| {
-                for _ in 0..TURNS {
-                    stack.nats.servers[0].freeze().await?;
-                    sleep(STANDS_STILL).await;
-                    stack.nats.servers[0].thaw()?;
-                    sleep(RUNS).await;
-                }
-                Ok(())
-            },
-        ),
-    ];
-    impatient(faults)
+    let stop = Fault::new("broker-stop", async |stack, mut rng| {
+        stack.nats.servers[0].stop().await?;
+        outage(&mut rng).await;
+        stack.nats.start_server(0).await
+    });
+    let kill = Fault::new("broker-kill", async |stack, _| {
+        stack.nats.servers[0].kill().await?;
+        stack.nats.start_server(0).await
+    });
+    let kill = Fault {
+        may_repeat: true,
+        ..kill
+    };
+    let freeze = Fault::new("broker-freeze", async |stack, mut rng| {
+        stack.nats.servers[0].freeze().await?;
+        outage(&mut rng).await;
+        stack.nats.servers[0].thaw()
+    });
+    // Callers leave at any point.
+    let throttle = Fault::new("broker-throttle", async |stack, _| {
+        for _ in 0..TURNS {
+            stack.nats.servers[0].freeze().await?;
+            sleep(FREEZE).await;
+            stack.nats.servers[0].thaw()?;
+            sleep(PAUSE).await;
+        }
+        Ok(())
+    });
+    impatient(vec![stop, kill, freeze, throttle])
 }
 
 fn of_store() -> Vec<Fault> {
-    let misbehaves = |name, what, fault| {
-        Fault::new(name, what, async move |stack, mut rng| {
+    let stop = Fault::new("store-stop", async |stack, mut rng| {
+        stack.s3.stop().await?;
+        outage(&mut rng).await;
+        stack.s3.resume_from_disk().await
+    });
+    let misbehaving = [
+        ("store-hold-answers", S3Fault::HoldAnswers),
+        ("store-slow", S3Fault::Slow(20_000)),
+        ("store-cut-upload", S3Fault::CutUploadAfter(1_000)),
+        ("store-fail-after-storing", S3Fault::FailAfterStoring),
+        ("store-unavailable", S3Fault::Unavailable),
+    ];
+    let misbehaving = misbehaving.map(|(name, fault)| {
+        Fault::new(name, async move |stack, mut rng| {
             stack.s3.fault(fault);
-            away(&mut rng).await;
+            outage(&mut rng).await;
             stack.s3.fault(S3Fault::None);
             Ok(())
         })
-    };
-    let gone = Fault::new(
-        "store-away",
-        "is stopped, and restarted",
-        async |stack, mut rng| {
-            stack.s3.stop().await?;
-            away(&mut rng).await;
-            stack.s3.resume_from_disk().await
-        },
-    );
-    let faults = vec![
-        gone,
-        misbehaves(
-            "store-hold-answers",
-            "executes requests, and does not answer",
-            S3Fault::HoldAnswers,
-        ),
-        misbehaves(
-            "store-slow",
-            "reads and writes 20 kB a second",
-            S3Fault::Slow(20_000),
-        ),
-        misbehaves(
-            "store-cut-upload",
-            "closes the connection after 1 kB of an upload",
-            S3Fault::CutUploadAfter(1_000),
-        ),
-        misbehaves(
-            "store-fail-after-storing",
-            "stores, and answers 500",
-            S3Fault::FailAfterStoring,
-        ),
-        misbehaves("store-unavailable", "answers 503", S3Fault::Unavailable),
-    ];
-    impatient(faults)
+    });
+    impatient([vec![stop], misbehaving.into()].concat())
 }
 
 fn of_mail() -> Vec<Fault> {
-    let misbehaves = |name, what, fault| {
-        Fault::new(name, what, async move |stack, mut rng| {
+    let refused_recipient = ScriptedReply::ToRecipient("450 4.3.2 Not now");
+    let refused_content = ScriptedReply::ToContent("451 4.3.0 Not now");
+    let local_error = ScriptedReply::ToContent("451 Local error in processing");
+    let misbehaving = [
+        ("mail-refuse-recipients", MailFault::Each(refused_recipient)),
+        ("mail-refuse-contents", MailFault::Each(refused_content)),
+        ("mail-local-error", MailFault::Each(local_error)),
+        ("mail-hang", MailFault::Each(ScriptedReply::Hang)),
+        ("mail-hang-up", MailFault::Each(ScriptedReply::HangUp)),
+        ("mail-stop", MailFault::Stopped),
+    ];
+    let misbehaving = misbehaving.map(|(name, fault)| {
+        Fault::new(name, async move |stack, mut rng| {
             stack.mail_server()?.fault(fault);
-            away(&mut rng).await;
+            outage(&mut rng).await;
             stack.mail_server()?.fault(MailFault::None);
             Ok(())
         })
-    };
-    vec![
-        misbehaves(
-            "mail-refuse-recipients",
-            "answers each recipient 450",
-            MailFault::Each(ScriptedReply::ToRecipient("450 4.3.2 Not now")),
-        ),
-        misbehaves(
-            "mail-refuse-contents",
-            "answers each mail 451",
-            MailFault::Each(ScriptedReply::ToContent("451 4.3.0 Not now")),
-        ),
-        misbehaves(
-            "mail-local-error",
-            "answers each mail 451 without a code",
-            MailFault::Each(ScriptedReply::ToContent("451 Local error in processing")),
-        ),
-        misbehaves(
-            "mail-hang",
-            "reads each mail, and does not answer",
-            MailFault::Each(ScriptedReply::Hang),
-        ),
-        misbehaves(
-            "mail-hang-up",
-            "closes the connection within each mail",
-            MailFault::Each(ScriptedReply::HangUp),
-        ),
-        misbehaves("mail-away", "is unavailable", MailFault::Away),
-        Fault::new(
-            "receiver-unavailable",
-            "answers each webhook 503",
-            async |stack, mut rng| {
-                stack.receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
-                away(&mut rng).await;
-                stack.receiver.answer(StatusCode::NO_CONTENT);
-                Ok(())
-            },
-        ),
-    ]
+    });
+    let receiver = Fault::new("receiver-unavailable", async |stack, mut rng| {
+        stack.receiver.answer(StatusCode::SERVICE_UNAVAILABLE);
+        outage(&mut rng).await;
+        stack.receiver.answer(StatusCode::NO_CONTENT);
+        Ok(())
+    });
+    [vec![receiver], misbehaving.into()].concat()
 }
 
 fn of_disks() -> Vec<Fault> {
-    let broker = Fault::new(
-        "disk-broker-full",
-        "is full; the broker restarts once there is room, as by its probe",
-        async |stack, _| {
-            full_for_a_while(&stack.nats.servers[0].disk()).await?;
-            stack.nats.servers[0].kill().await?;
-            stack.nats.start_server(0).await
-        },
-    );
+    // The broker restarts once there is room, as by its probe.
+    let broker = Fault::new("disk-broker-full", async |stack, _| {
+        full_for_a_while(&stack.nats.servers[0].disk()).await?;
+        stack.nats.servers[0].kill().await?;
+        stack.nats.start_server(0).await
+    });
     let spool = Fault::new(
         "disk-spool-full",
-        "is full while résumés arrive",
         async |stack, _| full_for_a_while(&stack.spool).await,
     );
     let full = |fault| Fault {
@@ -398,67 +309,46 @@ fn of_cluster() -> Vec<Fault> {
 }
 
 fn of_leader() -> Vec<Fault> {
-    vec![
-        Fault::new(
-            "cluster-leader-kill",
-            "is killed, and restarted",
-            async |stack, _| {
-                let leader = stack.nats.leader_of(SITE_STREAM).await?;
-                stack.nats.servers[leader].kill().await?;
-                sleep(OUT_OF_REACH).await;
-                stack.nats.start_server(leader).await
-            },
-        ),
-        Fault::new(
-            "cluster-leader-freeze",
-            "is frozen, and continues",
-            async |stack, _| {
-                let leader = stack.nats.leader_of(SITE_STREAM).await?;
-                stack.nats.servers[leader].freeze().await?;
-                sleep(OUT_OF_REACH).await;
-                stack.nats.servers[leader].thaw()
-            },
-        ),
-        Fault::new(
-            "cluster-leader-cut-off",
-            "reaches clients, but not the other brokers",
-            async |stack, _| {
-                let leader = stack.nats.leader_of(SITE_STREAM).await?;
-                stack.nats.cut_off(leader)?;
-                sleep(OUT_OF_REACH).await;
-                stack.nats.reconnect(leader)
-            },
-        ),
-    ]
+    let kill = Fault::new("cluster-leader-kill", async |stack, _| {
+        let leader = stack.nats.leader_of(SITE_STREAM).await?;
+        stack.nats.servers[leader].kill().await?;
+        sleep(LEADER_OUTAGE).await;
+        stack.nats.start_server(leader).await
+    });
+    let freeze = Fault::new("cluster-leader-freeze", async |stack, _| {
+        let leader = stack.nats.leader_of(SITE_STREAM).await?;
+        stack.nats.servers[leader].freeze().await?;
+        sleep(LEADER_OUTAGE).await;
+        stack.nats.servers[leader].thaw()
+    });
+    // It reaches clients, but not the other brokers.
+    let cut_off = Fault::new("cluster-leader-cut-off", async |stack, _| {
+        let leader = stack.nats.leader_of(SITE_STREAM).await?;
+        stack.nats.cut_off(leader)?;
+        sleep(LEADER_OUTAGE).await;
+        stack.nats.reconnect(leader)
+    });
+    vec![kill, freeze, cut_off]
 }
 
 fn of_any_of_three() -> Vec<Fault> {
-    vec![
-        Fault::new(
-            "cluster-disk-wiped",
-            "loses its disk, and rejoins",
-            async |stack, mut rng| {
-                let any = rng.usize(0..stack.nats.servers.len());
-                stack.nats.servers[any].kill().await?;
-                stack.nats.servers[any].wipe()?;
-                // A new disk takes longer than seconds. A server that returned empty would delay the election.
-                sleep(OUT_OF_REACH).await;
-                stack.nats.start_server(any).await
-            },
-        ),
-        Fault::new(
-            "cluster-rolling-restart",
-            "restarts, one server after another",
-            async |stack, _| {
-                for server in 0..stack.nats.servers.len() {
-                    stack.nats.servers[server].stop().await?;
-                    stack.nats.start_server(server).await?;
-                    stack.nats.wait_until_current().await?;
-                }
-                Ok(())
-            },
-        ),
-    ]
+    let disk_wiped = Fault::new("cluster-disk-wiped", async |stack, mut rng| {
+        let any = rng.usize(0..stack.nats.servers.len());
+        stack.nats.servers[any].kill().await?;
+        stack.nats.servers[any].wipe()?;
+        // A new disk takes longer than seconds. A server that returned empty would delay the election.
+        sleep(LEADER_OUTAGE).await;
+        stack.nats.start_server(any).await
+    });
+    let rolling_restart = Fault::new("cluster-rolling-restart", async |stack, _| {
+        for server in 0..stack.nats.servers.len() {
+            stack.nats.servers[server].stop().await?;
+            stack.nats.start_server(server).await?;
+            stack.nats.wait_until_current().await?;
+        }
+        Ok(())
+    });
+    vec![disk_wiped, rolling_restart]
 }
 
 /// Slow brokers and stores prolong the awaits at which a leaving visitor does harm.
@@ -470,6 +360,6 @@ fn impatient(faults: Vec<Fault>) -> Vec<Fault> {
     faults.into_iter().map(more_leave).collect()
 }
 
-async fn away(rng: &mut Rng) {
-    sleep(Duration::from_millis(rng.u64(AWAY_MS))).await;
+async fn outage(rng: &mut Rng) {
+    sleep(Duration::from_millis(rng.u64(OUTAGE_MS))).await;
 }

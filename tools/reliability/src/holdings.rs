@@ -1,4 +1,4 @@
-//! What is stored and delivered after a run.
+//! Stored and delivered data after a run.
 
 use std::{
     collections::HashMap,
@@ -155,15 +155,15 @@ impl Holdings {
     }
 
     /// Times of acceptance, in order.
-    pub fn taken(&self, delivery: &Delivery<'_>) -> Vec<Instant> {
+    pub fn accepted(&self, delivery: &Delivery<'_>) -> Vec<Instant> {
         match delivery {
             Delivery::Mail { id, .. } => self.mails_of(id).iter().map(|mail| mail.at).collect(),
             Delivery::Webhook { id, .. } => self.webhooks_of(id).iter().map(|webhook| webhook.at).collect(),
         }
     }
 
-    /// What is wrong with an accepted delivery.
-    pub fn fault_of(&self, delivery: &Delivery<'_>) -> Option<String> {
+    /// Mismatch of an accepted delivery with its event, as a sentence.
+    pub fn mismatch(&self, delivery: &Delivery<'_>) -> Option<String> {
         match delivery {
             Delivery::Mail {
                 id,

@@ -24,15 +24,15 @@ use run::Run;
 #[derive(Parser)]
 #[command(name = "chaos")]
 struct Cli {
-    /// The faults, by name or part of it; without any, all
+    /// Names of faults, or parts of them; all by default
     names: Vec<String>,
-    /// What the random choices begin with; without it, another one each time
+    /// Seed of the random choices; a new one by default
     #[arg(long)]
     seed: Option<u64>,
-    /// Names the faults, and says what each does
+    /// Shows the names of the faults; docs/reliability.md describes them
     #[arg(long)]
     list: bool,
-    /// For how many seconds faults strike again and again; without it, one fault strikes once, and a mix for a minute
+    /// Seconds for which faults repeat; by default a fault happens once, and a mix lasts a minute
     #[arg(long)]
     seconds: Option<u64>,
 }
@@ -55,21 +55,21 @@ async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
     work.context("asked to stop")?
 }
 
-/// Returns whether every promise held.
+/// Returns whether every promise was kept.
 async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     let mut runs = Run::all();
-    runs.retain(|run| run.is_meant(&cli.names));
-    anyhow::ensure!(!runs.is_empty(), "no fault has such a name; --list names them");
+    runs.retain(|run| run.is_selected(&cli.names));
+    anyhow::ensure!(!runs.is_empty(), "no fault has such a name; --list shows the names");
     let mut out = stdout();
     if cli.list {
         for run in runs {
-            writeln!(out, "{:<26}{}", run.name, run.what)?;
+            writeln!(out, "{}", run.name)?;
         }
         return Ok(true);
     }
     let seed = cli.seed.unwrap_or_else(|| fastrand::u64(..));
     writeln!(out, "seed {seed}")?;
-    let mut all_held = true;
+    let mut all_kept = true;
     for run in runs {
         let seconds = cli.seconds.map(Duration::from_secs);
         let broken = match run.make(seed, seconds).await {
@@ -82,7 +82,7 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
         for what in &broken {
             writeln!(out, "  {what}")?;
         }
-        all_held &= broken.is_empty();
+        all_kept &= broken.is_empty();
     }
-    Ok(all_held)
+    Ok(all_kept)
 }

@@ -28,13 +28,12 @@ const ACK_WAIT: Duration = Duration::from_secs(12);
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 /// A store may take a minute for an upload.
 const MAX_BACKLOG: Duration = Duration::from_secs(90);
-/// Deliveries around a kill may be unrecorded. In the second before it, only the notifier knows of them. For two
+/// Deliveries around a kill may be unrecorded. In the second before it, only the notifier has them. For two
 /// seconds after it, a killed broker stores no records.
 const UNRECORDED: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
 pub struct Run {
     pub name: String,
-    pub what: &'static str,
     faults: Vec<Fault>,
     shape: Shape,
     /// Faults repeat for this long; there is at least one.
@@ -61,22 +60,21 @@ impl Run {
     pub fn all() -> Vec<Self> {
         let of_fault = |fault: Fault| Self {
             name: fault.name.clone(),
-            what: fault.what,
             shape: fault.shape,
             faults: vec![fault],
             lasting: Duration::ZERO,
         };
         let mixes = [
-            Self::mix("mixed", "faults of every kind, two notifiers", Broker::One),
-            Self::mix("cluster-mixed", "the same on three brokers", Broker::Three),
+            Self::mix("mixed", Broker::One),
+            Self::mix("cluster-mixed", Broker::Three),
         ];
         faults::all().into_iter().map(of_fault).chain(mixes).collect()
     }
 
-    fn mix(name: &str, what: &'static str, broker: Broker) -> Self {
+    /// Faults of every kind, with two notifiers.
+    fn mix(name: &str, broker: Broker) -> Self {
         Self {
             name: name.to_owned(),
-            what,
             faults: faults::mixed(broker),
             shape: Shape {
                 broker,
@@ -87,8 +85,8 @@ impl Run {
         }
     }
 
-    /// Matches part of the name. Without names every run is meant.
-    pub fn is_meant(&self, names: &[String]) -> bool {
+    /// Whether a name is part of this one. Without names every run is selected.
+    pub fn is_selected(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| self.name.contains(name.as_str()))
     }
 
@@ -115,8 +113,8 @@ impl Run {
             .await?;
         sleep(MARGIN).await;
         let ledger = visitors.leave().await?;
-        let backlog = settle(&stack).await?;
-        all_run(&mut stack)?;
+        let backlog = wait_for_deliveries(&stack).await?;
+        ensure_running(&mut stack)?;
         sweep(&stack).await?;
         let holdings = Holdings::count(&stack).await?;
         stack.stop().await?;
@@ -143,15 +141,15 @@ impl Run {
     ) -> anyhow::Result<Vec<Strike>> {
         let mut rng = Rng::with_seed(seed);
         let mut strikes = Vec::new();
-        let begun = Instant::now();
-        while strikes.is_empty() || begun.elapsed() < lasting {
+        let started = Instant::now();
+        while strikes.is_empty() || started.elapsed() < lasting {
             sleep(Duration::from_millis(rng.u64(0..PAUSE_MS))).await;
             let fault = self.faults[rng.usize(0..self.faults.len())].clone();
-            all_run(stack)?;
+            ensure_running(stack)?;
             let began = Instant::now();
-            let goes_on = fault.strike(stack, &mut rng).await?;
+            let since = fault.strike(stack, &mut rng).await?;
             let what = format!("a form of each kind is accepted after {}", fault.name);
-            let recovery = eventually(&what, RECOVERY_TIMEOUT, async || visitors.recovery(goes_on)).await?;
+            let recovery = eventually(&what, RECOVERY_TIMEOUT, async || visitors.recovery(since)).await?;
             strikes.push(Strike {
                 fault,
                 began,
@@ -188,16 +186,16 @@ fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
         .map(|strike| strike.began)
         .collect();
     let [before, after] = UNRECORDED;
-    let is_due_to_kill = |taken: Instant| {
+    let is_due_to_kill = |accepted: Instant| {
         kills
             .iter()
-            .any(|kill| taken + before >= *kill && taken <= *kill + after)
+            .any(|kill| accepted + before >= *kill && accepted <= *kill + after)
     };
     let repeats = balance
         .repeats
         .iter()
         .filter(|repeat| !is_due_to_kill(repeat.before));
-    let mut broken = balance.told_losses();
+    let mut broken = balance.reported_losses();
     broken.extend(repeats.map(|repeat| format!("{repeat}, although no kill explains it")));
     for Strike { fault, recovery, .. } in strikes {
         if recovery > &fault.limit {
@@ -233,19 +231,19 @@ async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
 }
 
 /// Only a fault may end a process. A second consumer would hide a crash.
-fn all_run(stack: &mut Stack) -> anyhow::Result<()> {
+fn ensure_running(stack: &mut Stack) -> anyhow::Result<()> {
     stack.ended().map_or(Ok(()), |ended| Err(anyhow::anyhow!(ended)))
 }
 
 /// Waits for uploads and the broker's backlog. Returns how long that took.
-async fn settle(stack: &Stack) -> anyhow::Result<Duration> {
-    let begun = Instant::now();
+async fn wait_for_deliveries(stack: &Stack) -> anyhow::Result<Duration> {
+    let started = Instant::now();
     eventually("everything is delivered", MAX_BACKLOG, async || {
-        let is_settled = open_files(&stack.spool).is_empty() && stack.nats.backlog().await.ok()? == 0;
-        is_settled.then_some(())
+        let is_idle = open_files(&stack.spool).is_empty() && stack.nats.backlog().await.ok()? == 0;
+        is_idle.then_some(())
     })
     .await?;
-    Ok(begun.elapsed())
+    Ok(started.elapsed())
 }
 
 /// Removes orphans as the cluster's job does.

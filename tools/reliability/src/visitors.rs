@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_WAITING: usize = 2_048;
 /// Longest stay of a visitor who leaves early.
 const MAX_STAY: Duration = Duration::from_millis(600);
-/// Per second: what two busy cores bear with debug builds.
+/// Forms per second: the limit of two busy cores with debug builds.
 const RATE: u32 = 20;
 const APPLICATION_EVERY: u32 = 5;
 const RESUME_BYTES: std::ops::Range<usize> = 2_000..60_000;
@@ -121,7 +121,7 @@ impl Shared {
         let accepted = if vanishes {
             self.vanish(submission, &mut rng).await
         } else {
-            self.insist(submission).await
+            self.retry(submission).await
         };
         let confirms = accepted && submission.kind == FormKind::Newsletter && rng.bool();
         let confirmed = if confirms {
@@ -138,11 +138,11 @@ impl Shared {
         self.ledger(|ledger| ledger.records.push(record));
     }
 
-    async fn insist(&self, submission: Submission) -> bool {
-        let begun = Instant::now();
+    async fn retry(&self, submission: Submission) -> bool {
+        let started = Instant::now();
         until_accepted(|| async move {
             let answered = submission.request(&self.http, &self.site).send().await;
-            self.heard(submission, begun, answered).await
+            self.record(submission, started, answered).await
         })
         .await
     }
@@ -160,16 +160,16 @@ impl Shared {
 
     /// Leaves during a slow upload.
     async fn vanish(&self, submission: Submission, rng: &mut Rng) -> bool {
-        let begun = Instant::now();
+        let started = Instant::now();
         let stay = MAX_STAY.mul_f64(rng.f64());
         let request = submission.slow_request(&self.http, &self.site);
         match timeout(stay, request.send()).await {
-            Ok(answered) => self.heard(submission, begun, answered).await,
+            Ok(answered) => self.record(submission, started, answered).await,
             Err(_) => false,
         }
     }
 
-    async fn heard(
+    async fn record(
         &self,
         submission: Submission,
         tried: Instant,
@@ -204,8 +204,8 @@ impl Shared {
 }
 
 async fn until_accepted<Trying: Future<Output = bool>>(attempt: impl Fn() -> Trying) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
         if attempt().await {
             return true;
         }
@@ -250,14 +250,14 @@ async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     let arriving = async {
         for number in 0.. {
             ticks.tick().await;
-            let Ok(place) = waiting.clone().acquire_owned().await else {
+            let Ok(permit) = waiting.clone().acquire_owned().await else {
                 return;
             };
             while visits.try_join_next().is_some() {}
             let shared = shared.clone();
             visits.spawn(async move {
                 shared.visit(number).await;
-                drop(place);
+                drop(permit);
             });
         }
     };

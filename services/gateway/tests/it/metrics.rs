@@ -143,7 +143,7 @@ async fn the_generated_table_of_metrics_is_current() -> anyhow::Result<()> {
 #[tokio::test]
 async fn waiting_mails_have_a_lag_and_an_age() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
-    stack.mail_server()?.fault(MailFault::Away);
+    stack.mail_server()?.fault(MailFault::Stopped);
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     let sales = [("channel", "contact-received-sales")];
     eventually("a lag of one that grows old", EXPORT, async || {

@@ -90,7 +90,7 @@ impl MailServer {
         })
     }
 
-    /// Sets the fault. Sessions in progress end as they began, except with [`MailFault::Away`].
+    /// Sets the fault. Sessions in progress end as they began, except with [`MailFault::Stopped`].
     pub fn fault(&self, fault: MailFault) {
         self.state.fault.send_replace(fault);
     }
@@ -134,7 +134,7 @@ impl State {
         });
         match *self.fault.borrow() {
             MailFault::Each(reply) => reply,
-            MailFault::None | MailFault::Away => (self.plan)(recipient, attempt),
+            MailFault::None | MailFault::Stopped => (self.plan)(recipient, attempt),
         }
     }
 
@@ -145,15 +145,15 @@ impl State {
     }
 }
 
-/// Listens, except during [`MailFault::Away`].
+/// Listens, except during [`MailFault::Stopped`].
 async fn serve(mut listener: TcpListener, state: Arc<State>) -> io::Result<()> {
     let address = listener.local_addr()?;
     loop {
         tokio::select! {
-            () = state.fault_is(|fault| matches!(fault, MailFault::Away)) => {}
+            () = state.fault_is(|fault| matches!(fault, MailFault::Stopped)) => {}
             ended = accept_all(listener, &state) => ended?,
         }
-        state.fault_is(|fault| !matches!(fault, MailFault::Away)).await;
+        state.fault_is(|fault| !matches!(fault, MailFault::Stopped)).await;
         listener = loop {
             match TcpListener::bind(address).await {
                 Ok(listener) => break listener,

@@ -34,7 +34,7 @@ pub enum MailFault {
     /// Reply to every attempt.
     Each(ScriptedReply),
     /// Port and connections closed.
-    Away,
+    Stopped,
 }
 
 pub(super) type Plan = dyn Fn(&str, usize) -> ScriptedReply + Send + Sync;
