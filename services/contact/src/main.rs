@@ -1,4 +1,4 @@
-//! Takes contact messages over gRPC and publishes them as events.
+//! Accepts contact messages over gRPC and publishes them as events.
 
 use std::process::ExitCode;
 

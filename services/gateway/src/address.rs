@@ -9,7 +9,7 @@ use http::HeaderMap;
 pub enum AddressSource {
     /// The connection: visitors come without a proxy
     Connection,
-    /// The last entry, which the proxy appends, whatever the visitor wrote before it
+    /// The last entry, which the proxy appends; the visitor may have written the others
     XForwardedFor,
     /// The header as nginx and others set it: the proxy must replace a visitor's own
     XRealIp,

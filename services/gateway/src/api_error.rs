@@ -184,7 +184,7 @@ impl From<Status> for ApiError {
             Code::Unavailable | Code::DeadlineExceeded | Code::Unknown => away(&status),
             _ if status.source().is_some() => away(&status),
             code => {
-                tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered what it should not");
+                tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered with an unexpected status");
                 Self::of(StatusCode::INTERNAL_SERVER_ERROR)
             }
         }
@@ -192,7 +192,7 @@ impl From<Status> for ApiError {
 }
 
 fn away(status: &Status) -> ApiError {
-    tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is away");
+    tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is unavailable");
     ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }
 

@@ -12,7 +12,7 @@ const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
 
 /// Created once: a flood causes thousands of rejections.
 static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
-    let description = "Requests that were refused by a limit";
+    let description = "Requests rejected by a limit";
     metrics::counter("site.limit.refusals", "{request}", description)
 });
 
@@ -33,7 +33,7 @@ impl Limit {
 
     pub fn exceeded(self) -> ApiError {
         REFUSALS.add(1, &[self.label()]);
-        tracing::info!(limit = self.name(), "a request was refused by a limit");
+        tracing::info!(limit = self.name(), "a request was rejected by a limit");
         let busy = |sentence: &'static str| {
             let error = ApiError::with_message(StatusCode::SERVICE_UNAVAILABLE, sentence);
             error.retry_after(BUSY_RETRY_AFTER)

@@ -24,7 +24,7 @@ impl SubmissionMetrics {
     pub fn new(name: &'static str) -> Self {
         let metrics = Self {
             name,
-            submissions: metrics::counter("site.submissions", "{submission}", "Forms that were answered"),
+            submissions: metrics::counter("site.submissions", "{submission}", "Answered forms"),
         };
         // Monitoring sees the first increment only after a zero.
         for outcome in ALERTED_OUTCOMES {

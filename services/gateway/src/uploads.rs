@@ -64,7 +64,7 @@ impl Uploads {
             waiting_metric: metrics::meter()
                 .i64_up_down_counter("site.uploads.waiting")
                 .with_unit("{upload}")
-                .with_description("Uploads that wait for a place")
+                .with_description("Uploads waiting for a place")
                 .build(),
         }
     }

@@ -59,8 +59,9 @@ impl Notifier {
         {
             let email = event.email().clone();
             let (mail, words) = (channel.name(), &failure.reason);
-            let told = publish_bounce(&self.publisher, delivery, mail, email, BounceKind::Hard, words).await;
-            return told.map_or_else(|error| Failure::retry(error).into(), |()| outcome);
+            let kind = BounceKind::Hard;
+            let published = publish_bounce(&self.publisher, delivery, mail, email, kind, words).await;
+            return published.map_or_else(|error| Failure::retry(error).into(), |()| outcome);
         }
         outcome
     }

@@ -51,7 +51,7 @@ use self::{
     storage::{Deliveries, EndpointRecords, EventStream, IssueEvents, VisitorMails},
     transport::{
         smtp::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, Smtp, SmtpChannel},
-        webhooks::{HOLD, Webhook},
+        webhooks::{PAUSE, Webhook},
     },
 };
 
@@ -94,7 +94,7 @@ impl Service {
         for (endpoint, sender) in senders {
             let consumer = endpoint.consumer();
             ensure_consumer_exists(&context, &consumer).await?;
-            notifier.events.release(&consumer, HOLD).await?;
+            notifier.events.resume(&consumer, PAUSE).await?;
             let (notifier, endpoints) = (notifier.clone(), endpoints.clone());
             let webhook = Webhook::new(&endpoint, sender, &context, notifier, endpoints, settings.retries);
             webhooks.push(Arc::new(webhook));
@@ -268,7 +268,7 @@ async fn watch(workers: &mut JoinSet<()>, stop: &CancellationToken) -> anyhow::R
     let mut result = Ok(());
     while let Some(ended) = workers.join_next().await {
         if let Err(error) = ended {
-            result = Err(error).context("a channel's worker ended unasked");
+            result = Err(error).context("a channel's worker stopped unexpectedly");
             stop.cancel();
         }
     }

@@ -79,7 +79,7 @@ impl IssueSender {
         match smtp.send(&self.smtp_channel, Attachment::LeftOut, write).await {
             Err(SendingError::Left) => Ok(Handover::NotSent(NotSent::Left)),
             Err(SendingError::Failed(failure)) if failure.remedy == Remedy::DeadLetter => {
-                tracing::warn!(reason = %failure, "a mail of the newsletter cannot be written");
+                tracing::warn!(reason = %failure, "a newsletter mail cannot be written");
                 Ok(Handover::NotSent(NotSent::Refused))
             }
             Err(SendingError::Smtp(failure)) => self.handle_failure(sending, &event, delivery, failure).await,
@@ -133,17 +133,17 @@ impl IssueSender {
             (Remedy::DeadLetter, Some(Refusal::NoSuchAddress)) => (Some(BounceKind::Hard), NotSent::Bounced),
             (Remedy::DeadLetter, _) => (None, NotSent::Refused),
             (Remedy::Retry { .. }, Some(_)) if delivery.is_last => (None, NotSent::Refused),
-            (Remedy::Retry { .. }, None) if delivery.is_last => (Some(BounceKind::Soft), NotSent::GivenUp),
+            (Remedy::Retry { .. }, None) if delivery.is_last => (Some(BounceKind::Soft), NotSent::Abandoned),
             (Remedy::Retry { .. } | Remedy::RetryLater { .. }, _) => return Err(error.into()),
         };
-        tracing::info!(reason = %error, "a mail of the newsletter is given up");
+        tracing::info!(reason = %error, "a newsletter mail is abandoned");
         let is_test = sending.test.is_some();
         if let Some(kind) = kind.filter(|_| !is_test)
             && let Some(address) = self.address(sending, event).await?
         {
             let (publisher, words) = (&self.notifier.publisher, error.to_string());
-            let told = publish_bounce(publisher, delivery, SENDING_NAME, address, kind, &words).await;
-            told.map_err(Failure::retry)?;
+            let published = publish_bounce(publisher, delivery, SENDING_NAME, address, kind, &words).await;
+            published.map_err(Failure::retry)?;
         }
         Ok(Handover::NotSent(not_sent))
     }

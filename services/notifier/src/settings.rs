@@ -33,11 +33,11 @@ const SMTP_ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// again.
 const MIN_GRACE_SECONDS: u64 = SMTP_TIMEOUT.as_secs() + SMTP_ANSWER_TIMEOUT.as_secs() + 10;
 
-/// Sends the mails that the site's events call for.
+/// Sends mails and webhooks for the site's events.
 #[derive(Parser, Debug)]
 #[command(name = "notifier", version)]
 pub struct Settings {
-    /// Address to answer on for its health (gRPC)
+    /// Address to listen on for health checks (gRPC)
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50054")]
     pub listen: SocketAddr,
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the newsletter's
@@ -49,19 +49,19 @@ pub struct Settings {
     /// File that names the company
     #[arg(long = "brand-file", id = "brand_file", env = "BRAND_FILE", default_value = "brand.json", value_parser = Brand::read)]
     pub brand: Brand,
-    /// Who gets contact messages; the brand's sales address by default
+    /// Recipient of contact messages; the brand's sales address by default
     #[arg(long, env = "SALES_TO", value_parser = mailbox)]
     pub sales_to: Option<Mailbox>,
-    /// Who gets applications; the brand's careers address by default
+    /// Recipient of applications; the brand's careers address by default
     #[arg(long, env = "RECRUITERS_TO", value_parser = mailbox)]
     pub recruiters_to: Option<Mailbox>,
-    /// Who is told what could not be delivered; the brand's admin address by default
+    /// Recipient of reports about undeliverable events; the brand's admin address by default
     #[arg(long, env = "OPERATOR_TO", value_parser = mailbox)]
     pub operator_to: Option<Mailbox>,
     /// Time between two mails to the operator; shorter in tests
     #[arg(skip = DIGEST_INTERVAL)]
     pub digest_every: Duration,
-    /// Who mails are from; the brand's name and sales address by default
+    /// Sender of mails; the brand's name and sales address by default
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     pub mail_from: Option<Mailbox>,
     /// Mails of each kind to one visitor's inbox within a day; other numbers in tests
@@ -70,13 +70,13 @@ pub struct Settings {
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     pub s3_public_endpoint: Option<String>,
-    /// Who gets webhooks: a JSON array of endpoints, as docs/webhooks.md describes it
+    /// Webhook endpoints: a JSON array, as docs/webhooks.md describes it
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     pub webhooks: Option<Endpoints>,
-    /// How they are reached
+    /// Connections to webhook endpoints
     #[command(flatten)]
     pub webhooks_reached: WebhookSettings,
-    /// How soon and for how long an event is tried again: nothing to choose, but shorter in tests
+    /// Retries of an event; shorter in tests
     #[arg(skip)]
     pub retries: RetryPolicy,
     /// The bucket of résumés
@@ -91,7 +91,7 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// Seconds that what is in flight at a stop may take; at least 640, which a mail may take
+    /// Seconds for deliveries in flight at a stop; at least 640, the longest that a mail can take
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",
@@ -105,7 +105,7 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
 }
 
-/// Where the mail server is and who we are there.
+/// Mail server, and our account there.
 #[derive(Args, Debug, Clone)]
 pub struct SmtpSettings {
     /// Host name of the mail server
@@ -114,7 +114,7 @@ pub struct SmtpSettings {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     pub smtp_port: u16,
-    /// What we call ourselves to the mail server (HELO): a host name, or an address such as [192.0.2.1]; the domain of MAIL_FROM by default
+    /// Our name at the mail server (HELO): a host name, or an address such as [192.0.2.1]; the domain of MAIL_FROM by default
     #[arg(long, env = "SMTP_HELO", value_parser = hello)]
     pub smtp_helo: Option<ClientId>,
     /// How the connection is encrypted

@@ -3,15 +3,11 @@
 use std::{
     io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use serde_json::Value;
 pub use wiremock::Request;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
-
-/// Longer than any client's timeout.
-const SILENCE: Duration = Duration::from_secs(60 * 60);
 
 /// JSON body of a request.
 pub fn body_of(request: &Request) -> Value {
@@ -34,10 +30,8 @@ pub enum Reply {
     /// Status and text.
     Text(u16, String),
     /// Connection closed without a reply.
-    Close,
-    /// No reply on an open connection.
     #[default]
-    Silence,
+    Close,
 }
 
 impl Reply {
@@ -50,7 +44,8 @@ impl Reply {
             Self::Answer(status, body) => json(status, body),
             Self::Later(status, after, body) => json(status, body).insert_header("retry-after", after),
             Self::Text(status, text) => ResponseTemplate::new(status).set_body_string(text),
-            Self::Close | Self::Silence => ResponseTemplate::new(503).set_delay(SILENCE),
+            // Replied by the error of its own mock.
+            Self::Close => ResponseTemplate::new(503),
         }
     }
 }

@@ -54,7 +54,7 @@ fn rsa(pem: &str) -> Result<Vec<u8>, String> {
     let bits = key.size() * 8;
     if bits < MIN_RSA_BITS {
         return Err(format!(
-            "it has {bits} bits, and receivers take no less than {MIN_RSA_BITS}"
+            "it has {bits} bits, and receivers accept no fewer than {MIN_RSA_BITS}"
         ));
     }
     let public = key.to_public_key().to_public_key_der().map_err(no_key)?;
@@ -94,7 +94,7 @@ rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
     fn a_short_key_is_refused_with_its_length() {
         assert_eq!(
             refusal(SHORT),
-            "it has 512 bits, and receivers take no less than 1024"
+            "it has 512 bits, and receivers accept no fewer than 1024"
         );
     }
 

@@ -32,7 +32,7 @@ const SIGNED: [&str; 12] = [
 /// The key that mails are signed with; without one they are not signed.
 #[derive(Args, Debug, Clone, Default)]
 pub struct DkimSettings {
-    /// Selector under which the public key stands in the DNS
+    /// Selector of the public key in the DNS
     #[arg(long, env = "DKIM_SELECTOR", requires_all = ["dkim_domain", "dkim_key"], value_parser = dns_name)]
     pub dkim_selector: Option<String>,
     /// Domain that signs

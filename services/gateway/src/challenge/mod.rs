@@ -66,7 +66,7 @@ impl Challenges {
         let challenge = binding.and_then(|binding| {
             let challenge = self.work.challenge(binding, SystemTime::now());
             challenge
-                .inspect_err(|error| tracing::error!(%error, "a challenge cannot be made"))
+                .inspect_err(|error| tracing::error!(%error, "a challenge cannot be created"))
                 .ok()
         });
         Err(ApiError::challenge(challenge).retry_after(RETRY_AFTER))

@@ -22,7 +22,7 @@ pub struct ChallengeSettings {
     /// When a form needs a proof of work, which our pages do by themselves
     #[arg(long = "challenge", value_name = "CHALLENGE", env = "CHALLENGE", value_enum, default_value_t = ChallengeMode::Off)]
     pub mode: ChallengeMode,
-    /// Tries that a challenge takes on average; 2000 take a desktop half a second, an old phone some seconds
+    /// Average tries per challenge; 2000 need half a second on a desktop, some seconds on an old phone
     #[arg(long = "challenge-tries", value_name = "CHALLENGE_TRIES", env = "CHALLENGE_TRIES", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub tries: u32,
     /// Key that signs challenges, at least 32 bytes, the same in every copy of the gateway; without it each makes its own

@@ -280,7 +280,7 @@ async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> 
     assert_eq!(contact(&stack).await?, StatusCode::OK);
     assert_eq!(contact(&stack).await?, StatusCode::TOO_MANY_REQUESTS);
     counted("rate", 1).await?;
-    let refused = |line: &Json| line["message"] == "a request was refused by a limit";
+    let refused = |line: &Json| line["message"] == "a request was rejected by a limit";
     let refused = log_lines::found(&stack.logs.join("gateway.log"), 1, refused).await?;
     let line = &refused[0];
     assert_eq!((&line["level"], &line["limit"]), (&json!("INFO"), &json!("rate")));

@@ -1,16 +1,16 @@
 //! Errors of writing a mail, and whether a retry can help.
 
-use site_broker::{Failure, Remedy};
+use site_broker::Failure;
 
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
     /// The event does not match its channel. Only the position is shown: serde's text may repeat a visitor's name or
     /// message.
-    #[error("the event cannot be read: it is not what its type says (line {}, column {})", .0.line(), .0.column())]
+    #[error("the event does not match its type (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
     /// lettre rejects the address.
-    #[error("the visitor's address is not one that a mail can go to")]
+    #[error("the visitor's address is invalid")]
     Address,
     /// The link to the résumé could not be signed.
     #[error(transparent)]
@@ -28,27 +28,17 @@ pub enum MailError {
     #[error("the template is wrong: {0}")]
     Template(#[from] minijinja::Error),
     /// The parts do not form a message.
-    #[error("the message cannot be put together: {0}")]
+    #[error("the message cannot be built: {0}")]
     Message(#[from] lettre::error::Error),
-}
-
-impl MailError {
-    /// Whether a retry is useless. A wrong template is retried: the next release fixes it and still finds the event.
-    pub fn is_final(&self) -> bool {
-        match self {
-            Self::Event(_) | Self::Address | Self::Expired | Self::Attachment | Self::Message(_) => true,
-            Self::RecruiterExtras(failure) => failure.remedy == Remedy::DeadLetter,
-            Self::Link(_) | Self::Template(_) => false,
-        }
-    }
 }
 
 impl From<MailError> for Failure {
     fn from(error: MailError) -> Self {
         match error {
             MailError::RecruiterExtras(failure) => failure,
-            error if error.is_final() => Self::permanent(error),
-            error => Self::retry(error),
+            // A wrong template is retried: the next release fixes it and still finds the event.
+            MailError::Link(_) | MailError::Template(_) => Self::retry(error),
+            _ => Self::permanent(error),
         }
     }
 }

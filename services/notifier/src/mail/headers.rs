@@ -29,7 +29,7 @@ pub fn reply_to(mailbox: Mailbox) -> HeaderValue {
     match &mailbox.name {
         Some(name) if name.contains(ENCODED) => {
             let mut encoded = encoded(NAME, name);
-            write!(encoded, "\r\n <{}>", mailbox.email).expect("a string takes whatever is written");
+            write!(encoded, "\r\n <{}>", mailbox.email).expect("writing to a string cannot fail");
             let header = HeaderName::new_from_ascii_str(NAME);
             HeaderValue::dangerous_new_pre_encoded(header, mailbox.to_string(), encoded)
         }
@@ -51,7 +51,7 @@ impl AttachmentName {
         let mut encoded = "attachment;".to_owned();
         let written = Disposition::name().len() + ": ".len() + encoded.len();
         let mut writer = EmailWriter::new(&mut encoded, written, 1, false);
-        rfc2231::encode("filename", &name, &mut writer).expect("a string takes whatever is written");
+        rfc2231::encode("filename", &name, &mut writer).expect("writing to a string cannot fail");
         drop(writer);
         let fallback = encoded.contains("filename*").then(|| safe_file_name(&name));
         Self { encoded, fallback }
@@ -93,7 +93,7 @@ impl Header for Disposition {
 fn encoded(name: &str, value: &str) -> String {
     let mut encoded = String::new();
     let mut writer = EmailWriter::new(&mut encoded, name.len() + ": ".len(), 0, false);
-    rfc2047::encode(value, &mut writer).expect("a string takes whatever is written");
+    rfc2047::encode(value, &mut writer).expect("writing to a string cannot fail");
     drop(writer);
     encoded
 }

@@ -43,12 +43,11 @@ impl Backlog {
     /// Registers the gauges for these consumers of the stream `SITE`.
     pub fn new(context: Context, events: EventStream, consumers: Vec<String>) -> Self {
         let last = Arc::new(Mutex::new(Round::begin()));
-        let what = "Events that are not acknowledged yet";
-        export(&last, LAG, "{event}", what);
-        let what = "Age of the oldest event that is not acknowledged yet";
-        export(&last, OLDEST_AGE, "s", what);
-        let what = "How full a stream is, from 0 to 1; a full one refuses what comes";
-        export(&last, FILL, "1", what);
+        export(&last, LAG, "{event}", "Unacknowledged events");
+        let description = "Age of the oldest unacknowledged event";
+        export(&last, OLDEST_AGE, "s", description);
+        let description = "Fill level of a stream, from 0 to 1; a full stream rejects messages";
+        export(&last, FILL, "1", description);
         Self {
             context,
             events,
@@ -75,7 +74,7 @@ impl Backlog {
                     round.values.push((LAG, channel.clone(), events));
                     round.values.push((OLDEST_AGE, channel, oldest_age.as_secs_f64()));
                 }
-                Err(error) => tracing::warn!(channel = consumer, %error, "how much waits is not known"),
+                Err(error) => tracing::warn!(channel = consumer, %error, "the consumer's lag is unknown"),
             }
         }
         for name in stream_names() {
@@ -83,11 +82,11 @@ impl Backlog {
                 Ok(stream) => {
                     let info = stream.cached_info();
                     // A stream without a limit never fills.
-                    let most = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |most| most as f64);
-                    let fill = info.state.bytes as f64 / most;
+                    let limit = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |limit| limit as f64);
+                    let fill = info.state.bytes as f64 / limit;
                     round.values.push((FILL, KeyValue::new("stream", name), fill));
                 }
-                Err(error) => tracing::warn!(stream = name, %error, "how full it is is not known"),
+                Err(error) => tracing::warn!(stream = name, %error, "the stream's fill level is unknown"),
             }
         }
         round

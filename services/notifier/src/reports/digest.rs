@@ -48,7 +48,7 @@ impl DeadLetterDigest {
         while stop.run_until_cancelled(sleep(pause)).await.is_some() {
             pause = self.every;
             if let Err(error) = self.send_pending().await {
-                tracing::error!(%error, "the operator was not told of dead letters; will try again");
+                tracing::error!(%error, "the dead-letter digest was not sent and will be retried");
                 pause = self.every.min(RETRY_PAUSE);
             }
         }
@@ -60,9 +60,9 @@ impl DeadLetterDigest {
             return Ok(());
         }
         // Extends the ack wait meanwhile; else another notifier would send the same letters.
-        let (held, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
-        let hold = || acknowledge(AckKind::Progress, &held);
-        let sent = with_progress(self.send(&letters), ack_wait, hold).await;
+        let (pending, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
+        let extend = || acknowledge(AckKind::Progress, &pending);
+        let sent = with_progress(self.send(&letters), ack_wait, extend).await;
         let outcome = match sent {
             Ok(()) => AckKind::Ack,
             // Makes the letters available to the next mail at once.
@@ -76,7 +76,7 @@ impl DeadLetterDigest {
         let content = DigestContent {
             letters: letters.iter().map(summary).collect(),
             remaining: self.consumer.info().await.map_err(unavailable)?.num_pending,
-            endpoints: self.switched_off().await?,
+            endpoints: self.disabled_endpoints().await?,
         };
         let Notifier {
             mail_context, smtp, ..
@@ -87,10 +87,7 @@ impl DeadLetterDigest {
             Ok::<_, SmtpFailure>(Some(message.map_err(Failure::from)?))
         };
         smtp.send(&self.smtp_channel, Attachment::LeftOut, write).await?;
-        tracing::info!(
-            dead_letters = letters.len(),
-            "the operator was told of dead letters"
-        );
+        tracing::info!(dead_letters = letters.len(), "the dead-letter digest was sent");
         Ok(())
     }
 
@@ -104,21 +101,21 @@ impl DeadLetterDigest {
         Ok(fetched)
     }
 
-    async fn switched_off(&self) -> Result<Vec<(String, String)>, Failure> {
-        let mut off = Vec::new();
+    async fn disabled_endpoints(&self) -> Result<Vec<(String, String)>, Failure> {
+        let mut disabled = Vec::new();
         for name in &self.webhooks {
             if let Some(reason) = self.endpoints.state(name).await?.off {
-                off.push((name.clone(), reason));
+                disabled.push((name.clone(), reason));
             }
         }
-        Ok(off)
+        Ok(disabled)
     }
 }
 
 async fn acknowledge(kind: AckKind, letters: &[jetstream::Message]) {
     for letter in letters {
         if let Err(error) = letter.ack_with(kind).await {
-            tracing::warn!(%error, "the broker was not told of a mail to the operator; it may be sent again");
+            tracing::warn!(%error, "a dead letter was not acknowledged; the digest may be sent again");
             return;
         }
     }

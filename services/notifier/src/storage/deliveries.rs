@@ -1,9 +1,6 @@
 //! Idempotent delivery: a KV bucket of delivery records, so that a redelivered event is sent once.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{mem, sync::Arc, time::Duration};
 
 use async_nats::jetstream::{
     Context,
@@ -18,7 +15,7 @@ use site_broker::{
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use super::under_way::UnderWay;
+use super::in_progress::InProgress;
 
 /// Retries of writing a record, without end, up to 5 s apart.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
@@ -26,13 +23,11 @@ const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_millis(2500))
     .with_jitter()
     .without_max_times();
-/// Interval between log lines while a record cannot be written.
-const REMINDER_INTERVAL: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Clone)]
 pub struct Deliveries {
     bucket: Store,
-    under_way: Arc<UnderWay>,
+    in_progress: Arc<InProgress>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -53,7 +48,7 @@ pub enum NotSent {
     /// The mail server rejected it for another reason.
     Refused,
     /// All retries failed.
-    GivenUp,
+    Abandoned,
 }
 
 impl NotSent {
@@ -63,7 +58,7 @@ impl NotSent {
             Self::Left => "left",
             Self::Bounced => "bounced",
             Self::Refused => REFUSED,
-            Self::GivenUp => "given-up",
+            Self::Abandoned => "given-up",
         }
     }
 }
@@ -72,7 +67,7 @@ impl Deliveries {
     pub async fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(Self {
             bucket: open_bucket(context, DELIVERIES_BUCKET).await?,
-            under_way: Arc::default(),
+            in_progress: Arc::default(),
         })
     }
 
@@ -85,11 +80,11 @@ impl Deliveries {
         send: impl FnOnce() -> Sending,
     ) -> Result<(), E> {
         let key = delivery.key();
-        let _turn = self.under_way.turn(&key).await;
+        let _turn = self.in_progress.turn(&key).await;
         if let Some(record) = self.find(&key).await?
             && !record.starts_with(REFUSED.as_bytes())
         {
-            tracing::info!("delivered before; nothing sent");
+            tracing::info!("already delivered; nothing sent");
             return Ok(());
         }
         let handover = send().await?;
@@ -104,7 +99,7 @@ impl Deliveries {
                 time
             }
             Handover::NotSent(why) => {
-                tracing::info!(reason = why.word(), "not sent, and not tried again");
+                tracing::info!(reason = why.word(), "not sent, and not retried");
                 format!("{} {time}", why.word())
             }
         };
@@ -114,15 +109,16 @@ impl Deliveries {
     /// Whether the event was delivered to a consumer or dead-lettered.
     pub async fn is_done(&self, event: Uuid, consumer: &str) -> Result<bool, Failure> {
         let delivered = format!("{event}.{consumer}");
-        Ok(self.find(&delivered).await?.is_some() || self.find(&given_up_key(&delivered)).await?.is_some())
+        Ok(self.find(&delivered).await?.is_some() || self.find(&dead_letter_key(&delivered)).await?.is_some())
     }
 
     /// Records a dead letter, so that later events of the person can go on. A replay ignores this record and is
     /// delivered.
-    pub async fn record_given_up(&self, delivery: &Delivery) -> Result<(), Failure> {
+    pub async fn record_dead_letter(&self, delivery: &Delivery) -> Result<(), Failure> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let noted = self.bucket.put(given_up_key(&delivery.key()), time.into()).await;
-        noted.map(drop).map_err(unavailable)
+        let key = dead_letter_key(&delivery.key());
+        let written = self.bucket.put(key, time.into()).await;
+        written.map(drop).map_err(unavailable)
     }
 
     async fn find(&self, key: &str) -> Result<Option<Bytes>, Failure> {
@@ -131,14 +127,13 @@ impl Deliveries {
 
     /// Writes the delivery record; retries until it is stored.
     async fn record(&self, key: &str, record: Bytes) -> Result<(), Failure> {
-        let mut told: Option<Instant> = None;
+        let mut is_logged = false;
         let put = || self.bucket.put(key, record.clone());
         let written = put
             .retry(RECORD_RETRIES)
             .notify(|error: &PutError, _pause| {
-                if told.is_none_or(|told| told.elapsed() >= REMINDER_INTERVAL) {
-                    told = Some(Instant::now());
-                    tracing::error!(%error, "what was sent is not noted yet; if this process ends before it is, it will be sent again");
+                if !mem::replace(&mut is_logged, true) {
+                    tracing::error!(%error, "the record of a delivery cannot be written yet; if this process ends first, the delivery is repeated");
                 }
             });
         written.await.map(drop).map_err(unavailable)
@@ -150,6 +145,6 @@ fn unavailable(error: impl std::fmt::Display) -> Failure {
 }
 
 /// Key of the dead-letter record. No consumer's name has this suffix.
-fn given_up_key(delivery_key: &str) -> String {
+fn dead_letter_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
 }

@@ -83,7 +83,7 @@ impl EndpointRecords {
                 Some(noted)
             };
             if let Err(error) = self.change(&attempts_key(&endpoint), add).await {
-                tracing::warn!(endpoint, %error, "the last attempts of an endpoint are not noted");
+                tracing::warn!(endpoint, %error, "the last attempts at a webhook endpoint were not stored");
             }
         }
     }

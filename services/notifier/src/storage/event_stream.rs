@@ -49,7 +49,7 @@ impl EventStream {
         match self.is_erased(delivery).await {
             Ok(false) => failure.into(),
             Ok(true) => {
-                tracing::info!("the event was erased meanwhile; nothing is kept of it");
+                tracing::info!("the event was erased meanwhile; no dead letter is kept");
                 Outcome::Delivered
             }
             Err(unavailable) => unavailable.into(),
@@ -57,9 +57,9 @@ impl EventStream {
     }
 
     /// Pauses a consumer for this long, unless the operator paused it.
-    pub async fn hold(&self, consumer: &str, hold: Duration) -> Result<(), Failure> {
+    pub async fn pause(&self, consumer: &str, pause: Duration) -> Result<(), Failure> {
         if !self.0.consumer_info(consumer).await.map_err(unavailable)?.paused {
-            let until = OffsetDateTime::now_utc() + hold;
+            let until = OffsetDateTime::now_utc() + pause;
             self.0
                 .pause_consumer(consumer, until)
                 .await
@@ -68,10 +68,10 @@ impl EventStream {
         Ok(())
     }
 
-    /// Ends the pause of [`Self::hold`]. The operator's pauses are longer and stay.
-    pub async fn release(&self, consumer: &str, hold: Duration) -> Result<(), Failure> {
+    /// Ends the pause of [`Self::pause`]. The operator's pauses are longer and stay.
+    pub async fn resume(&self, consumer: &str, pause: Duration) -> Result<(), Failure> {
         let info = self.0.consumer_info(consumer).await.map_err(unavailable)?;
-        if info.paused && info.pause_remaining.is_some_and(|remaining| remaining <= hold) {
+        if info.paused && info.pause_remaining.is_some_and(|remaining| remaining <= pause) {
             self.0.resume_consumer(consumer).await.map_err(unavailable)?;
         }
         Ok(())

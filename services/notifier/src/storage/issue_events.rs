@@ -24,8 +24,8 @@ impl IssueEvents {
 
     /// The event of an issue; none if it was erased or has expired.
     pub async fn of(&self, issue: IssueId) -> Result<Option<IssueEvent>, Failure> {
-        let held = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((of, event)) = held
+        let cached = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((of, event)) = cached
             && of == issue
         {
             return Ok(Some(event));

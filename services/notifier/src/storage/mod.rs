@@ -4,9 +4,9 @@ mod counted_mails;
 mod deliveries;
 mod endpoint_records;
 mod event_stream;
+mod in_progress;
 mod issue_events;
 mod person_order;
-mod under_way;
 mod visitor_mails;
 
 pub use self::{

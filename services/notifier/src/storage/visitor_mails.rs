@@ -90,7 +90,7 @@ impl VisitorMails {
                 read => read.map_err(unavailable)?,
             };
         }
-        Err(unavailable("others counted in the same moments"))
+        Err(unavailable("too many conflicts with other counts"))
     }
 }
 

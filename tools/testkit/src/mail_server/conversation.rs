@@ -96,8 +96,8 @@ impl<'a> Conversation<'a> {
     /// RFC 4954, with PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
         self.state.count(|counts| counts.logins += 1);
-        let said = match line.strip_prefix("AUTH PLAIN ") {
-            Some(said) => decoded(said)?,
+        let response = match line.strip_prefix("AUTH PLAIN ") {
+            Some(encoded) => decoded(encoded)?,
             None => format!(
                 "\0{}\0{}",
                 self.ask("Username:").await?,
@@ -105,7 +105,7 @@ impl<'a> Conversation<'a> {
             ),
         };
         let login = self.state.behaviour.login.as_ref();
-        let is_known = login.is_some_and(|login| said == format!("\0{}\0{}", login.user, login.password));
+        let is_known = login.is_some_and(|login| response == format!("\0{}\0{}", login.user, login.password));
         self.say(match is_known {
             true => "235 2.7.0 Welcome",
             false => "535 5.7.8 Authentication credentials invalid",
@@ -168,7 +168,7 @@ impl<'a> Conversation<'a> {
         if let ScriptedReply::TakeAfter(delay) = reply {
             sleep(delay).await;
         }
-        self.say("250 Taken").await
+        self.say("250 Accepted").await
     }
 
     async fn wait_for_release(&mut self) -> anyhow::Result<()> {
@@ -179,7 +179,7 @@ impl<'a> Conversation<'a> {
             _gone = self.hear() => false,
         };
         state.count(|counts| counts.held -= 1);
-        anyhow::ensure!(is_released, "the client gave up");
+        anyhow::ensure!(is_released, "the client disconnected");
         Ok(())
     }
 
@@ -192,6 +192,6 @@ impl<'a> Conversation<'a> {
     }
 }
 
-fn decoded(said: &str) -> anyhow::Result<String> {
-    Ok(String::from_utf8(BASE64_STANDARD.decode(said)?)?)
+fn decoded(base64: &str) -> anyhow::Result<String> {
+    Ok(String::from_utf8(BASE64_STANDARD.decode(base64)?)?)
 }

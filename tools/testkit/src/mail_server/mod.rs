@@ -51,8 +51,6 @@ pub struct Counts {
     pub begun: usize,
     /// Mails held now.
     pub held: usize,
-    /// Connections in total.
-    pub connections: usize,
     /// Open connections.
     pub open_connections: usize,
     /// Login attempts.
@@ -169,10 +167,7 @@ async fn accept_all(listener: TcpListener, state: &Arc<State>) -> io::Result<()>
     let mut connections = JoinSet::new();
     loop {
         let (socket, _) = listener.accept().await?;
-        state.count(|counts| {
-            counts.connections += 1;
-            counts.open_connections += 1;
-        });
+        state.count(|counts| counts.open_connections += 1);
         let state = state.clone();
         connections.spawn(async move {
             // Clients may disconnect at any time.

@@ -45,14 +45,10 @@ impl Nats {
         let what = format!("a leader of {stream}");
         eventually(&what, CURRENT_TIMEOUT, async || {
             let stream = self.jetstream().await.ok()?.get_stream(stream).await.ok()?;
-            self.number_of(stream.cached_info().cluster.as_ref()?.leader.as_ref()?)
+            let leader = stream.cached_info().cluster.as_ref()?.leader.as_ref()?;
+            self.servers.iter().position(|server| server.name == *leader)
         })
         .await
-    }
-
-    /// Number of a server by name.
-    pub fn number_of(&self, name: &str) -> Option<usize> {
-        self.servers.iter().position(|server| server.name == name)
     }
 
     /// Waits until all replicas are current.
@@ -81,7 +77,7 @@ impl Nats {
     }
 
     /// Waits until this path of the monitoring API succeeds.
-    pub async fn wait_until_healthy(&self, number: usize, path: &str) -> anyhow::Result<()> {
+    async fn wait_until_healthy(&self, number: usize, path: &str) -> anyhow::Result<()> {
         eventually("the server is healthy", CURRENT_TIMEOUT, async || {
             self.servers[number].monitored(path).await.ok().map(drop)
         })

@@ -14,7 +14,7 @@ use async_nats::{
     Client, ConnectOptions,
     jetstream::{self, message::StreamMessage},
 };
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use futures_util::TryStreamExt;
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -99,7 +99,7 @@ impl Nats {
         let mut nats = Self {
             servers,
             routes,
-            passwords: new_passwords(User::value_variants()).collect(),
+            passwords: new_passwords(),
             ca_file: certificate.map(|certificate| certificate.file("ca.crt")),
             _temporary: None,
         };
@@ -166,8 +166,8 @@ impl Nats {
     }
 
     async fn monitored(&self, path: &str) -> anyhow::Result<Value> {
-        let told = self.servers[0].monitored(path).await?.bytes().await?;
-        Ok(serde_json::from_slice(&told)?)
+        let answer = self.servers[0].monitored(path).await?.bytes().await?;
+        Ok(serde_json::from_slice(&answer)?)
     }
 
     pub(crate) fn processes(&self) -> impl Iterator<Item = &ChildProcess> {
@@ -200,12 +200,7 @@ impl Nats {
         self.servers[0].process()?.signal(Signal::SIGHUP)
     }
 
-    /// Changes passwords; servers read them at their next start.
-    pub fn change_passwords(&mut self, users: &[User]) {
-        self.passwords.extend(new_passwords(users));
-    }
-
-    /// Latest password.
+    /// Password of a user.
     pub fn password_of(&self, user: User) -> &str {
         &self.passwords[&user]
     }

@@ -41,10 +41,9 @@ impl User {
 pub(super) type Passwords = HashMap<User, String>;
 
 /// The server parses its variables as configuration, so passwords start with a letter and have only letters and digits.
-pub(super) fn new_passwords(users: &[User]) -> impl Iterator<Item = (User, String)> {
-    users
-        .iter()
-        .map(|user| (*user, format!("p{}", Uuid::new_v4().simple())))
+pub(super) fn new_passwords() -> Passwords {
+    let password = || format!("p{}", Uuid::new_v4().simple());
+    User::all().map(|user| (user, password())).collect()
 }
 
 pub(super) fn variables(passwords: &Passwords) -> impl Iterator<Item = (String, &String)> {

@@ -56,7 +56,7 @@ impl SmtpChannel {
     pub(super) fn may_ask(&self, now: Instant) -> Result<(), SmtpFailure> {
         match &mut self.standing().held_until {
             Some(until) if *until > now => Err(Failure::retry_later(
-                "the mail server refuses our account, and is asked again within the hour",
+                "the mail server refuses our account; the next probe is within an hour",
             )
             .into()),
             Some(until) => {
@@ -67,12 +67,12 @@ impl SmtpChannel {
         }
     }
 
-    pub(super) fn taken(&self) {
+    pub(super) fn accepted(&self) {
         let mut standing = self.standing();
         standing.refused_domains.clear();
         if standing.held_until.take().is_some() {
             HELD.add(-1, &[]);
-            tracing::info!("the mail server takes mails again");
+            tracing::info!("the mail server accepts mails again");
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_account_is_asked_once_an_hour_until_a_mail_is_taken() {
+    fn a_refused_account_is_asked_once_an_hour_until_a_mail_is_accepted() {
         let channel = SmtpChannel::new(MAX_CONNECTIONS);
         assert_eq!(refuse(&channel, Refusal::Account, "a"), RETRY_LATER);
         let now = Instant::now();
@@ -137,7 +137,7 @@ mod tests {
         let probe = now + PROBE_INTERVAL;
         assert!(channel.may_ask(probe).is_ok());
         assert!(channel.may_ask(probe).is_err(), "one mail asks");
-        channel.taken();
+        channel.accepted();
         assert!(channel.may_ask(probe).is_ok());
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let [first, same_domain, others @ ..] = remedies;
         assert_eq!([first, same_domain], [Remedy::DeadLetter; 2]);
         assert_eq!(others, [RETRY, RETRY, RETRY, RETRY_LATER, RETRY_LATER]);
-        channel.taken();
+        channel.accepted();
         assert_eq!(refuse(&channel, Refusal::Mail, "b"), Remedy::DeadLetter);
     }
 

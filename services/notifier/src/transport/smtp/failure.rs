@@ -51,7 +51,7 @@ impl SmtpFailure {
 
     /// The server deferred this mail, or its answer was lost.
     fn deferred(reason: impl Display) -> Self {
-        Failure::retry(format!("the mail server did not take it: {reason}")).into()
+        Failure::retry(format!("the mail server did not accept it: {reason}")).into()
     }
 
     pub fn refused(refusal: Refusal, reason: impl Display) -> Self {

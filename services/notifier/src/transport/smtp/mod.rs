@@ -88,7 +88,7 @@ impl Smtp {
         let handing_over = self.hand_over(&envelope, &content);
         match handing_over.instrument(span.clone()).await {
             Ok(()) => {
-                channel.taken();
+                channel.accepted();
                 Ok(Handover::Sent)
             }
             Err(failure) => {

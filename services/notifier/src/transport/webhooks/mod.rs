@@ -29,7 +29,7 @@ use crate::{
 /// Retry interval while an earlier event of the person is in progress.
 const ORDER_PAUSE: Duration = Duration::from_millis(500);
 /// Pause of an endpoint that rejects our credentials.
-pub const HOLD: Duration = Duration::from_secs(60 * 60);
+pub const PAUSE: Duration = Duration::from_secs(60 * 60);
 
 pub struct Webhook {
     pub name: String,
@@ -80,7 +80,7 @@ impl Webhook {
             Ok(()) => Outcome::Delivered,
             Err(failure) => {
                 let outcome = self.notifier.events.unless_erased(&delivery, failure).await;
-                self.note_given_up(&delivery, outcome).await
+                self.record_dead_letter(&delivery, outcome).await
             }
         }
     }
@@ -90,13 +90,13 @@ impl Webhook {
         let order = self.order.as_ref()?;
         if delivery.attempt == 1 && delivery.event_type == Some(EventType::PersonErased) {
             let pause = self.erasure_pause;
-            let reason = "what was begun before the person was erased may still be under way".to_owned();
+            let reason = "deliveries from before the erasure may still be in progress".to_owned();
             return Some(Outcome::NotYet { reason, pause });
         }
         match order.is_next(delivery).await {
             Ok(true) => None,
             Ok(false) => Some(Outcome::NotYet {
-                reason: "an earlier event of the same person is under way".to_owned(),
+                reason: "an earlier event of the same person is in progress".to_owned(),
                 pause: ORDER_PAUSE,
             }),
             Err(unavailable) => Some(unavailable.into()),
@@ -104,8 +104,8 @@ impl Webhook {
     }
 
     /// Records dead letters, so that later events of the person can go on.
-    async fn note_given_up(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
-        let is_given_up = match &outcome {
+    async fn record_dead_letter(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
+        let is_dead_letter = match &outcome {
             Outcome::Failed(failure) => match failure.remedy {
                 Remedy::DeadLetter => true,
                 Remedy::Retry { .. } => delivery.is_last,
@@ -113,10 +113,10 @@ impl Webhook {
             },
             _ => false,
         };
-        if !is_given_up || self.order.is_none() {
+        if !is_dead_letter || self.order.is_none() {
             return outcome;
         }
-        match self.notifier.deliveries.record_given_up(delivery).await {
+        match self.notifier.deliveries.record_dead_letter(delivery).await {
             Ok(()) => outcome,
             Err(unavailable) => unavailable.into(),
         }
@@ -141,7 +141,7 @@ impl Webhook {
             Ok(()) => Ok(Handover::Sent),
             Err(error) => {
                 if error.is_account_refused() {
-                    self.hold(&error).await;
+                    self.pause(&error).await;
                 }
                 Err(error.into())
             }
@@ -149,14 +149,14 @@ impl Webhook {
     }
 
     /// Pauses the endpoint's consumer for an hour; the next event then probes it.
-    async fn hold(&self, refusal: &SendingError) {
+    async fn pause(&self, refusal: &SendingError) {
         tracing::error!(
             endpoint = self.name,
             %refusal,
-            "an endpoint of webhooks refuses our credentials; it is asked once an hour, or after `sitectl webhooks resume`"
+            "a webhook endpoint refuses our credentials; it is tried once an hour, or after `sitectl webhooks resume`"
         );
-        if let Err(error) = self.notifier.events.hold(&self.consumer, HOLD).await {
-            tracing::warn!(%error, "the endpoint is not held; its next event is sent");
+        if let Err(error) = self.notifier.events.pause(&self.consumer, PAUSE).await {
+            tracing::warn!(%error, "the endpoint could not be paused; its next event is sent");
         }
     }
 
@@ -217,14 +217,10 @@ impl Webhook {
             Ok(Some(EndpointState {
                 off: Some(reason), ..
             })) => {
-                tracing::error!(
-                    endpoint = self.name,
-                    reason,
-                    "an endpoint of webhooks was switched off"
-                );
+                tracing::error!(endpoint = self.name, reason, "a webhook endpoint was disabled");
             }
             Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "how an endpoint fares was not noted"),
+            Err(error) => tracing::warn!(%error, "the state of a webhook endpoint was not stored"),
         }
     }
 }

@@ -5,29 +5,29 @@ use std::collections::HashSet;
 use tokio::sync::watch;
 
 #[derive(Default)]
-pub struct UnderWay(watch::Sender<HashSet<String>>);
+pub struct InProgress(watch::Sender<HashSet<String>>);
 
 /// Lock on a key, released on drop.
 pub struct Turn<'a> {
-    under_way: &'a UnderWay,
+    locks: &'a InProgress,
     key: &'a str,
 }
 
-impl UnderWay {
+impl InProgress {
     /// Waits for the lock on this key.
     pub async fn turn<'a>(&'a self, key: &'a str) -> Turn<'a> {
         let mut keys = self.0.subscribe();
         while !self.0.send_if_modified(|keys| keys.insert(key.to_owned())) {
-            tracing::info!("the event came again while it is under way here; waiting for what comes of it");
-            // Cannot fail: we hold the sender.
+            tracing::info!("a duplicate of an event in progress; waiting for the first delivery");
+            // Cannot fail: we have the sender.
             let _free = keys.wait_for(|keys| !keys.contains(key)).await;
         }
-        Turn { under_way: self, key }
+        Turn { locks: self, key }
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.under_way.0.send_if_modified(|keys| keys.remove(self.key));
+        self.locks.0.send_if_modified(|keys| keys.remove(self.key));
     }
 }
