@@ -17,7 +17,7 @@ pub struct Attribution {
     /// The path of the page that the form was sent from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// The page of another site that led here, as far as that site tells.
+    /// The page of another site that led here, if that site sends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referrer: Option<String>,
     /// Who sent the visitor: `utm_source`.
@@ -40,31 +40,31 @@ pub struct Attribution {
 impl Attribution {
     /// Attribution of a form. A bad value never costs a lead: long values are cut, unprintable characters
     /// removed.
-    pub fn of(told: Option<impl Into<Self>>) -> Option<Self> {
-        let told: Self = told?.into();
+    pub fn of(sent: Option<impl Into<Self>>) -> Option<Self> {
+        let sent: Self = sent?.into();
         let attribution = Self {
-            page: told.page.as_deref().and_then(kept),
-            referrer: told.referrer.as_deref().and_then(kept),
-            utm_source: told.utm_source.as_deref().and_then(kept),
-            utm_medium: told.utm_medium.as_deref().and_then(kept),
-            utm_campaign: told.utm_campaign.as_deref().and_then(kept),
-            utm_term: told.utm_term.as_deref().and_then(kept),
-            utm_content: told.utm_content.as_deref().and_then(kept),
+            page: sent.page.as_deref().and_then(kept),
+            referrer: sent.referrer.as_deref().and_then(kept),
+            utm_source: sent.utm_source.as_deref().and_then(kept),
+            utm_medium: sent.utm_medium.as_deref().and_then(kept),
+            utm_campaign: sent.utm_campaign.as_deref().and_then(kept),
+            utm_term: sent.utm_term.as_deref().and_then(kept),
+            utm_content: sent.utm_content.as_deref().and_then(kept),
         };
         (attribution != Self::default()).then_some(attribution)
     }
 
     /// A sample with every value.
     pub fn sample() -> Self {
-        let told = |text: &str| Some(text.to_owned());
+        let some = |text: &str| Some(text.to_owned());
         Self {
-            page: told("/contact"),
-            referrer: told("https://www.example.org/"),
-            utm_source: told("test"),
-            utm_medium: told("test"),
-            utm_campaign: told("test"),
-            utm_term: told("test"),
-            utm_content: told("test"),
+            page: some("/contact"),
+            referrer: some("https://www.example.org/"),
+            utm_source: some("test"),
+            utm_medium: some("test"),
+            utm_campaign: some("test"),
+            utm_term: some("test"),
+            utm_content: some("test"),
         }
     }
 
@@ -82,8 +82,8 @@ impl Attribution {
     }
 }
 
-fn kept(told: &str) -> Option<String> {
-    let printable = told.chars().filter(|c| !c.is_control() && !is_invisible(*c));
+fn kept(value: &str) -> Option<String> {
+    let printable = value.chars().filter(|c| !c.is_control() && !is_invisible(*c));
     let kept: String = printable.take(MAX_VALUE_CHARACTERS).collect();
     let kept = kept.trim();
     (!kept.is_empty()).then(|| kept.to_owned())

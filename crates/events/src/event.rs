@@ -156,7 +156,7 @@ pub struct Event<D> {
     /// `site.<area>.<event>.v1`.
     #[serde(rename = "type")]
     pub event_type: Cow<'static, str>,
-    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits. Of an issue of the newsletter, which is about
+    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits. For a newsletter issue, which is about
     /// nobody, the issue's id in the same form.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$")))]
     pub subject: PersonId,
@@ -257,7 +257,7 @@ pub struct NewsletterRequested {
     /// The address to confirm.
     #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
-    /// Until when the confirmation link is good (RFC 3339).
+    /// When the confirmation link expires (RFC 3339).
     #[serde(with = "time::serde::rfc3339")]
     #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub expires: OffsetDateTime,
@@ -320,18 +320,18 @@ impl EventData for NewsletterUnsubscribed {
     }
 }
 
-/// A newsletter mail that came back: because the address does not exist, or takes none.
+/// A newsletter mail that bounced: the address does not exist, or its server accepted no mail until the last retry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct NewsletterBounced {
     /// The address.
     #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
-    /// Which mail it was: the name of its channel.
+    /// Name of the mail's channel.
     pub channel: String,
-    /// What the mail server said, without addresses.
+    /// The mail server's answer, without addresses.
     pub reason: String,
-    /// What kind of refusal it was.
+    /// Kind of the bounce.
     pub kind: BounceKind,
 }
 
@@ -348,23 +348,23 @@ impl EventData for NewsletterBounced {
     }
 }
 
-/// What kind of refusal a mail came back with.
+/// Kind of a bounce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BounceKind {
     /// The address does not exist.
     Hard,
-    /// The mail was deferred until it was given up: a full mailbox, a server that is unavailable.
+    /// The mail was deferred until the last retry: a full mailbox, or an unavailable server.
     Soft,
 }
 
-/// An issue of the newsletter that is to go out.
+/// A newsletter issue to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NewsletterIssueRequested {
-    /// What it is called: letters, digits and hyphens, as the address of a post.
+    /// The issue's name: letters, digits and hyphens, like the address of a post.
     pub name: String,
     /// The subject line.
     pub subject: String,
@@ -374,10 +374,10 @@ pub struct NewsletterIssueRequested {
     pub html: String,
     /// The same as plain text.
     pub text: String,
-    /// Where it is read on the web, where it is.
+    /// Its address on the web, if it is published there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<String>,
-    /// Whom it is for.
+    /// Its recipients.
     pub audience: Audience,
 }
 
@@ -397,16 +397,16 @@ impl EventData for NewsletterIssueRequested {
     }
 }
 
-/// Whom an issue of the newsletter is for.
+/// Recipients of a newsletter issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Audience {
-    /// Whoever had confirmed a subscription when it was asked for.
+    /// Everyone with a confirmed subscription at the time of the request.
     Subscribers,
-    /// The addresses that the operator named, to look at it.
+    /// Test addresses that the operator named.
     Test,
-    /// A later version's word. Read it as nobody.
+    /// A value of a later version. Treat it as nobody.
     #[serde(untagged)]
     Unknown(String),
 }
@@ -487,8 +487,8 @@ impl Submission for CareersApplied {
     }
 }
 
-/// All that was held of a person was erased, and is to be erased by whoever was told of them. The event holds nothing of them but
-/// their id, which all events before had as their `subject`, and stays when those are gone.
+/// All data of a person was erased, and receivers must erase theirs. The event holds only the person's id, the `subject` of all earlier
+/// events, and stays when those are gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct PersonErased {}
@@ -501,31 +501,31 @@ impl EventData for PersonErased {
     }
 }
 
-/// A résumé that lies in the bucket.
+/// A résumé stored in the bucket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredResume {
     /// Its key in the bucket.
     pub key: String,
-    /// The file's name, as its owner calls it.
+    /// The file's name, as uploaded.
     pub file_name: String,
-    /// The media type its content has.
+    /// The media type of its content.
     pub content_type: String,
     /// Its size in bytes.
     #[serde(rename = "size")]
     pub size_bytes: u64,
     /// SHA-256 of its content, hex.
     pub sha256: String,
-    /// What a virus scanner said of it.
+    /// Result of the virus scan.
     #[serde(default)]
     pub scan: Scan,
-    /// What of it can do something by itself once it is opened. Packed objects of a PDF are not looked into.
+    /// Content that can act by itself once the file is opened. Packed objects of a PDF are not examined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active_content: Vec<ActiveContent>,
 }
 
-/// Something in a file that can do something by itself.
+/// Content of a file that can act by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -543,17 +543,17 @@ pub enum ActiveContent {
     EmbeddedFile,
 }
 
-/// What a virus scanner said of a file. An infected one is refused, so no event tells of it.
+/// Result of a virus scan. Infected files are rejected, so no event has one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// Nobody looked: there is no scanner, or it was away.
+    /// Not scanned: there is no scanner, or it was unavailable.
     #[default]
     NotScanned,
     /// Nothing was found.
     Clean,
-    /// A later version's word. Read it as not scanned.
+    /// A value of a later version. Treat it as not scanned.
     #[serde(untagged)]
     Unknown(String),
 }

@@ -181,8 +181,8 @@ impl From<Status> for ApiError {
             }
             Code::AlreadyExists => Self::with_message(StatusCode::UNPROCESSABLE_ENTITY, KEY_REUSED),
             Code::OutOfRange => Self::with_message(StatusCode::PAYLOAD_TOO_LARGE, status.message()),
-            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown => away(&status),
-            _ if status.source().is_some() => away(&status),
+            Code::Unavailable | Code::DeadlineExceeded | Code::Unknown => unavailable(&status),
+            _ if status.source().is_some() => unavailable(&status),
             code => {
                 tracing::error!(grpc.code = ?code, reason = status.message(), "a service answered with an unexpected status");
                 Self::of(StatusCode::INTERNAL_SERVER_ERROR)
@@ -191,7 +191,7 @@ impl From<Status> for ApiError {
     }
 }
 
-fn away(status: &Status) -> ApiError {
+fn unavailable(status: &Status) -> ApiError {
     tracing::warn!(grpc.code = ?status.code(), reason = status.message(), "a service is unavailable");
     ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }

@@ -6,7 +6,6 @@ mod address;
 mod admission;
 mod api;
 mod api_error;
-mod app;
 mod challenge;
 mod contact_details;
 mod content_type;
@@ -30,8 +29,9 @@ mod uploads;
 
 use std::{sync::Arc, time::Duration};
 
+use api::AppState;
 pub use api::openapi::openapi;
-use app::AppState;
+use forwarding::Services;
 pub use settings::Settings;
 use site_service::site_files::Site;
 use site_service::{
@@ -40,6 +40,7 @@ use site_service::{
     http_health::HealthServer,
     http_middleware::RequestObserver,
 };
+use uploads::{UPLOADS_AT_ONCE, Uploads};
 
 /// Running gateway.
 pub struct Service {
@@ -68,7 +69,10 @@ impl Service {
                 observer.observe_cached(request, |request| site.cached(request))
             });
         }
-        let app = AppState::new(&settings)?;
+        let app = AppState {
+            services: Arc::new(Services::new(&settings)?),
+            uploads: Arc::new(Uploads::new(UPLOADS_AT_ONCE)),
+        };
         let readyz = readiness::readyz(app.services.clone());
         Ok(Self {
             server,

@@ -50,13 +50,8 @@ impl Limit {
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Uploads => "uploads",
-            Self::Pace => "pace",
-            Self::Bodies => "bodies",
-        }
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 
     fn label(self) -> KeyValue {

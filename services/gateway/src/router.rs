@@ -21,9 +21,8 @@ use tower_http::cors::CorsLayer;
 use crate::{
     address::{AddressSource, VisitorAddress},
     admission::{Admission, FormAdmission, admit},
-    api,
+    api::{self, AppState},
     api_error::{self, ApiError},
-    app::AppState,
     challenge::{self, Challenges},
     form_bodies::{FORM_BYTES, FormBodies},
     form_pages::{FormPages, PageSource},

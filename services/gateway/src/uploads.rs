@@ -97,21 +97,21 @@ impl Uploads {
         }
     }
 
-    /// Takes a place from the sender that holds most: from its upload with the fewest bytes.
+    /// Takes a place from the sender with the most places: from its upload with the fewest bytes.
     ///
     /// It compares networks, or addresses within one network. A sender with at least two more places loses one at
     /// once; with one more, after [`FAIR_TIME`].
     fn take_place(&self, waiting: Sender) -> Option<OwnedSemaphorePermit> {
         let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         let uploads = begun.iter().filter_map(Weak::upgrade);
-        let held: Vec<Arc<Upload>> = uploads.filter(|upload| !upload.lost.is_cancelled()).collect();
-        let holdings = |sender: Sender| {
-            let of_network = held.iter().filter(|held| held.sender.network == sender.network);
-            let of_address = held.iter().filter(|held| held.sender.address == sender.address);
+        let active: Vec<Arc<Upload>> = uploads.filter(|upload| !upload.lost.is_cancelled()).collect();
+        let places = |sender: Sender| {
+            let of_network = active.iter().filter(|other| other.sender.network == sender.network);
+            let of_address = active.iter().filter(|other| other.sender.address == sender.address);
             (of_network.count(), of_address.count())
         };
         let may_lose = |upload: &&Arc<Upload>| {
-            let (theirs, own) = (holdings(upload.sender), holdings(waiting));
+            let (theirs, own) = (places(upload.sender), places(waiting));
             let (more, fewer) = if upload.sender.network == waiting.network {
                 (theirs.1, own.1)
             } else {
@@ -119,8 +119,8 @@ impl Uploads {
             };
             more >= fewer + 2 || more > fewer && upload.begun.elapsed() > FAIR_TIME
         };
-        let losers = held.iter().filter(may_lose);
-        let loser = losers.max_by_key(|upload| (holdings(upload.sender), Reverse(upload.bytes())))?;
+        let losers = active.iter().filter(may_lose);
+        let loser = losers.max_by_key(|upload| (places(upload.sender), Reverse(upload.bytes())))?;
         loser.lost.cancel();
         let mut place = loser.place.lock().unwrap_or_else(PoisonError::into_inner);
         place.take()

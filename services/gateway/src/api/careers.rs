@@ -15,7 +15,7 @@ use tonic::{Code, Status};
 use utoipa::ToSchema;
 
 use super::{
-    Accepted, Submission, SubmissionHeaders,
+    Accepted, AppState, Submission, SubmissionHeaders,
     parts::{self, Arrivals, Forwarded},
     spam,
     unsent_parts::UnsentParts,
@@ -23,7 +23,6 @@ use super::{
 use crate::{
     address::VisitorAddress,
     api_error::{ApiError, Failure},
-    app::AppState,
     content_type,
     forwarding::{call, not_repeatable, repeated},
     limits::Limit,
@@ -46,7 +45,7 @@ pub struct ApplicationParts {
 /// # Errors
 ///
 /// If the body is no multipart form or does not arrive, too many arrive at once, or the careers service refuses it or
-/// is away.
+/// is unavailable.
 #[utoipa::path(
     post,
     path = "/api/career-application",

@@ -12,10 +12,9 @@ use site_proto::{
 };
 use utoipa::ToSchema;
 
-use super::{AnyForm, Submission, SubmissionHeaders, spam};
+use super::{AnyForm, AppState, Submission, SubmissionHeaders, spam};
 use crate::{
     api_error::{ApiError, Failure},
-    app::AppState,
     forwarding::send,
     submissions::SYNTHETIC,
 };
@@ -38,7 +37,7 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
 ///
 /// # Errors
 ///
-/// If the contact service refuses the message or is away.
+/// If the contact service refuses the message or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/contact",

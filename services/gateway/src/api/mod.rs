@@ -9,7 +9,7 @@ pub mod parts;
 pub mod remote_failure;
 mod unsent_parts;
 
-use std::time::SystemTime;
+use std::{sync::Arc, time::SystemTime};
 
 use axum::{
     Json,
@@ -26,8 +26,16 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    api_error::ApiError, content_type, deadline::Deadline, submission_key::submission_key, submissions::SPAM,
+    api_error::ApiError, content_type, deadline::Deadline, forwarding::Services,
+    submission_key::submission_key, submissions::SPAM, uploads::Uploads,
 };
+
+/// State of the handlers, cloned for each request.
+#[derive(Clone)]
+pub struct AppState {
+    pub services: Arc<Services>,
+    pub uploads: Arc<Uploads>,
+}
 
 /// The answer of the newsletter and careers forms.
 #[derive(Serialize, ToSchema)]

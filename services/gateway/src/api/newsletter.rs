@@ -17,10 +17,9 @@ use site_proto::{
 };
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Accepted, AnyForm, JsonForm, Submission, SubmissionHeaders, spam};
+use super::{Accepted, AnyForm, AppState, JsonForm, Submission, SubmissionHeaders, spam};
 use crate::{
     api_error::{ApiError, Failure},
-    app::AppState,
     forwarding::{ServiceChannel, send},
 };
 
@@ -57,7 +56,7 @@ pub struct LinkBody {
 ///
 /// # Errors
 ///
-/// If the newsletter service refuses the sign-up or is away.
+/// If the newsletter service refuses the sign-up or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/newsletter",
@@ -93,7 +92,7 @@ pub async fn subscribe(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is away.
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/newsletter/confirm",
@@ -124,7 +123,7 @@ pub async fn confirm(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is away.
+/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/newsletter/unsubscribe",

@@ -31,7 +31,7 @@ use super::{Submission, read_json};
 use crate::{api_error::ApiError, uploads::Upload};
 
 /// Limit of a text or a part's headers. The service's limits are lower.
-const MAX_HELD_BYTES: usize = 128 * 1024;
+const MAX_BUFFERED_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 
 pub enum Forwarded {
@@ -134,13 +134,13 @@ impl Arrivals {
     /// If the body is no multipart form.
     pub async fn begin(request: Request, upload: Arc<Upload>) -> Result<(Multipart, Self), ApiError> {
         let (parts, body) = request.into_parts();
-        let (pieces, given) = sync_channel(1);
-        let given = stream::poll_fn(move |_| match given.try_recv() {
+        let (pieces, queue) = sync_channel(1);
+        let queue = stream::poll_fn(move |_| match queue.try_recv() {
             Ok(piece) => Poll::Ready(Some(piece)),
             Err(TryRecvError::Empty) => Poll::Pending,
             Err(TryRecvError::Disconnected) => Poll::Ready(None),
         });
-        let form = Multipart::from_request(Request::from_parts(parts, Body::from_stream(given)), &()).await;
+        let form = Multipart::from_request(Request::from_parts(parts, Body::from_stream(queue)), &()).await;
         let arrivals = Self {
             body: body.into_data_stream(),
             pieces: Some(pieces),
@@ -154,7 +154,7 @@ impl Arrivals {
         parsing: impl Future<Output = Result<T, MultipartError>>,
     ) -> Result<T, ApiError> {
         let mut parsing = pin!(parsing);
-        let mut held_bytes = 0;
+        let mut buffered_bytes = 0;
         loop {
             if let Some(parsed) = parsing.as_mut().now_or_never() {
                 return parsed.map_err(unreadable);
@@ -162,7 +162,7 @@ impl Arrivals {
             let Some(pieces) = &self.pieces else {
                 return Err(ApiError::of(StatusCode::BAD_REQUEST));
             };
-            if held_bytes > MAX_HELD_BYTES {
+            if buffered_bytes > MAX_BUFFERED_BYTES {
                 return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
             }
             let Some(piece) = self.body.next().await else {
@@ -170,16 +170,16 @@ impl Arrivals {
                 continue;
             };
             let bytes = piece.as_ref().map_or(0, Bytes::len);
-            held_bytes += bytes;
+            buffered_bytes += bytes;
             self.upload.arrived(bytes);
             // The parser has consumed the previous piece.
-            let _taken = pieces.try_send(piece);
+            let _sent = pieces.try_send(piece);
         }
     }
 
     async fn text(&mut self, part: FormPart<'_>) -> Result<String, ApiError> {
         let text = self.parse(part.text()).await?;
-        if text.len() > MAX_HELD_BYTES {
+        if text.len() > MAX_BUFFERED_BYTES {
             return Err(ApiError::of(StatusCode::PAYLOAD_TOO_LARGE));
         }
         Ok(text)
@@ -192,7 +192,7 @@ impl Arrivals {
     }
 }
 
-/// A truncated or malformed body is a client error, whatever the parser says.
+/// A truncated or malformed body is a client error, also where the parser reports another.
 fn unreadable(error: MultipartError) -> ApiError {
     let status = Some(error.status()).filter(StatusCode::is_client_error);
     ApiError::of(status.unwrap_or(StatusCode::BAD_REQUEST))

@@ -1,4 +1,4 @@
-//! Queue of an upload's parts. A call that failed before it took a part can be retried.
+//! Queue of an upload's parts. A call that failed before it received a part can be retried.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -35,7 +35,7 @@ impl UnsentParts {
         })
     }
 
-    /// Whether no call has taken a part yet.
+    /// Whether no call has received a part yet.
     pub fn is_whole(&self) -> bool {
         !self.begun.load(Ordering::Relaxed)
     }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::address::network;
 
 /// PBKDF2 rounds per try. With fewer, WebCrypto's overhead per call would favour an attacker's own program. More
-/// would cost us, because each challenge takes us one try.
+/// would cost us, because we make one try per challenge.
 const ROUNDS: u32 = 1_000;
 const ALGORITHM: &str = "PBKDF2/SHA-256";
 /// Shorter than the hour of an idempotency key.

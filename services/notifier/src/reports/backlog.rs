@@ -82,8 +82,8 @@ impl Backlog {
                 Ok(stream) => {
                     let info = stream.cached_info();
                     // A stream without a limit never fills.
-                    let limit = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |limit| limit as f64);
-                    let fill = info.state.bytes as f64 / limit;
+                    let max = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |max| max as f64);
+                    let fill = info.state.bytes as f64 / max;
                     round.values.push((FILL, KeyValue::new("stream", name), fill));
                 }
                 Err(error) => tracing::warn!(stream = name, %error, "the stream's fill level is unknown"),

@@ -96,7 +96,7 @@ impl<'a> Conversation<'a> {
     /// RFC 4954, with PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
         self.state.count(|counts| counts.logins += 1);
-        let response = match line.strip_prefix("AUTH PLAIN ") {
+        let sent = match line.strip_prefix("AUTH PLAIN ") {
             Some(encoded) => decoded(encoded)?,
             None => format!(
                 "\0{}\0{}",
@@ -105,7 +105,7 @@ impl<'a> Conversation<'a> {
             ),
         };
         let login = self.state.behaviour.login.as_ref();
-        let is_known = login.is_some_and(|login| response == format!("\0{}\0{}", login.user, login.password));
+        let is_known = login.is_some_and(|login| sent == format!("\0{}\0{}", login.user, login.password));
         self.say(match is_known {
             true => "235 2.7.0 Welcome",
             false => "535 5.7.8 Authentication credentials invalid",
