@@ -54,8 +54,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Signs an address up; its owner then gets a mail to confirm it.
-         * @description The answer never tells whether the address was known.
+         * Signs up an address; its owner gets a mail with a confirmation link.
+         * @description The answer never reveals whether the address is known.
          */
         post: operations["subscribe"];
         delete?: never;
@@ -74,7 +74,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirms a sign-up with the token that was mailed.
+         * Confirms a sign-up with the mailed token.
          * @description From our page with JSON, or, where no script runs, with a form.
          */
         post: operations["confirm"];
@@ -91,7 +91,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads to the page that asks: for people whose mail client opens what it was to post to (RFC 8058, 3.1). */
+        /** Redirects to the page that asks for confirmation: some mail clients open the link instead of posting to it (RFC 8058, 3.1). */
         get: operations["ask_to_unsubscribe"];
         put?: never;
         /**
@@ -255,20 +255,20 @@ export interface components {
         Failure: {
             /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
             challenge?: Record<string, never> | null;
-            /** @description `challenge` where a challenge has to be solved first */
+            /** @description `challenge` if a challenge must be solved first */
             code?: string | null;
-            /** @description Of everything else: a sentence that the visitor can act on */
+            /** @description Everything else: a sentence that the visitor can act on */
             error?: string | null;
-            /** @description A sentence for each field that is not right */
+            /** @description A sentence for each invalid field */
             fields?: {
                 [key: string]: string;
             };
-            /** @description Of the contact form: a sentence that the visitor can act on */
+            /** @description Contact form: a sentence that the visitor can act on */
             message?: string | null;
             /** @description Always false */
             success: boolean;
         };
-        /** @description The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people. */
+        /** @description Body of a request with a token in the address, one of both fields. Link scanners send none, so they cannot answer for people. */
         LinkBody: {
             /** @description `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1) */
             "List-Unsubscribe"?: string;
@@ -292,23 +292,23 @@ export interface components {
             website?: string;
         };
         /**
-         * @description Why a part is not there.
+         * @description Why a part failed to load.
          * @enum {string}
          */
         Reason: "unreachable" | "slow" | "broken";
         /**
-         * @description The front ends whose parts are loaded while the page is open.
+         * @description Front ends with parts that a page loads at run time.
          * @enum {string}
          */
         Remote: "shell" | "blog" | "careers";
         /** @description A part of the site that a browser could not load. */
         RemoteFailure: {
-            /** @description What happened to it */
+            /** @description Kind of failure */
             reason: components["schemas"]["Reason"];
-            /** @description The front end that the part is from */
+            /** @description Front end of the part */
             remote: components["schemas"]["Remote"];
         };
-        /** @description What a link in a mail carried. */
+        /** @description Token of a link in a mail. */
         TokenForm: {
             /** @description The signed token */
             token: string;
@@ -356,7 +356,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            /** @description The same for a browser that accepts HTML: a redirect to a confirmation page */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -372,7 +372,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file */
+            /** @description The application was not accepted; for a browser that accepts HTML, a page with the form and its input, without the file */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -418,7 +418,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactAnswer"];
                 };
             };
-            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            /** @description The same for a browser that accepts HTML: a redirect to a confirmation page */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -434,7 +434,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The message was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
+            /** @description The message was not accepted; for a browser that accepts HTML, a page with the form and its input */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -480,7 +480,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for a browser that asks for HTML: it leads on to a page that says so */
+            /** @description The same for a browser that accepts HTML: a redirect to a confirmation page */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -496,7 +496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered */
+            /** @description The sign-up was not accepted; for a browser that accepts HTML, a page with the form and its input */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -533,7 +533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so */
+            /** @description The same for the page's form without a script (`newsletter=confirm` in the query): a redirect to a confirmation page */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -549,7 +549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The token is not valid, or no longer; or it is one too many from this address */
+            /** @description The token is invalid or expired, or the address exceeds its rate limit */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -572,7 +572,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The page that asks; nothing is changed */
+            /** @description The page that asks for confirmation; nothing is changed */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -608,7 +608,7 @@ export interface operations {
                     "application/json": components["schemas"]["Accepted"];
                 };
             };
-            /** @description The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so */
+            /** @description The same for the page's form without a script (`newsletter=unsubscribe` in the query): a redirect to a confirmation page */
             303: {
                 headers: {
                     [name: string]: unknown;
@@ -624,7 +624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The token is not valid; or it is one too many from this address */
+            /** @description The token is invalid, or the address exceeds its rate limit */
             "4XX": {
                 headers: {
                     [name: string]: unknown;
@@ -666,7 +666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Failure"];
                 };
             };
-            /** @description The report was not understood, or one too many */
+            /** @description The report is invalid, or exceeds the rate limit */
             "4XX": {
                 headers: {
                     [name: string]: unknown;

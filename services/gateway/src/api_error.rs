@@ -32,16 +32,16 @@ const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we 
 pub struct Failure {
     /// Always false
     success: bool,
-    /// Of the contact form: a sentence that the visitor can act on
+    /// Contact form: a sentence that the visitor can act on
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// Of everything else: a sentence that the visitor can act on
+    /// Everything else: a sentence that the visitor can act on
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// A sentence for each field that is not right
+    /// A sentence for each invalid field
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     fields: BTreeMap<String, String>,
-    /// `challenge` where a challenge has to be solved first
+    /// `challenge` if a challenge must be solved first
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key

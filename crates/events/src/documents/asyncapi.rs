@@ -11,7 +11,7 @@ use crate::{
 
 const ABOUT: &str = "What happens on the site: events in CloudEvents 1.0 envelopes (structured JSON) on two NATS \
     JetStream streams. A type is only ever added to; a breaking change is another type beside it. Delivery is at \
-    least once: the `id` of an event tells a repetition.";
+    least once: a repeated event has the same `id`.";
 
 pub fn document() -> Value {
     json!({
@@ -82,8 +82,8 @@ fn channels() -> Map<String, Value> {
     let dead = json!({
         "address": "dead.{consumer}.{person}",
         "title": "dead letters",
-        "description": "An event that could not be delivered, unchanged, with the reason in the headers. What was no \
-            event at all, and so unreadable, lies here too.",
+        "description": "An event that could not be delivered, unchanged, with the reason in the headers. Messages \
+            that are not readable as an event are here, too.",
         "messages": refer_to("#/components/messages", EventType::ALL.map(dead_letter)),
         "parameters": parameters(["consumer", "person"]),
         "x-jetstream-stream": DEAD_LETTERS_STREAM,
@@ -112,7 +112,7 @@ fn operations() -> Map<String, Value> {
         ),
         (
             "give-up".to_owned(),
-            send("dead-letters", "The notifier gives up on an event."),
+            send("dead-letters", "The notifier dead-letters an event."),
         ),
     ];
     EventType::ALL.map(publish).into_iter().chain(others).collect()
@@ -185,12 +185,12 @@ fn dead_headers() -> Value {
     properties[DEAD_LETTER_ATTEMPTS] = json!({
         "type": "string",
         "pattern": "^[0-9]+$",
-        "description": "How often delivery was tried.",
+        "description": "Number of delivery attempts.",
     });
     properties[DEAD_LETTER_TIME] = json!({
         "type": "string",
         "format": "date-time",
-        "description": "When it was given up.",
+        "description": "When the event was dead-lettered.",
     });
     headers
 }

@@ -54,8 +54,8 @@ pub struct ApplicationParts {
     request_body(content = ApplicationParts, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "The application is stored", body = Accepted),
-        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
-        (status = "4XX", description = "The application was not accepted; for a browser that asks for HTML, a page with the form and what was entered, but for the file", body = Failure),
+        (status = 303, description = "The same for a browser that accepts HTML: a redirect to a confirmation page"),
+        (status = "4XX", description = "The application was not accepted; for a browser that accepts HTML, a page with the form and its input, without the file", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]

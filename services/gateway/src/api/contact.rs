@@ -46,8 +46,8 @@ const RECEIVED: Json<ContactAnswer> = Json(ContactAnswer {
     request_body(content((ContactForm = "application/json"), (ContactForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The message is stored", body = ContactAnswer),
-        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
-        (status = "4XX", description = "The message was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = Failure),
+        (status = 303, description = "The same for a browser that accepts HTML: a redirect to a confirmation page"),
+        (status = "4XX", description = "The message was not accepted; for a browser that accepts HTML, a page with the form and its input", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]

@@ -23,7 +23,7 @@ use crate::{
     forwarding::{ServiceChannel, send},
 };
 
-/// What a link in a mail carried.
+/// Token of a link in a mail.
 #[derive(Deserialize, ToSchema)]
 pub struct TokenForm {
     /// The signed token
@@ -40,7 +40,7 @@ pub struct AddressToken {
     token: Option<String>,
 }
 
-/// The body beside a token in the address, one of both: what keeps a link scanner, which sends none, from answering for people.
+/// Body of a request with a token in the address, one of both fields. Link scanners send none, so they cannot answer for people.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes to OpenAPI what `is_yes` looks for")]
 pub struct LinkBody {
@@ -52,7 +52,7 @@ pub struct LinkBody {
     answer: String,
 }
 
-/// Signs an address up; its owner then gets a mail to confirm it.
+/// Signs up an address; its owner gets a mail with a confirmation link.
 ///
 /// # Errors
 ///
@@ -60,13 +60,13 @@ pub struct LinkBody {
 #[utoipa::path(
     post,
     path = "/api/newsletter",
-    description = "The answer never tells whether the address was known.",
+    description = "The answer never reveals whether the address is known.",
     params(SubmissionHeaders),
     request_body(content((NewsletterForm = "application/json"), (NewsletterForm = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The sign-up is stored", body = Accepted),
-        (status = 303, description = "The same for a browser that asks for HTML: it leads on to a page that says so"),
-        (status = "4XX", description = "The sign-up was not accepted; for a browser that asks for HTML, a page with the form and what was entered", body = Failure),
+        (status = 303, description = "The same for a browser that accepts HTML: a redirect to a confirmation page"),
+        (status = "4XX", description = "The sign-up was not accepted; for a browser that accepts HTML, a page with the form and its input", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
@@ -88,7 +88,7 @@ pub async fn subscribe(
     Ok(Accepted::YES.into_response())
 }
 
-/// Confirms a sign-up with the token that was mailed.
+/// Confirms a sign-up with the mailed token.
 ///
 /// # Errors
 ///
@@ -101,8 +101,8 @@ pub async fn subscribe(
     request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"))),
     responses(
         (status = 200, description = "The subscription is confirmed", body = Accepted),
-        (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid, or no longer; or it is one too many from this address", body = Failure),
+        (status = 303, description = "The same for the page's form without a script (`newsletter=confirm` in the query): a redirect to a confirmation page"),
+        (status = "4XX", description = "The token is invalid or expired, or the address exceeds its rate limit", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
@@ -132,8 +132,8 @@ pub async fn confirm(
     request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"), (LinkBody = "multipart/form-data"))),
     responses(
         (status = 200, description = "The subscription has ended", body = Accepted),
-        (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): it leads on to a page that says so"),
-        (status = "4XX", description = "The token is not valid; or it is one too many from this address", body = Failure),
+        (status = 303, description = "The same for the page's form without a script (`newsletter=unsubscribe` in the query): a redirect to a confirmation page"),
+        (status = "4XX", description = "The token is invalid, or the address exceeds its rate limit", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
@@ -150,12 +150,12 @@ pub async fn unsubscribe(
     Ok(Accepted::YES)
 }
 
-/// Leads to the page that asks: for people whose mail client opens what it was to post to (RFC 8058, 3.1).
+/// Redirects to the page that asks for confirmation: some mail clients open the link instead of posting to it (RFC 8058, 3.1).
 #[utoipa::path(
     get,
     path = "/api/newsletter/unsubscribe",
     params(AddressToken),
-    responses((status = 303, description = "The page that asks; nothing is changed")),
+    responses((status = 303, description = "The page that asks for confirmation; nothing is changed")),
 )]
 pub async fn ask_to_unsubscribe(RawQuery(query): RawQuery) -> Redirect {
     Redirect::to(&format!("/?newsletter=unsubscribe&{}", query.unwrap_or_default()))

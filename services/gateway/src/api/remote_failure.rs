@@ -14,13 +14,13 @@ use crate::api_error::Failure;
 /// A part of the site that a browser could not load.
 #[derive(Deserialize, ToSchema)]
 pub struct RemoteFailure {
-    /// The front end that the part is from
+    /// Front end of the part
     remote: Remote,
-    /// What happened to it
+    /// Kind of failure
     reason: Reason,
 }
 
-/// The front ends whose parts are loaded while the page is open.
+/// Front ends with parts that a page loads at run time.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Remote {
@@ -29,15 +29,15 @@ enum Remote {
     Careers,
 }
 
-/// Why a part is not there.
+/// Why a part failed to load.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Reason {
-    /// It did not arrive, however often it was asked for
+    /// It did not arrive, despite retries
     Unreachable,
-    /// It has not arrived after eight seconds
+    /// It did not arrive within eight seconds
     Slow,
-    /// It arrived and cannot be run
+    /// It arrived, but does not run
     Broken,
 }
 
@@ -48,7 +48,7 @@ enum Reason {
     request_body = RemoteFailure,
     responses(
         (status = 200, description = "The report is counted", body = Accepted),
-        (status = "4XX", description = "The report was not understood, or one too many", body = Failure),
+        (status = "4XX", description = "The report is invalid, or exceeds the rate limit", body = Failure),
         (status = 503, description = "Try again after the seconds in Retry-After", body = Failure),
     )
 )]
