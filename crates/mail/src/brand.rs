@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Brand {
     /// Its name.
     pub name: String,
-    /// What it does, in a sentence.
+    /// Its business, in a sentence.
     pub tagline: String,
     /// Addresses that visitors see.
     pub emails: Emails,

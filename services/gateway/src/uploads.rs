@@ -34,14 +34,14 @@ const FAIR_TIME: Duration = Duration::from_secs(20);
 /// The longest waiting upload gets a free place.
 pub struct Uploads {
     free: Arc<Semaphore>,
-    begun: Mutex<Vec<Weak<Upload>>>,
+    active: Mutex<Vec<Weak<Upload>>>,
     waiting_metric: UpDownCounter<i64>,
 }
 
 /// Upload with a place, until it is dropped or loses the place.
 pub struct Upload {
     sender: Sender,
-    begun: Instant,
+    started: Instant,
     bytes: AtomicUsize,
     place: Mutex<Option<OwnedSemaphorePermit>>,
     /// Cancelled when another upload takes the place.
@@ -60,7 +60,7 @@ impl Uploads {
     pub fn new(at_once: usize) -> Self {
         Self {
             free: Arc::new(Semaphore::new(at_once)),
-            begun: Mutex::default(),
+            active: Mutex::default(),
             waiting_metric: metrics::meter()
                 .i64_up_down_counter("site.uploads.waiting")
                 .with_unit("{upload}")
@@ -78,9 +78,9 @@ impl Uploads {
         let place = timeout(QUEUE_TIMEOUT, self.place(sender)).await;
         let place = place.map_err(|_| Limit::Uploads.exceeded())?;
         let upload = Arc::new(Upload::new(sender, place));
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        begun.retain(|upload| upload.strong_count() > 0);
-        begun.push(Arc::downgrade(&upload));
+        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        active.retain(|upload| upload.strong_count() > 0);
+        active.push(Arc::downgrade(&upload));
         Ok(upload)
     }
 
@@ -102,8 +102,8 @@ impl Uploads {
     /// It compares networks, or addresses within one network. A sender with at least two more places loses one at
     /// once; with one more, after [`FAIR_TIME`].
     fn take_place(&self, waiting: Sender) -> Option<OwnedSemaphorePermit> {
-        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        let uploads = begun.iter().filter_map(Weak::upgrade);
+        let active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        let uploads = active.iter().filter_map(Weak::upgrade);
         let active: Vec<Arc<Upload>> = uploads.filter(|upload| !upload.lost.is_cancelled()).collect();
         let places = |sender: Sender| {
             let of_network = active.iter().filter(|other| other.sender.network == sender.network);
@@ -117,7 +117,7 @@ impl Uploads {
             } else {
                 (theirs.0, own.0)
             };
-            more >= fewer + 2 || more > fewer && upload.begun.elapsed() > FAIR_TIME
+            more >= fewer + 2 || more > fewer && upload.started.elapsed() > FAIR_TIME
         };
         let losers = active.iter().filter(may_lose);
         let loser = losers.max_by_key(|upload| (places(upload.sender), Reverse(upload.bytes())))?;
@@ -131,7 +131,7 @@ impl Upload {
     fn new(sender: Sender, place: Option<OwnedSemaphorePermit>) -> Self {
         Self {
             sender,
-            begun: Instant::now(),
+            started: Instant::now(),
             bytes: AtomicUsize::default(),
             place: Mutex::new(place),
             lost: CancellationToken::new(),

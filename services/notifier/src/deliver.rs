@@ -1,4 +1,4 @@
-//! Sends an event's mail, unless a record says that it was sent before.
+//! Sends an event's mail, unless its delivery record exists.
 
 use lettre::Message;
 use site_broker::{Delivery, Failure, Outcome, Publisher, Remedy};
@@ -58,9 +58,9 @@ impl Notifier {
             && let NewsletterConfirmation | NewsletterWelcome | NewsletterGoodbye = channel
         {
             let email = event.email().clone();
-            let (mail, words) = (channel.name(), &failure.reason);
+            let (mail, reason) = (channel.name(), &failure.reason);
             let kind = BounceKind::Hard;
-            let published = publish_bounce(&self.publisher, delivery, mail, email, kind, words).await;
+            let published = publish_bounce(&self.publisher, delivery, mail, email, kind, reason).await;
             return published.map_or_else(|error| Failure::retry(error).into(), |()| outcome);
         }
         outcome

@@ -141,8 +141,8 @@ impl IssueSender {
         if let Some(kind) = kind.filter(|_| !is_test)
             && let Some(address) = self.address(sending, event).await?
         {
-            let (publisher, words) = (&self.notifier.publisher, error.to_string());
-            let published = publish_bounce(publisher, delivery, SENDING_NAME, address, kind, &words).await;
+            let (publisher, reason) = (&self.notifier.publisher, error.to_string());
+            let published = publish_bounce(publisher, delivery, SENDING_NAME, address, kind, &reason).await;
             published.map_err(Failure::retry)?;
         }
         Ok(Handover::NotSent(not_sent))

@@ -1,4 +1,4 @@
-//! Reconciliation: compares the answers to visitors with what is stored and delivered.
+//! Reconciliation: compares the answers to visitors with the stored and delivered data.
 
 use std::{
     collections::{BTreeSet, HashSet},

@@ -52,7 +52,7 @@ async fn main() -> ExitCode {
 /// Child processes end with this future, which a signal drops.
 async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
     let work = drain::on_signal()?.run_until_cancelled(chaos(cli)).await;
-    work.context("asked to stop")?
+    work.context("stopped by a signal")?
 }
 
 /// Returns whether every promise was kept.
@@ -79,8 +79,8 @@ async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
             }
             Err(error) => vec![format!("{}: {error:#}", run.name)],
         };
-        for what in &broken {
-            writeln!(out, "  {what}")?;
+        for promise in &broken {
+            writeln!(out, "  {promise}")?;
         }
         all_kept &= broken.is_empty();
     }

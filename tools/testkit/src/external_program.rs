@@ -1,4 +1,4 @@
-//! External programs that check what we publish.
+//! External programs that check our formats.
 
 use std::{
     io::{Seek, Write},

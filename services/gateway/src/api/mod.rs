@@ -89,12 +89,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     }
 }
 
-/// Names a submission, so that it may be sent again, and solves a challenge.
+/// Headers that identify a submission, so that it can be repeated, and carry the solution of a challenge.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(
     dead_code,
-    reason = "describes to OpenAPI what `Submission` and challenges read"
+    reason = "describes to OpenAPI the headers of `Submission` and challenges"
 )]
 pub struct SubmissionHeaders {
     /// The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
@@ -120,7 +120,7 @@ pub struct Submission {
 impl Submission {
     /// Completes a form with the browser's attribution, and returns its idempotency key.
     pub fn complete<F: Form>(&mut self, name: &str, form: &mut F, file: Option<Sha256>) -> String {
-        // The same words are the same submission, wherever the visitor came from.
+        // The same input is the same submission, from any attribution.
         let attribution = form.attribution_mut().take();
         let key = submission_key(self.key, name, &form.encode_to_vec(), file, SystemTime::now());
         *form.attribution_mut() = attribution.or_else(|| self.referer.take());

@@ -42,7 +42,7 @@ pub struct AddressToken {
 
 /// Body of a request with a token in the address, one of both fields. Link scanners send none, so they cannot answer for people.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes to OpenAPI what `is_yes` looks for")]
+#[expect(dead_code, reason = "describes to OpenAPI the fields that `is_yes` finds")]
 pub struct LinkBody {
     /// `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1)
     #[schema(rename = "List-Unsubscribe", required = false)]

@@ -15,14 +15,14 @@ const CHANNEL_CAPACITY: usize = 4;
 /// Receiver of the parts, for one call at a time.
 pub struct UnsentParts {
     parts: Mutex<mpsc::Receiver<ApplyRequest>>,
-    begun: AtomicBool,
+    started: AtomicBool,
 }
 
 impl UnsentParts {
     pub fn channel() -> (mpsc::Sender<ApplyRequest>, Arc<Self>) {
         let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
-        let (parts, begun) = (Mutex::new(receiver), AtomicBool::default());
-        (sender, Arc::new(Self { parts, begun }))
+        let (parts, started) = (Mutex::new(receiver), AtomicBool::default());
+        (sender, Arc::new(Self { parts, started }))
     }
 
     /// All queued and future parts. The previous call must have ended.
@@ -30,13 +30,13 @@ impl UnsentParts {
         poll_fn(move |context| {
             let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
             let part = parts.poll_recv(context);
-            self.begun.fetch_or(part.is_ready(), Ordering::Relaxed);
+            self.started.fetch_or(part.is_ready(), Ordering::Relaxed);
             part
         })
     }
 
     /// Whether no call has received a part yet.
     pub fn is_whole(&self) -> bool {
-        !self.begun.load(Ordering::Relaxed)
+        !self.started.load(Ordering::Relaxed)
     }
 }

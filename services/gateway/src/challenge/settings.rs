@@ -5,7 +5,7 @@ use site_service::settings::{ExposeSecret, Secret};
 
 const MIN_KEY_BYTES: usize = 32;
 
-/// When a challenge is asked.
+/// When a challenge is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ChallengeMode {
     /// Never

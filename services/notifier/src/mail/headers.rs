@@ -1,4 +1,4 @@
-//! Headers that show exactly what was entered. Mail programs decode any encoded word (RFC 2047), so
+//! Headers that show the exact input. Mail programs decode any encoded word (RFC 2047), so
 //! `=?utf-8?B?Q0VP?=` as a visitor's name would read `CEO`. Such text is encoded once more.
 
 use std::{error::Error, fmt::Write as _};

@@ -79,9 +79,9 @@ impl Mail {
     ///
     /// If a template fails.
     pub fn rendered(&self, context: &MailContext) -> Result<Rendered, MailError> {
-        let mut words = context.templates.render(self.kind, &self.values)?;
-        words.subject = wording::one_line(&words.subject);
-        Ok(words)
+        let mut rendered = context.templates.render(self.kind, &self.values)?;
+        rendered.subject = wording::one_line(&rendered.subject);
+        Ok(rendered)
     }
 
     /// The signed message, identical for the same mail and time.
@@ -90,7 +90,7 @@ impl Mail {
     ///
     /// If a template fails, or the parts do not form a message.
     pub fn into_message(self, context: &MailContext, now: OffsetDateTime) -> Result<Message, MailError> {
-        let words = self.rendered(context)?;
+        let rendered = self.rendered(context)?;
         let (id, conversation) = (&self.id, &self.conversation);
         let domain = context.from.email.domain();
         let mut message = Message::builder()
@@ -99,7 +99,7 @@ impl Mail {
             .date(now.into())
             .from(context.from.clone())
             .to(self.to)
-            .raw_header(headers::text("Subject", words.subject));
+            .raw_header(headers::text("Subject", rendered.subject));
         for (name, value) in self.headers {
             message = message.raw_header(headers::text(name, value));
         }
@@ -120,15 +120,15 @@ impl Mail {
             let unique = Uuid::new_v5(&BOUNDARIES, format!("{id}.{part}").as_bytes());
             format!("=_{}", unique.simple())
         };
-        let words = MultiPart::alternative()
+        let texts = MultiPart::alternative()
             .boundary(boundary("words"))
-            .singlepart(SinglePart::plain(words.text))
-            .singlepart(SinglePart::html(words.html));
+            .singlepart(SinglePart::plain(rendered.text))
+            .singlepart(SinglePart::html(rendered.html));
         let body = match self.attachment {
-            None => words,
+            None => texts,
             Some(file) => MultiPart::mixed()
                 .boundary(boundary("whole"))
-                .multipart(words)
+                .multipart(texts)
                 .singlepart(attached(file)?),
         };
         let mut message = message.multipart(body)?;

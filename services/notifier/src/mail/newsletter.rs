@@ -48,7 +48,7 @@ pub fn welcome(context: &MailContext, event: &Event<NewsletterConfirmed>) -> Res
     })
 }
 
-/// The goodbye, which says how to subscribe again.
+/// The goodbye, with the way to subscribe again.
 pub fn goodbye(context: &MailContext, event: &Event<NewsletterUnsubscribed>) -> Result<Mail, MailError> {
     let to = visitor(None, &event.data.email)?;
     Ok(Mail {

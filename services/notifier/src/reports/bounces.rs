@@ -14,12 +14,12 @@ pub async fn publish_bounce(
     mail: &str,
     email: EmailAddress,
     kind: BounceKind,
-    words: &str,
+    reason: &str,
 ) -> Result<(), PublishError> {
     let bounced = NewsletterBounced {
         email,
         channel: mail.to_owned(),
-        reason: words.to_owned(),
+        reason: reason.to_owned(),
         kind,
     };
     let id = NewsletterBounced::TYPE.id_for(delivery.event_id);

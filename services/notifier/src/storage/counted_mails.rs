@@ -1,4 +1,4 @@
-//! Daily mail counts of one inbox. Each kind of mail counts separately, so that nobody can exhaust another kind.
+//! Daily mail counts of one inbox. Each kind of mail counts separately, so that one kind cannot exhaust another.
 
 use std::collections::BTreeMap;
 

@@ -73,7 +73,7 @@ impl Deliveries {
 
     /// Runs `send` unless a delivery record exists, then holds the event until the record is written. Without the
     /// record another process would send it again. A duplicate in this process waits for the first. A mail that the
-    /// mail server rejected is sent again if it comes again, as by `sitectl newsletter send --refused`.
+    /// mail server rejected is sent again if its event is redelivered, as by `sitectl newsletter send --refused`.
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,

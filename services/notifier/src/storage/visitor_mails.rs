@@ -49,7 +49,7 @@ impl VisitorMails {
         })
     }
 
-    /// Counts this mail and says whether it may go. A retry counts once. If the count is unavailable, the mail waits.
+    /// Counts this mail, and decides whether it is sent. A retry counts once. If the count is unavailable, the mail waits.
     pub async fn allow(
         &self,
         channel: Channel,

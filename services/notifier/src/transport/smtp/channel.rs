@@ -18,7 +18,7 @@ pub const MAX_CONNECTIONS: usize = 4;
 pub const MAX_BULK_CONNECTIONS: usize = 2;
 /// Interval between probes while the server rejects our account. A restart probes at once.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Rejections for this many domains in a row are about us, whatever the server says.
+/// Rejections for this many domains in a row are about us, not about the recipients.
 const DOMAINS_IN_A_ROW: usize = 5;
 
 static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {

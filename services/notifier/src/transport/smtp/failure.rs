@@ -63,7 +63,7 @@ impl SmtpFailure {
 
     pub fn of(error: &Error, stage: SmtpStage, recipients: &[Address]) -> Self {
         let reason = without_addresses(&error.to_string(), recipients);
-        let words = reason.replace(ADDRESS, "");
+        let text = reason.replace(ADDRESS, "");
         let Some(code) = error.status().map(u16::from) else {
             return match stage {
                 // The server lacks the encryption or login that is set.
@@ -71,12 +71,12 @@ impl SmtpFailure {
                 _ => Self::unanswered(stage, reason),
             };
         };
-        let refusal = Refusal::of(code, &words, stage);
+        let refusal = Refusal::of(code, &text, stage);
         if error.is_permanent() {
             return Self::refused(refusal, reason);
         }
         // RFC 5321, 3.8: 421 closes the connection, whatever the command.
-        match refusal == Refusal::Account || code == 421 || is_system_failure(code, &words) {
+        match refusal == Refusal::Account || code == 421 || is_system_failure(code, &text) {
             true => Self::unavailable(reason),
             false => Self::deferred(reason),
         }
@@ -85,8 +85,8 @@ impl SmtpFailure {
 
 /// Whether the mail system itself fails: codes 4.3.x (RFC 3463, 3.4) except 4.3.4, a message too big. Without a code,
 /// 452 means full storage (RFC 5321, 4.2.3).
-fn is_system_failure(code: u16, words: &str) -> bool {
-    match enhanced_status(code, words) {
+fn is_system_failure(code: u16, text: &str) -> bool {
+    match enhanced_status(code, text) {
         Some((subject, detail)) => subject == 3 && detail != 4,
         None => code == 452,
     }

@@ -18,15 +18,15 @@ pub enum Refusal {
 }
 
 // Kinds of `words.txt`.
-static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| words("our-sender"));
-static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| words("our-account"));
-static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| words("recipient"));
-static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| words("mail"));
-static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| words("our-host"));
-static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| words("no-such-address"));
-static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| words("something-else"));
+static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| pattern("our-sender"));
+static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| pattern("our-account"));
+static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| pattern("recipient"));
+static ABOUT_MAIL: LazyLock<Regex> = LazyLock::new(|| pattern("mail"));
+static ABOUT_OUR_HOST: LazyLock<Regex> = LazyLock::new(|| pattern("our-host"));
+static NO_SUCH_ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern("no-such-address"));
+static SOMETHING_ELSE: LazyLock<Regex> = LazyLock::new(|| pattern("something-else"));
 
-fn words(kind: &str) -> Regex {
+fn pattern(kind: &str) -> Regex {
     let lines = include_str!("refusal/words.txt").lines();
     let lines = lines.filter_map(|line| line.split_once(' '));
     let of_kind: Vec<&str> = lines.filter(|line| line.0 == kind).map(|line| line.1).collect();
@@ -34,15 +34,15 @@ fn words(kind: &str) -> Regex {
 }
 
 impl Refusal {
-    /// Cause of a temporary or final rejection. `words` holds no address.
-    pub fn of(code: u16, words: &str, stage: SmtpStage) -> Self {
+    /// Cause of a temporary or final rejection. `text` has no address.
+    pub fn of(code: u16, text: &str, stage: SmtpStage) -> Self {
         // After "said:" follows the recipient's server, whose text anyone may control.
-        let words = words.split(" said:").next().unwrap_or_default();
+        let text = text.split(" said:").next().unwrap_or_default();
         // Before a recipient is named, an answer can only be about us.
-        if stage == SmtpStage::Sender || is_about_our_account(code, words) {
+        if stage == SmtpStage::Sender || is_about_our_account(code, text) {
             return Self::Account;
         }
-        let status = enhanced_status(code, words).filter(|status| *status == (7, 0) || status.1 != 0);
+        let status = enhanced_status(code, text).filter(|status| *status == (7, 0) || status.1 != 0);
         let no_such_address = match stage {
             SmtpStage::Recipient => Self::NoSuchAddress,
             _ => Self::Mail,
@@ -52,12 +52,12 @@ impl Refusal {
             // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that accepts nothing.
             Some((1, _) | (2, 1)) => no_such_address,
             // Exchange Online's code for an unknown recipient.
-            Some((4, 1)) if words.to_lowercase().contains("recipient address rejected") => no_such_address,
+            Some((4, 1)) if text.to_lowercase().contains("recipient address rejected") => no_such_address,
             Some((2 | 4 | 6, _) | (3, 4) | (7, 12 | 123..=138)) => Self::Mail,
-            _ if ABOUT_RECIPIENT.is_match(words) || ABOUT_MAIL.is_match(words) => Self::Mail,
-            _ if code >= 500 && ABOUT_OUR_HOST.is_match(words) => Self::Account,
+            _ if ABOUT_RECIPIENT.is_match(text) || ABOUT_MAIL.is_match(text) => Self::Mail,
+            _ if code >= 500 && ABOUT_OUR_HOST.is_match(text) => Self::Account,
             // RFC 5321, 4.2.3: mailbox unavailable, user not local, name not allowed.
-            None if NO_SUCH_ADDRESS.is_match(words) && !SOMETHING_ELSE.is_match(words) => match code {
+            None if NO_SUCH_ADDRESS.is_match(text) && !SOMETHING_ELSE.is_match(text) => match code {
                 550 | 551 | 553 => no_such_address,
                 _ => Self::Mail,
             },
@@ -67,15 +67,15 @@ impl Refusal {
     }
 }
 
-fn is_about_our_account(code: u16, words: &str) -> bool {
-    let status = enhanced_status(code, words);
+fn is_about_our_account(code: u16, text: &str) -> bool {
+    let status = enhanced_status(code, text);
     // Rejected logins (RFC 4954, 6).
     if matches!(code, 530 | 534 | 535 | 538) || (code >= 500 && status.is_some_and(is_ours)) {
         return true;
     }
     let is_recipients = matches!(status, Some((1 | 2, 1..)));
-    (ABOUT_OUR_SENDER.is_match(words) || (!is_recipients && ABOUT_OUR_ACCOUNT.is_match(words)))
-        && !ABOUT_RECIPIENT.is_match(words)
+    (ABOUT_OUR_SENDER.is_match(text) || (!is_recipients && ABOUT_OUR_ACCOUNT.is_match(text)))
+        && !ABOUT_RECIPIENT.is_match(text)
 }
 
 /// Codes about the sender's address, the mail system and sender authentication (RFC 3463, RFC 7372). Gmail and
@@ -93,8 +93,8 @@ fn is_ours(status: (u16, u16)) -> bool {
 }
 
 /// Subject and detail of the first enhanced status code of the class of `code` (RFC 3463, 2).
-pub fn enhanced_status(code: u16, words: &str) -> Option<(u16, u16)> {
-    words.split_whitespace().find_map(|word| {
+pub fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
+    text.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
         let mut next = || numbers.next()?.parse::<u16>().ok();
         let status = (next()?, next()?, next()?);

@@ -44,7 +44,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Recipes keep each person's events in order: the last one decides what is in a CRM.
+    /// Recipes keep each person's events in order: the last one decides the state in a CRM.
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
