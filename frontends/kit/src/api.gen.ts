@@ -230,6 +230,11 @@ export interface components {
             /** @default null */
             attribution?: components["schemas"]["Attribution"] | null;
             /**
+             * @description At most 200 characters
+             * @default
+             */
+            company?: string;
+            /**
              * Format: email
              * @description A valid address of at most 254 characters
              * @default
@@ -245,6 +250,11 @@ export interface components {
              * @default
              */
             name: string;
+            /**
+             * @description At most 40 characters
+             * @default
+             */
+            phone?: string;
             /**
              * @description Hidden from people: leave it empty
              * @default
@@ -327,9 +337,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
-                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
-                 *     résumé, within an hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
+                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -388,9 +397,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
-                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
-                 *     résumé, within an hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
+                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -450,9 +458,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect, and with another content it is refused; one of version 8 says
-                 *     that its sender makes another for any other content; without one, the same fields, and for an application the same
-                 *     résumé, within an hour of the clock (UTC) have
+                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
+                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
                  */
                 "Idempotency-Key"?: string;
                 /**

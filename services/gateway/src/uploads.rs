@@ -106,8 +106,12 @@ impl Uploads {
         let uploads = active.iter().filter_map(Weak::upgrade);
         let active: Vec<Arc<Upload>> = uploads.filter(|upload| !upload.lost.is_cancelled()).collect();
         let places = |sender: Sender| {
-            let of_network = active.iter().filter(|other| other.sender.network == sender.network);
-            let of_address = active.iter().filter(|other| other.sender.address == sender.address);
+            let of_network = active
+                .iter()
+                .filter(|other| other.sender.network == sender.network);
+            let of_address = active
+                .iter()
+                .filter(|other| other.sender.address == sender.address);
             (of_network.count(), of_address.count())
         };
         let may_lose = |upload: &&Arc<Upload>| {

@@ -270,10 +270,9 @@ fn of_disks() -> Vec<Fault> {
         stack.nats.servers[0].kill().await?;
         stack.nats.start_server(0).await
     });
-    let spool = Fault::new(
-        "disk-spool-full",
-        async |stack, _| full_for_a_while(&stack.spool).await,
-    );
+    let spool = Fault::new("disk-spool-full", async |stack, _| {
+        full_for_a_while(&stack.spool).await
+    });
     let full = |fault| Fault {
         refuses: true,
         shape: Shape {

@@ -59,7 +59,10 @@ async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
 async fn chaos(cli: &Cli) -> anyhow::Result<bool> {
     let mut runs = Run::all();
     runs.retain(|run| run.is_selected(&cli.names));
-    anyhow::ensure!(!runs.is_empty(), "no fault has such a name; --list shows the names");
+    anyhow::ensure!(
+        !runs.is_empty(),
+        "no fault has such a name; --list shows the names"
+    );
     let mut out = stdout();
     if cli.list {
         for run in runs {

@@ -109,7 +109,10 @@ impl Deliveries {
     /// Whether the event was delivered to a consumer or dead-lettered.
     pub async fn is_done(&self, event: Uuid, consumer: &str) -> Result<bool, Failure> {
         let delivered = format!("{event}.{consumer}");
-        Ok(self.find(&delivered).await?.is_some() || self.find(&dead_letter_key(&delivered)).await?.is_some())
+        Ok(
+            self.find(&delivered).await?.is_some()
+                || self.find(&dead_letter_key(&delivered)).await?.is_some(),
+        )
     }
 
     /// Records a dead letter, so that later events of the person can go on. A replay ignores this record and is

@@ -231,7 +231,7 @@ async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -
     let text = mail["text"].as_str().unwrap_or_default();
     for said in [
         "newsletter-requested-confirmation (1)",
-        "the event cannot be read",
+        "the event does not match its type",
     ] {
         assert!(text.contains(said), "no \"{said}\" in:\n{text}");
     }
