@@ -52,7 +52,7 @@ test('the menu of a phone: opened, walked through, closed', async ({ page }) => 
 
 test('the questions: opened by Enter and Space, one at a time', async ({ page }) => {
   await page.goto('/contact');
-  const questions = page.locator('main summary');
+  const questions = page.locator('main details[name] summary');
   await questions.first().focus();
   await page.keyboard.press('Enter');
   await expect(page.locator('main details[open]')).toHaveCount(1);

@@ -4,7 +4,7 @@ import { builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
 test('five questions: solutions, integration, cloud or edge, industries, requirements (sections 1, 2 and 9)', () => {
   const { document, main } = builtPage('/contact');
-  expect(textContentsOf(document.querySelectorAll('main summary'))).toEqual([
+  expect(textContentsOf(document.querySelectorAll('main details[name] summary'))).toEqual([
     'What solutions do you offer?',
     'Does it work with the cameras and systems we have?',
     'Cloud or on-premise?',
