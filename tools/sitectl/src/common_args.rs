@@ -23,40 +23,21 @@ pub struct NamedArgs {
     pub common: CommonArgs,
 }
 
-/// Whether something is done that cannot be undone: what takes this is named in `docs/operations.md`.
+/// Whether a command with irreversible effects makes changes.
 #[derive(Args, Debug, Clone, Copy)]
-pub struct ModeArgs {
-    /// Does it; without this it is a dry run
+pub struct Mode {
+    /// Makes the changes; without this it is a dry run
     #[arg(long)]
-    yes: bool,
-}
-
-/// Whether something that cannot be undone is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It is.
-    Apply,
-    /// It is only told what would be done.
-    DryRun,
+    pub yes: bool,
 }
 
 impl Mode {
-    /// Does the work where it is to be done; what is not awaited does nothing.
+    /// Awaits the work, or drops it in a dry run.
     ///
     /// # Errors
     ///
     /// As the work.
     pub async fn apply<T, E>(self, work: impl Future<Output = Result<T, E>>) -> Result<Option<T>, E> {
-        match self {
-            Self::Apply => work.await.map(Some),
-            Self::DryRun => Ok(None),
-        }
-    }
-}
-
-impl ModeArgs {
-    /// As `--yes` says.
-    pub fn mode(self) -> Mode {
-        if self.yes { Mode::Apply } else { Mode::DryRun }
+        if self.yes { work.await.map(Some) } else { Ok(None) }
     }
 }

@@ -18,7 +18,7 @@ use visitor::{EmailAddress, PersonId, PersonKeySettings};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     dead_letters,
     output::print_output,
     personal_data::{
@@ -40,7 +40,7 @@ pub enum PersonCommand {
     /// Erases all that is held of a person
     Erase {
         #[command(flatten)]
-        mode: ModeArgs,
+        mode: Mode,
         #[command(flatten)]
         search: Box<SearchArgs>,
     },
@@ -70,7 +70,7 @@ pub struct SearchArgs {
 pub async fn run(command: &PersonCommand) -> anyhow::Result<()> {
     match command {
         PersonCommand::Export { search, folder } => export(search, folder).await,
-        PersonCommand::Erase { mode, search } => erase(search, mode.mode()).await,
+        PersonCommand::Erase { mode, search } => erase(search, *mode).await,
     }
 }
 
@@ -115,7 +115,7 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
     let (stores, person, found) = args.search().await?;
     let holders = stores.holders(&found).await?;
     let mut lines = holder_lines(&holders);
-    if mode == Mode::DryRun {
+    if !mode.yes {
         let counts = found.counts();
         let document = json!({ "person": person, "wouldErase": counts, "heldElsewhere": holders });
         let heading = "Nothing was erased; repeat it with --yes. Would erase:";

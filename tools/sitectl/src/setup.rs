@@ -12,7 +12,7 @@ use visitor::PersonKeySettings;
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -35,7 +35,7 @@ pub struct SetupArgs {
     #[command(flatten)]
     person: PersonKeySettings,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
 }
 
 /// Creates what is missing, updates what differs, and tells what there is.
@@ -59,7 +59,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
         let info = info.with_context(|| format!("consumer {consumer} cannot be looked at; repeat it"))?;
         let waiting = broker::consumer_lag(&info);
         let document = json!({ "consumer": consumer, "waiting": waiting });
-        if waiting > 0 && args.mode.mode() == Mode::DryRun {
+        if waiting > 0 && !args.mode.yes {
             lines.push(format!(
                 "left alone: consumer {consumer}; waiting for it: {waiting}"
             ));

@@ -20,7 +20,7 @@ use visitor::PersonId;
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -31,7 +31,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     grace: u32,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
     #[command(flatten)]
     common: CommonArgs,
     /// The bucket of résumés
@@ -63,14 +63,15 @@ pub struct Swept {
 ///
 /// As [`remove_unneeded`].
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
-    let mode = args.mode.mode();
+    let mode = args.mode;
     let client = broker::client(&args.common.nats).await?;
     let store = ResumeStore::new(&args.store);
     let grace = Duration::from_secs(u64::from(args.grace) * 60);
     let swept = remove_unneeded(client, store, grace, mode).await?;
-    let (would, key) = match mode {
-        Mode::Apply => ("", "swept"),
-        Mode::DryRun => ("would be ", "wouldSweep"),
+    let (would, key) = if mode.yes {
+        ("", "swept")
+    } else {
+        ("would be ", "wouldSweep")
     };
     let of = |done: &str, count: u64, what: &str| format!("{would}{done}: {count} {what}");
     let mut lines = vec![
@@ -81,7 +82,7 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
         of("removed", swept.addresses, "addresses of former subscribers"),
         of("removed", swept.synthetic, "events of checks"),
     ];
-    if mode == Mode::DryRun {
+    if !mode.yes {
         lines.push("Nothing was removed; repeat it with --yes.".to_owned());
     }
     print_output(args.common.json, &json!({ key: swept }), lines)

@@ -467,7 +467,7 @@ impl Sequence {
     fn sweep(&mut self) -> anyhow::Result<()> {
         let after = self.wait(async |parts| {
             let (client, store) = (parts.client.clone(), parts.resumes.clone());
-            sweep::remove_unneeded(client, store, Duration::ZERO, Mode::Apply).await?;
+            sweep::remove_unneeded(client, store, Duration::ZERO, Mode { yes: true }).await?;
             Snapshot::read(&parts.client, &parts.s3).await
         })?;
         self.books.no_orphan_is_left(&after)

@@ -23,7 +23,7 @@ use resumes::{Bucket, S3Settings};
 use site_service::{settings::Secret, tls::CaFile};
 
 use self::repository::Repository;
-use crate::common_args::{CommonArgs, ModeArgs};
+use crate::common_args::{CommonArgs, Mode};
 pub use create::backup;
 pub use restore::restore;
 
@@ -66,7 +66,7 @@ pub struct RestoreArgs {
     #[arg(long)]
     broker_only: bool,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
     #[command(flatten)]
     common: CommonArgs,
     /// The bucket of résumés

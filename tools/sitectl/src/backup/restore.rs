@@ -15,7 +15,7 @@ use super::{
     repository::{Manifest, Repository},
     snapshot,
 };
-use crate::{broker, common_args::Mode, output::print_output};
+use crate::{broker, output::print_output};
 
 /// Hint at the failure of a restore that was begun.
 const PARTIAL_RESTORE_HINT: &str =
@@ -46,7 +46,7 @@ pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     } else {
         ensure_empty(&store, &args.store.s3_bucket).await?;
     }
-    if args.mode.mode() == Mode::Apply {
+    if args.mode.yes {
         if !args.broker_only {
             store.ensure_bucket().await?;
             let restored = backup.restore_objects(&store).await;
@@ -149,12 +149,13 @@ impl Backup {
 
 fn print_restored(args: &RestoreArgs, backup: &Backup) -> anyhow::Result<()> {
     let (named, taken) = (backup.named()?, backup.manifest.taken.format(&Rfc3339)?);
-    let (key, heading) = match args.mode.mode() {
-        Mode::Apply => ("restored", "Restored and checked"),
-        Mode::DryRun => (
+    let (key, heading) = if args.mode.yes {
+        ("restored", "Restored and checked")
+    } else {
+        (
             "wouldRestore",
             "Nothing was restored; repeat it with --yes. Would restore",
-        ),
+        )
     };
     let heading = format!("{heading} {named}, as of {taken}:");
     let contents = &backup.manifest.contents;

@@ -14,7 +14,7 @@ use site_events::DEAD_LETTERS_STREAM;
 pub use self::{letter::document, replay::replay_letters};
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::{ListOutput, cells, print_output, table},
 };
 
@@ -42,7 +42,7 @@ pub enum Command {
         #[command(flatten)]
         selection: Selection,
         #[command(flatten)]
-        mode: ModeArgs,
+        mode: Mode,
         #[command(flatten)]
         common: CommonArgs,
     },
@@ -74,7 +74,7 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
             selection,
             mode,
             common,
-        } => drop_for_good(selection, mode.mode(), common).await,
+        } => drop_for_good(selection, *mode, common).await,
     }
 }
 
@@ -102,7 +102,7 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
 async fn drop_for_good(selection: &Selection, mode: Mode, common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let numbers = selection.find(&reader).await?;
-    if mode == Mode::DryRun {
+    if !mode.yes {
         let line = format!("would drop: {numbers:?}\nNothing was dropped; repeat it with --yes.");
         return print_output(common.json, &json!({ "wouldDrop": numbers }), [line]);
     }

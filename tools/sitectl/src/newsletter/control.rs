@@ -27,7 +27,7 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
     let NamedArgs { name, common } = named;
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;
-    if mode == Mode::DryRun {
+    if !mode.yes {
         let (progress, _) = known(&issues, name).await?;
         let waiting = ensure_not_done(&context, name, &progress).await?;
         let line = format!(

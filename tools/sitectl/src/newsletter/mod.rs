@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use subscribers::issues::IssueState;
 use visitor::links as visitor_links;
 
-use crate::common_args::{CommonArgs, Mode, ModeArgs, NamedArgs};
+use crate::common_args::{CommonArgs, Mode, NamedArgs};
 
 /// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
@@ -42,7 +42,7 @@ pub enum Command {
         #[command(flatten)]
         named: NamedArgs,
         #[command(flatten)]
-        mode: ModeArgs,
+        mode: Mode,
     },
 }
 
@@ -83,8 +83,8 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
         Command::Send(args) if args.refused => send::repeat_refused(args).await,
         Command::Send(args) => send::send(args).await,
         Command::Status { name, common } => status::status(name.as_deref(), common).await,
-        Command::Pause(named) => control::change(named, IssueState::Paused, Mode::Apply).await,
-        Command::Resume(named) => control::change(named, IssueState::Running, Mode::Apply).await,
-        Command::Cancel { named, mode } => control::change(named, IssueState::Canceled, mode.mode()).await,
+        Command::Pause(named) => control::change(named, IssueState::Paused, Mode { yes: true }).await,
+        Command::Resume(named) => control::change(named, IssueState::Running, Mode { yes: true }).await,
+        Command::Cancel { named, mode } => control::change(named, IssueState::Canceled, *mode).await,
     }
 }

@@ -21,7 +21,7 @@ use visitor::{EmailAddress, PersonKeySettings};
 use super::{PostArgs, control::known, post};
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -36,7 +36,7 @@ pub struct SendArgs {
     #[arg(long)]
     pub refused: bool,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -85,7 +85,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     ];
     lines.extend(not_reached_line(&not_reached));
     let reach = json!({ "reached": reached, "notReached": not_reached });
-    if args.mode.mode() == Mode::DryRun {
+    if !args.mode.yes {
         lines.push(NOTHING_SENT.to_owned());
         return print_output(common.json, &json!({ "name": name, "wouldReach": reach }), lines);
     }
@@ -170,7 +170,7 @@ pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     ensure!(!is_canceled, "The issue {name} is canceled.");
     let refused = Outcomes::read(&context).await?.refused(&progress);
     let count = refused.len();
-    if args.mode.mode() == Mode::DryRun {
+    if !args.mode.yes {
         let line = format!("It goes once more to {count} whose mail was refused.");
         let lines = [line, NOTHING_SENT.to_owned()];
         return print_output(common.json, &json!({ "name": name, "wouldReach": count }), lines);

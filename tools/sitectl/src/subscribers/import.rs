@@ -19,7 +19,7 @@ use visitor::{PersonId, PersonKey, PersonKeySettings};
 use super::lines::{self, ImportRecord, Line};
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -35,7 +35,7 @@ pub struct ImportArgs {
     #[arg(value_name = "FILE")]
     from: PathBuf,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
     #[command(flatten)]
     key: PersonKeySettings,
     #[command(flatten)]
@@ -54,7 +54,7 @@ type LineOutcome = Result<&'static str, String>;
 ///
 /// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile.
 pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
-    let (key, mode, common) = (&args.key.person_key, args.mode.mode(), &args.common);
+    let (key, mode, common) = (&args.key.person_key, args.mode, &args.common);
     let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
     let mut lines = lines::read(&table, OffsetDateTime::now_utc())?;
     // Who left comes first, the last time before others: nobody of them is brought in by another line, wherever it stands.
@@ -133,9 +133,10 @@ fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscribe
 }
 
 fn print_outcomes(outcomes: &BTreeMap<u64, LineOutcome>, mode: Mode, json: bool) -> anyhow::Result<()> {
-    let (would, keys) = match mode {
-        Mode::Apply => ("", ["imported", "unsubscribed"]),
-        Mode::DryRun => ("would be ", ["wouldImport", "wouldUnsubscribe"]),
+    let (would, keys) = if mode.yes {
+        ("", ["imported", "unsubscribed"])
+    } else {
+        ("would be ", ["wouldImport", "wouldUnsubscribe"])
     };
     let (mut lines, mut left_alone) = (Vec::new(), Vec::new());
     for (number, outcome) in outcomes {
@@ -154,7 +155,7 @@ fn print_outcomes(outcomes: &BTreeMap<u64, LineOutcome>, mode: Mode, json: bool)
         numbers
     });
     lines.push(NO_MAIL.to_owned());
-    if mode == Mode::DryRun {
+    if !mode.yes {
         lines.push("Nothing was changed; repeat it with --yes.".to_owned());
     }
     let document = json!({ keys[0]: imported, keys[1]: unsubscribed, "leftAlone": left_alone });

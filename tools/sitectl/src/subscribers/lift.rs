@@ -9,7 +9,7 @@ use visitor::{EmailAddress, PersonKeySettings};
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode, ModeArgs},
+    common_args::{CommonArgs, Mode},
     output::print_output,
 };
 
@@ -20,7 +20,7 @@ pub struct LiftArgs {
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
-    mode: ModeArgs,
+    mode: Mode,
     #[command(flatten)]
     key: PersonKeySettings,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
             let line = format!("Lifted: the address is {state} again.");
             (Some(state), line)
         }
-        None if args.mode.mode() == Mode::DryRun => {
+        None if !args.mode.yes => {
             let lines = [
                 "would be forgotten: the sign-up, which was never confirmed; it can be made anew",
                 "Nothing was lifted; repeat it with --yes.",
