@@ -8,7 +8,7 @@ use crate::{
     forms,
     peers::Peer,
     table::Row,
-    wrk::{Load, Requests},
+    wrk::Requests,
 };
 
 /// The measured ratio less a quarter. Lower means a regression.
@@ -26,11 +26,7 @@ pub async fn accept(turns: Turns) -> anyhow::Result<Vec<Row>> {
     stack.stop_service("notifier").await?;
     // Without a second kind of event the broker scans all subjects for a consumer with two filters: 40 ms at 100,000
     // messages.
-    let sign_ups = Load {
-        requests: Requests::Newsletter,
-        connections: 1,
-    };
-    sign_ups.send(&stack.site(), 1).await?;
+    Requests::Newsletter.send(&stack.site(), 1, 1).await?;
 
     let axum = Peer::axum(&stack).await?;
     let fastify = Peer::fastify(&stack).await?;
@@ -44,12 +40,9 @@ pub async fn accept(turns: Turns) -> anyhow::Result<Vec<Row>> {
             least: Some(LEAST),
         };
         let [axum, fastify] = [&axum, &fastify].map(|peer| peer.contender(Some(broker)));
-        let load = Load {
-            requests: Requests::Contact,
-            connections,
-        };
         let case = format!("forms, {connections} connections");
-        rows.extend(compare(&case, &[axum, fastify, ours], load, turns).await?);
+        let contenders = [axum, fastify, ours];
+        rows.extend(compare(&case, &contenders, Requests::Contact, connections, turns).await?);
     }
     stack.stop().await?;
     Ok(rows)

@@ -8,7 +8,7 @@ use testkit::ChildProcess;
 use crate::{
     Turns,
     table::{Row, Turn},
-    wrk::Load,
+    wrk::Requests,
 };
 
 pub struct Contender<'a> {
@@ -27,12 +27,13 @@ pub struct Contender<'a> {
 pub async fn compare(
     case: &str,
     contenders: &[Contender<'_>],
-    load: Load<'_>,
+    requests: Requests<'_>,
+    connections: u32,
     turns: Turns,
 ) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for contender in contenders {
-        load.send(&contender.url, turns.seconds).await?;
+        requests.send(&contender.url, connections, turns.seconds).await?;
         rows.push(Row {
             case: case.to_owned(),
             contender: contender.name.to_owned(),
@@ -43,7 +44,7 @@ pub async fn compare(
     for _ in 0..turns.turns {
         for (contender, row) in contenders.iter().zip(&mut rows) {
             let before = cpu_micros(&contender.processes)?;
-            let sent = load.send(&contender.url, turns.seconds).await?;
+            let sent = requests.send(&contender.url, connections, turns.seconds).await?;
             row.turns.push(Turn {
                 rate: sent.per_second(),
                 latencies_ms: Some(sent.latencies_ms()),

@@ -15,7 +15,7 @@ use crate::{
     compare::{cpu_micros, cpu_of_each},
     forms,
     table::{Row, Turn},
-    wrk::{Load, Requests},
+    wrk::Requests,
 };
 
 const STORING: Duration = Duration::from_millis(5);
@@ -42,13 +42,12 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
         turns: Vec::new(),
     };
     let (mut bare, mut ours) = (row("loop", None), row("notifier", Some(LEAST)));
-    let load = Load {
-        requests: Requests::Newsletter,
-        connections: 64,
-    };
     for _ in 0..turns.turns {
         stack.stop_service("notifier").await?;
-        let mails = load.send(&stack.site(), turns.seconds).await?.requests;
+        let sent = Requests::Newsletter
+            .send(&stack.site(), 64, turns.seconds)
+            .await?;
+        let mails = sent.requests;
 
         send_mails(server.port, mails).await?;
         bare.turns.push(Turn {

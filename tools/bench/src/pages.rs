@@ -10,7 +10,7 @@ use crate::{
     compare::{Contender, compare},
     peers::Peer,
     table::Row,
-    wrk::{Load, Requests},
+    wrk::Requests,
 };
 
 const LEAST: f64 = 0.7;
@@ -32,11 +32,8 @@ pub async fn pages(turns: Turns) -> anyhow::Result<Vec<Row>> {
             processes: vec![stack.service("gateway")?],
             least: Some(LEAST),
         };
-        let load = Load {
-            requests: Requests::Page(path),
-            connections: 64,
-        };
-        rows.extend(compare(case, &[axum.contender(None), ours], load, turns).await?);
+        let contenders = [axum.contender(None), ours];
+        rows.extend(compare(case, &contenders, Requests::Page(path), 64, turns).await?);
     }
     stack.stop().await?;
     Ok(rows)

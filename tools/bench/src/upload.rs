@@ -10,7 +10,7 @@ use crate::{
     forms,
     peers::Peer,
     table::Row,
-    wrk::{Load, Requests},
+    wrk::Requests,
 };
 
 const LEAST: f64 = 0.5;
@@ -38,12 +38,10 @@ pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
             processes: vec![stack.service("gateway")?, stack.service("careers")?, broker],
             least: Some(LEAST),
         };
-        let load = Load {
-            requests: Requests::Application(&resume),
-            connections,
-        };
+        let contenders = [axum.contender(Some(broker)), ours];
+        let requests = Requests::Application(&resume);
         let case = format!("{MEGABYTES} MB, {connections} at once");
-        rows.extend(compare(&case, &[axum.contender(Some(broker)), ours], load, turns).await?);
+        rows.extend(compare(&case, &contenders, requests, connections, turns).await?);
     }
     stack.stop().await?;
     Ok(rows)

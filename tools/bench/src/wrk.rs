@@ -19,12 +19,6 @@ pub enum Requests<'a> {
     Page(&'a str),
 }
 
-#[derive(Clone, Copy)]
-pub struct Load<'a> {
-    pub requests: Requests<'a>,
-    pub connections: u32,
-}
-
 #[derive(Deserialize)]
 pub struct Sent {
     pub requests: u64,
@@ -46,20 +40,20 @@ impl Sent {
     }
 }
 
-impl Load<'_> {
+impl Requests<'_> {
     /// # Errors
     ///
     /// If wrk fails, or a request is not answered with success.
-    pub async fn send(self, url: &str, seconds: u64) -> anyhow::Result<Sent> {
-        let (path, kind, file) = match self.requests {
-            Requests::Contact => ("/api/contact", "contact", None),
-            Requests::Newsletter => ("/api/newsletter", "newsletter", None),
-            Requests::Application(file) => ("/api/career-application", "application", Some(file)),
-            Requests::Page(path) => (path, "page", None),
+    pub async fn send(self, url: &str, connections: u32, seconds: u64) -> anyhow::Result<Sent> {
+        let (path, kind, file) = match self {
+            Self::Contact => ("/api/contact", "contact", None),
+            Self::Newsletter => ("/api/newsletter", "newsletter", None),
+            Self::Application(file) => ("/api/career-application", "application", Some(file)),
+            Self::Page(path) => (path, "page", None),
         };
         let mut wrk = Command::new("wrk");
         wrk.args(["--threads", "1", "--timeout", "30s"])
-            .args(["--connections", &self.connections.to_string()])
+            .args(["--connections", &connections.to_string()])
             .args(["--duration", &format!("{seconds}s")])
             .args(["--script", &root().join(SCRIPT).to_string_lossy()])
             .args([&format!("{url}{path}"), "--", kind])

@@ -8,24 +8,10 @@ pub struct Test {
     pub has_failed: bool,
 }
 
-impl Test {
-    /// Stands for all tests of a runner without a report.
-    pub fn of_all(seconds: f64, has_failed: bool) -> Self {
-        Self {
-            name: "all".to_owned(),
-            seconds,
-            has_failed,
-        }
-    }
-}
-
 /// Leaves out skipped tests. A missing report has no tests.
 pub fn tests(report: &Path) -> Vec<Test> {
-    tests_in(&fs::read_to_string(report).unwrap_or_default())
-}
-
-fn tests_in(report: &str) -> Vec<Test> {
-    let cases = report.split("<testcase ").skip(1);
+    let report = fs::read_to_string(report).unwrap_or_default();
+    let cases = report.split("<testcase").skip(1);
     cases
         .filter(|case| !case.contains("<skipped"))
         .map(test)
@@ -35,20 +21,13 @@ fn tests_in(report: &str) -> Vec<Test> {
 fn test(case: &str) -> Test {
     let (head, _) = case.split_once('>').unwrap_or((case, ""));
     let attribute = |name: &str| {
-        let (_, rest) = head.split_once(&format!("{name}=\""))?;
+        let (_, rest) = head.split_once(&format!(" {name}=\""))?;
         Some(rest.split_once('"')?.0)
     };
-    let class = attribute("classname").unwrap_or_default();
-    // `classname` contains `name`.
-    let name = head.replacen("classname=", "", 1);
-    let name = name
-        .split_once("name=\"")
-        .and_then(|(_, rest)| rest.split_once('"'));
+    let [class, name, time] = ["classname", "name", "time"].map(|name| attribute(name).unwrap_or_default());
     Test {
-        name: format!("{class} {}", name.map_or("", |(name, _)| name)).replace("&gt;", ">"),
-        seconds: attribute("time")
-            .and_then(|time| time.parse().ok())
-            .unwrap_or_default(),
+        name: format!("{class} {name}").replace("&gt;", ">"),
+        seconds: time.parse().unwrap_or_default(),
         has_failed: ["<failure", "<error"].iter().any(|tag| case.contains(tag)),
     }
 }

@@ -169,7 +169,12 @@ impl Part {
         let name = self.name();
         let mut row = timed(name, self.script(), filter, is_shown)?;
         row.tests = match self {
-            Self::Images => vec![junit::Test::of_all(row.wall_seconds, !row.is_green)],
+            // It writes no report.
+            Self::Images => vec![junit::Test {
+                name: "all".to_owned(),
+                seconds: row.wall_seconds,
+                has_failed: !row.is_green,
+            }],
             Self::Rust => junit::tests(&root().join("target/nextest/default/junit.xml")),
             _ => junit::tests(&root().join(REPORTS).join(name).with_extension("xml")),
         };

