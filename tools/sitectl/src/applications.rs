@@ -1,4 +1,4 @@
-//! `sitectl applications`: applications at hand without any other tool, and links to their résumés, of which those in mails end.
+//! `sitectl applications`: applications, without another tool, and links to their résumés, because links in mails expire.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
 use resumes::{ResumeStore, S3Settings};
 use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde_json::json;
 use site_events::{EventType, SITE_STREAM, event::StoredResume};
 use uuid::Uuid;
 
@@ -21,14 +21,13 @@ use crate::{
 const APPLICATIONS: Form = Form {
     plural: "applications",
     event_type: EventType::CareersApplied,
-    more: &[("resume", "/resume/fileName")],
+    more: &["resume"],
     listed: &["name", "email", "position", "campaign"],
 };
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum ApplicationsCommand {
-    /// Lists applications, a row for each
+    /// Lists applications
     List(ApplicationsSelection),
     /// Writes applications to stdout, as CSV
     Export(ApplicationsSelection),
@@ -36,10 +35,10 @@ pub enum ApplicationsCommand {
     Link(LinkArgs),
 }
 
-/// Which applications.
+/// Selection of applications.
 #[derive(Args, Debug)]
 pub struct ApplicationsSelection {
-    /// Only those for positions that hold this text
+    /// Only applications whose position contains this text
     #[arg(long)]
     position: Option<String>,
     #[command(flatten)]
@@ -48,22 +47,18 @@ pub struct ApplicationsSelection {
 
 impl ApplicationsSelection {
     async fn print(&self, style: Style) -> anyhow::Result<()> {
-        let wanted = self.position.as_deref().unwrap_or_default();
-        let takes = |one: &Value| {
-            let position = one["position"].as_str();
-            position.is_some_and(|position| position.contains(wanted))
-        };
-        APPLICATIONS.print(style, &self.events, takes).await
+        let position = self.position.as_deref();
+        APPLICATIONS.print(style, &self.events, position).await
     }
 }
 
-/// Whose résumé, and for how long.
+/// Application of the résumé, and lifetime of the link.
 #[derive(Args, Debug)]
 pub struct LinkArgs {
-    /// The id of the application, as its mail and the list tell it
+    /// Id of the application, from its mail or the list
     #[arg(value_name = "ID")]
     id: Uuid,
-    /// How many hours the link is good, at most 168
+    /// Lifetime of the link in hours, at most 168
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=168))]
     hours: u64,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
@@ -76,11 +71,9 @@ pub struct LinkArgs {
     common: CommonArgs,
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If the broker does not answer, nobody takes what is written, or there is no such résumé.
+/// If the broker is unavailable, the output cannot be written, or the résumé does not exist.
 pub async fn run(command: &ApplicationsCommand) -> anyhow::Result<()> {
     match command {
         ApplicationsCommand::List(selection) => selection.print(Style::List).await,
@@ -92,10 +85,7 @@ pub async fn run(command: &ApplicationsCommand) -> anyhow::Result<()> {
 async fn link(args: &LinkArgs) -> anyhow::Result<()> {
     let resume = resume_of(args).await?;
     let found = ResumeStore::new(&args.store).object(&resume.key).await?;
-    ensure!(
-        found.is_some(),
-        "The résumé is not there any more; a link would lead nowhere."
-    );
+    ensure!(found.is_some(), "The résumé no longer exists.");
     let public = args.store.for_links(args.s3_public_endpoint.as_deref());
     let lifetime = Duration::from_secs(args.hours * 60 * 60);
     let store = ResumeStore::new(&public);

@@ -1,4 +1,4 @@
-//! Events of one type, written one after another, with their outcome on each channel.
+//! Events of one form, with their outcome on each channel.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,18 +18,19 @@ use visitor::PersonId;
 
 use crate::{broker, common_args::CommonArgs, output::ListOutput};
 
+const CAMPAIGN: &str = "campaign";
 const DAY: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 
-/// Which events of a type, and how to answer.
+/// Selection of events.
 #[derive(Args, Debug)]
 pub struct EventSelection {
-    /// Only from then on: a day (2026-11-20) or a time (RFC 3339)
+    /// Only events since this day (2026-11-20) or time (RFC 3339)
     #[arg(long, value_parser = time)]
     since: Option<OffsetDateTime>,
-    /// Only before then: a day (2026-11-20) or a time (RFC 3339)
+    /// Only events before this day (2026-11-20) or time (RFC 3339)
     #[arg(long, value_parser = time)]
     until: Option<OffsetDateTime>,
-    /// Only those whose campaign holds this text
+    /// Only events whose campaign contains this text
     #[arg(long)]
     campaign: Option<String>,
     #[command(flatten)]
@@ -42,26 +43,23 @@ fn time(raw: &str) -> Result<OffsetDateTime, &'static str> {
     time.map_err(|_| "it is neither a day such as 2026-11-20 nor a time such as 2026-11-20T12:00:00Z")
 }
 
-/// The events of a form, as tables have them.
+/// Form whose events are listed and exported.
 pub struct Form {
-    /// What several of them are called.
+    /// Plural noun, as key of the JSON array.
     pub plural: &'static str,
-    /// Their type.
     pub event_type: EventType,
-    /// Columns beside id, time, fields, attribution and channels: heading, and JSON pointer in the event's data.
-    pub more: &'static [(&'static str, &'static str)],
+    /// Columns beside id, time, form fields, attribution and channels.
+    pub more: &'static [&'static str],
     /// Columns of a list.
     pub listed: &'static [&'static str],
 }
 
-const CAMPAIGN: &str = "campaign";
-
 /// Form of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// A row for each, of some columns.
+    /// A table with some columns.
     List,
-    /// CSV with all columns, which a spreadsheet may open safely; for machines it is the list.
+    /// CSV with all columns, safe in a spreadsheet.
     Export,
 }
 
@@ -70,22 +68,25 @@ impl Form {
     ///
     /// # Errors
     ///
-    /// If the broker does not answer, or nobody takes what is written.
+    /// If the broker is unavailable, or the output cannot be written.
     pub async fn print(
         &self,
         style: Style,
         selection: &EventSelection,
-        takes: impl Fn(&Value) -> bool,
+        position: Option<&str>,
     ) -> anyhow::Result<()> {
         let json = selection.common.json;
         let context = broker::connect(&selection.common.nats).await?;
         let events = broker::reader(&context, SITE_STREAM).await?;
         let channels = Channels::read(&context, events.stream(), self.event_type).await?;
-        let is_printed = |name: &str| style == Style::Export || self.listed.contains(&name);
-        let columns: Vec<_> = self.columns().filter(|(name, _)| is_printed(name)).collect();
-        let mut headings = vec!["id", "time"];
-        headings.extend(columns.iter().map(|(name, _)| *name));
-        headings.extend(channels.done.keys().map(String::as_str));
+        let is_printed = |name: &&str| style == Style::Export || self.listed.contains(name);
+        let columns: Vec<&str> = self.columns().filter(is_printed).collect();
+        let names = channels.acked.keys().map(String::as_str);
+        let headings: Vec<&str> = ["id", "time"]
+            .into_iter()
+            .chain(columns.iter().copied())
+            .chain(names)
+            .collect();
         let mut output = match style {
             Style::List => {
                 ListOutput::to_stdout(json, self.plural, headings.iter().map(|name| name.to_uppercase()))
@@ -97,7 +98,9 @@ impl Form {
             let Some(event) = read(&message, self.event_type) else {
                 continue;
             };
-            if !selection.takes(&event) || !takes(&event["data"]) {
+            let data = &event["data"];
+            let has_position = position.is_none_or(|part| text(&data["position"]).contains(part));
+            if !selection.selects(&event) || !has_position {
                 continue;
             }
             let outcomes = channels.outcomes(message.sequence, &event);
@@ -105,68 +108,61 @@ impl Form {
                 "id": event["id"],
                 "time": event["time"],
                 "person": event["subject"],
-                "data": event["data"],
+                "data": data,
                 "channels": outcomes,
             });
             output.item(&document, || {
-                let mut cells = vec![text(&event["id"]), text(&event["time"])];
-                cells.extend(
-                    columns
-                        .iter()
-                        .map(|(name, pointer)| cell(&event["data"], name, pointer)),
-                );
-                cells.extend(outcomes.values().map(|outcome| (*outcome).to_owned()));
-                cells
+                let head = ["id", "time"].map(|name| text(&event[name]));
+                let fields = columns.iter().map(|name| cell(data, name));
+                let outcomes = outcomes.values().map(|outcome| (*outcome).to_owned());
+                head.into_iter().chain(fields).chain(outcomes).collect()
             })?;
         }
         output.end("There are none.")
     }
 
-    fn columns(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let attribution = [
-            ("page", "/attribution/page"),
-            ("referrer", "/attribution/referrer"),
-            (CAMPAIGN, "/attribution"),
-        ];
-        let fields = self.event_type.form_fields().iter();
-        let fields = fields.map(|(name, _)| (*name, format!("/{name}")));
-        let others = self.more.iter().copied().chain(attribution);
-        fields.chain(others.map(|(name, pointer)| (name, pointer.to_owned())))
+    fn columns(&self) -> impl Iterator<Item = &'static str> {
+        let fields = self.event_type.form_fields().iter().map(|(name, _)| *name);
+        let more = self.more.iter().copied();
+        fields.chain(more).chain(["page", "referrer", CAMPAIGN])
     }
 }
 
 impl EventSelection {
-    /// Those of checks are nobody's.
-    fn takes(&self, event: &Value) -> bool {
+    /// Leaves out synthetic submissions.
+    fn selects(&self, event: &Value) -> bool {
         let time = broker::time_of(event);
-        let wanted = self.campaign.as_deref();
+        let campaign = self.campaign.as_deref();
         event["subject"] != PersonId::synthetic().as_str()
             && time.is_some_and(|time| self.since.is_none_or(|since| time >= since))
             && time.is_some_and(|time| self.until.is_none_or(|until| time < until))
-            && wanted.is_none_or(|wanted| cell(&event["data"], CAMPAIGN, "/attribution").contains(wanted))
+            && campaign.is_none_or(|part| cell(&event["data"], CAMPAIGN).contains(part))
     }
 }
 
-fn cell(data: &Value, name: &str, pointer: &str) -> String {
-    let value = data.pointer(pointer).unwrap_or(&Value::Null);
-    if name == CAMPAIGN {
-        let attribution = Attribution::deserialize(value).ok();
-        return attribution
-            .and_then(|attribution| attribution.campaign())
-            .unwrap_or_default();
+fn cell(data: &Value, column: &str) -> String {
+    let attribution = &data["attribution"];
+    match column {
+        "resume" => text(&data["resume"]["fileName"]),
+        "page" | "referrer" => text(&attribution[column]),
+        CAMPAIGN => {
+            let attribution = Attribution::deserialize(attribution).ok();
+            let campaign = attribution.and_then(|attribution| attribution.campaign());
+            campaign.unwrap_or_default()
+        }
+        _ => text(&data[column]),
     }
-    text(value)
 }
 
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Outcomes of events on the channels of their type: the mails, and the endpoints that are set up.
+/// Outcomes of events on the channels of their type: mails, and configured endpoints.
 struct Channels {
-    /// Sequence up to which each channel has handled everything.
-    done: BTreeMap<String, u64>,
-    /// Outcomes that are recorded, by event id and channel.
+    /// Sequence up to which each channel has acked every event.
+    acked: BTreeMap<String, u64>,
+    /// Recorded outcomes, by event id and channel.
     recorded: HashMap<String, String>,
 }
 
@@ -202,25 +198,29 @@ impl Channels {
             }
         }
         Ok(Self {
-            done: of_type.collect(),
+            acked: of_type.collect(),
             recorded,
         })
     }
 
-    /// Outcome of an event, by channel. Without a record it is older than 30 days, was given up, or came before the channel.
+    /// Outcome of an event, by channel. An event without a record is older than 30 days, was dropped, or preceded the channel.
     fn outcomes(&self, sequence: u64, event: &Value) -> BTreeMap<&str, &str> {
-        let outcome = |(channel, done): (&String, &u64)| {
+        let outcome = |(channel, acked): (&String, &u64)| {
             let recorded = self.recorded.get(&format!("{}.{channel}", text(&event["id"])));
-            let unrecorded = if sequence <= *done { "no record" } else { "waiting" };
+            let unrecorded = if sequence <= *acked {
+                "no record"
+            } else {
+                "waiting"
+            };
             recorded.map_or(unrecorded, String::as_str)
         };
-        let channels = self.done.iter();
+        let channels = self.acked.iter();
         channels.map(|entry| (entry.0.as_str(), outcome(entry))).collect()
     }
 }
 
-/// An event of this type.
+/// The event of a message, if it has this type.
 pub fn read(message: &StreamMessage, event_type: EventType) -> Option<Value> {
-    let is_of_it = subjects::without_person(&message.subject) == event_type.subject_prefix();
-    is_of_it.then(|| broker::content(message))
+    let is_of_type = subjects::without_person(&message.subject) == event_type.subject_prefix();
+    is_of_type.then(|| broker::content(message))
 }

@@ -1,4 +1,4 @@
-//! `sitectl leads`: contact messages at hand without any other tool.
+//! `sitectl leads`: contact messages, without another tool.
 
 use clap::Subcommand;
 use site_events::EventType;
@@ -12,23 +12,20 @@ const LEADS: Form = Form {
     listed: &["name", "email", "campaign"],
 };
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum LeadsCommand {
-    /// Lists contact messages, a row for each
+    /// Lists contact messages
     List(EventSelection),
     /// Writes contact messages to stdout, as CSV
     Export(EventSelection),
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If the broker does not answer, or nobody takes what is written.
+/// As [`Form::print`].
 pub async fn run(command: &LeadsCommand) -> anyhow::Result<()> {
     match command {
-        LeadsCommand::List(selection) => LEADS.print(Style::List, selection, |_| true).await,
-        LeadsCommand::Export(selection) => LEADS.print(Style::Export, selection, |_| true).await,
+        LeadsCommand::List(selection) => LEADS.print(Style::List, selection, None).await,
+        LeadsCommand::Export(selection) => LEADS.print(Style::Export, selection, None).await,
     }
 }

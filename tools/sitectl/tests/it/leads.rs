@@ -155,7 +155,7 @@ async fn applications_are_chosen_by_position_and_a_link_leads_to_the_resume() ->
     assert_eq!(reqwest::get(link.trim()).await?.text().await?, "%PDF-1.7");
     for (id, said) in [
         (without, "came without a résumé"),
-        (lost, "is not there any more"),
+        (lost, "no longer exists"),
         (Uuid::new_v4(), "There is no application"),
     ] {
         let refusal = refused(&["applications", "link", &id.to_string()], &site.flags)?;
