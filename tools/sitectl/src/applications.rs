@@ -64,7 +64,6 @@ pub struct LinkArgs {
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     s3_public_endpoint: Option<String>,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The broker as the operator's commands use it: streams, searched by subject.
+//! The operator's access to the broker: streams, searched by subject.
 
 use std::time::Duration;
 
@@ -20,28 +20,28 @@ use site_service::nats::{self, NatsSettings};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-/// How long a person who typed a command waits for a broker that is away.
+/// Short, because a person waits.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// JetStream context of a connection as the operator.
+///
+/// # Errors
+///
+/// As [`client`].
+pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
+    client(settings).await.map(jetstream::new)
+}
 
 /// Connects as the operator.
 ///
 /// # Errors
 ///
-/// If a setting cannot be used, or no server answered in time.
-pub async fn connect(settings: &NatsSettings) -> anyhow::Result<Context> {
-    client(settings).await.map(jetstream::new)
-}
-
-/// The same for what is asked of the broker outside its streams.
-///
-/// # Errors
-///
-/// If a setting cannot be used, or no server answered in time.
+/// If a setting is invalid, or no server answers in time.
 pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
     Ok(nats::connect_within(CONNECT_TIMEOUT, settings, "operator").await?)
 }
 
-/// The broker's own time. The client library does not hand on what its answers say of it.
+/// The broker's clock. The client library drops the time of its replies.
 pub async fn time(client: &Client) -> Option<OffsetDateTime> {
     let answer = client
         .request(format!("$JS.API.STREAM.INFO.{SITE_STREAM}"), "".into())
@@ -55,7 +55,7 @@ pub async fn time(client: &Client) -> Option<OffsetDateTime> {
 ///
 /// # Errors
 ///
-/// If it is not there, or the broker does not answer.
+/// If it does not exist, or the broker is unavailable.
 pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     let opened = context.get_stream(name).await;
     opened.with_context(|| {
@@ -67,56 +67,56 @@ pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
 ///
 /// # Errors
 ///
-/// If it is not there, or the broker does not answer.
+/// If it does not exist, or the broker is unavailable.
 pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
     Ok(StreamReader::new(context, stream(context, name).await?))
 }
 
-/// Opens the stream behind a bucket to read it: markers of removed records are among the others, and what is rewritten
-/// meanwhile comes again.
+/// Opens the stream behind a bucket to read it. It also yields markers of removed records, and repeats a record that
+/// changes in the meantime.
 ///
 /// # Errors
 ///
-/// If it is not there, or the broker does not answer.
+/// If it does not exist, or the broker is unavailable.
 pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
     reader(context, &format!("KV_{name}")).await
 }
 
-/// The messages under a filter that few match, such as those of one person; oldest first.
+/// Messages of a filter with few matches, such as one person's; oldest first.
 ///
 /// # Errors
 ///
-/// If they cannot all be read.
+/// If one cannot be read.
 pub async fn search(reader: &StreamReader, filter: &str) -> anyhow::Result<Vec<StreamMessage>> {
     let mut found: Vec<StreamMessage> = reader.under(filter).try_collect().await?;
     found.sort_by_key(|message| message.sequence);
     Ok(found)
 }
 
-/// The first message under a subject from this sequence on.
+/// First message of a subject at or after this sequence.
 ///
 /// # Errors
 ///
-/// If the broker does not answer.
+/// If the broker is unavailable.
 pub async fn next(stream: &Stream, subject: &str, from: u64) -> anyhow::Result<Option<StreamMessage>> {
     found(stream.get_first_raw_message_by_subject(subject, from).await)
 }
 
-/// The message of this sequence, where there is one.
+/// Message by sequence.
 ///
 /// # Errors
 ///
-/// If the broker does not answer.
+/// If the broker is unavailable.
 pub async fn get(stream: &Stream, sequence: u64) -> anyhow::Result<Option<StreamMessage>> {
-    // Sequences begin with 1; the broker refuses to look for 0.
+    // The broker rejects 0 as invalid.
     if sequence == 0 {
         return Ok(None);
     }
     found(stream.get_raw_message(sequence).await)
 }
 
-fn found(asked: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Option<StreamMessage>> {
-    match asked {
+fn found(result: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Option<StreamMessage>> {
+    match result {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
         Err(error) => Err(error).context("the broker could not be searched (setting NATS_URL)"),
@@ -127,7 +127,7 @@ fn found(asked: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Option
 ///
 /// # Errors
 ///
-/// If it is gone already, or the broker does not answer.
+/// If it no longer exists, or the broker is unavailable.
 pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()> {
     let name = &stream.cached_info().config.name;
     let deleted = stream.delete_message(sequence).await;
@@ -135,23 +135,23 @@ pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()>
     Ok(())
 }
 
-/// What a message holds as JSON; text that is not JSON as a string.
+/// Payload as JSON; other text as a string.
 pub fn content(message: &StreamMessage) -> Value {
     serde_json::from_slice(&message.payload)
         .unwrap_or_else(|_| String::from_utf8_lossy(&message.payload).into())
 }
 
-/// The id of the event that a message holds, where it holds one.
+/// Id of the message's event.
 pub fn event_id(message: &StreamMessage) -> Option<Uuid> {
     content(message)["id"].as_str()?.parse().ok()
 }
 
-/// The time of an event, where it tells one.
+/// Time of an event.
 pub fn time_of(event: &Value) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(event["time"].as_str()?, &Rfc3339).ok()
 }
 
-/// Consumer lag: how many events have no outcome yet.
+/// Consumer lag: events without an outcome.
 pub fn consumer_lag(consumer: &Info) -> u64 {
     consumer.num_pending + consumer.num_ack_pending as u64
 }

@@ -1,20 +1,19 @@
-//! What most commands need to know.
+//! Arguments that most commands share.
 
 use clap::Args;
 use site_service::nats::NatsSettings;
 
-/// The broker, and how to answer.
+/// Broker and output format.
 #[derive(Args, Debug)]
 pub struct CommonArgs {
-    /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// One of a list, by its name.
+/// An item of a list.
 #[derive(Args, Debug)]
 pub struct NamedArgs {
     /// Its name in the list

@@ -20,7 +20,6 @@ pub struct DnsRecordsArgs {
     /// Who mails are from
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     mail_from: Mailbox,
-    /// The signature of mails
     #[command(flatten)]
     dkim: DkimSettings,
     #[command(flatten)]
@@ -31,7 +30,7 @@ pub struct DnsRecordsArgs {
     /// Address that receivers send their reports to
     #[arg(long)]
     dmarc_reports: Option<Address>,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     json: bool,
 }

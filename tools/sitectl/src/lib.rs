@@ -1,6 +1,6 @@
 //! The operator's command line tool.
 //!
-//! A library besides, so that the table of settings in `docs/operations.md` is made of what it takes.
+//! Also a library: tests generate the table of settings in `docs/operations.md` from it.
 
 mod applications;
 mod backup;
@@ -44,21 +44,21 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Creates streams, consumers and buckets where they are missing; safe to repeat
+    /// Creates or updates streams, consumers and buckets; safe to repeat
     Setup(Box<setup::SetupArgs>),
-    /// What could not be delivered: list, show, replay, drop
+    /// Undelivered events: list, show, replay, drop
     #[command(subcommand)]
     DeadLetters(dead_letters::Command),
-    /// What is held of one person: export, erase
+    /// Personal data of one person: export, erase
     #[command(subcommand)]
     Person(person::PersonCommand),
-    /// The newsletter's subscribers: export, import, lift
+    /// Newsletter subscribers: export, import, lift
     #[command(subcommand)]
     Subscribers(subscribers::Command),
-    /// Issues of the newsletter: preview, test, send, status, pause, resume, cancel
+    /// Newsletter issues: preview, test, send, status, pause, resume, cancel
     #[command(subcommand)]
     Newsletter(Box<newsletter::Command>),
-    /// The endpoints of webhooks: list, enable, deliveries, pause, resume, preview, test
+    /// Webhook endpoints: list, enable, deliveries, pause, resume, preview, test
     #[command(subcommand)]
     Webhooks(Box<webhooks::Command>),
     /// Contact messages: list, export
@@ -67,37 +67,37 @@ enum Command {
     /// Applications: list, export, link
     #[command(subcommand)]
     Applications(Box<applications::ApplicationsCommand>),
-    /// Writes all that is stored, streams and bucket, into a second bucket
+    /// Backs up all streams and the bucket of résumés into a second bucket
     Backup(Box<backup::BackupArgs>),
-    /// Brings back what a backup holds, into an empty broker and an empty bucket
+    /// Restores a backup into an empty broker and an empty bucket
     Restore(Box<backup::RestoreArgs>),
-    /// Removes what nothing needs any more: résumés without an event, addresses of people who left the newsletter, events of checks
+    /// Removes unneeded data: résumés without an event, addresses of former subscribers, events of synthetic checks
     Sweep(Box<sweep::SweepArgs>),
-    /// Prints what must stand in the DNS for our mails: SPF, DKIM, DMARC
+    /// Prints the DNS records that our mails need: SPF, DKIM, DMARC
     DnsRecords(Box<dns_records::DnsRecordsArgs>),
-    /// Names the placeholders that an overlay still holds, before it is applied
+    /// Lists the placeholders left in an overlay, before it is applied
     Preflight(preflight::PreflightArgs),
-    /// Sends a marked form from outside and follows it to an inbox; fails where its mail is late
+    /// Sends a marked form from outside and waits for its mail; fails if the mail is late
     SyntheticCheck(Box<synthetic_check::SyntheticCheckArgs>),
-    /// Looks at everything and says what is wrong
+    /// Checks the whole installation and reports problems
     Doctor(Box<doctor::DoctorArgs>),
-    /// Prints the script by which a shell completes commands
+    /// Prints the completion script of a shell
     Completions {
-        /// The shell that is to know the commands
+        /// The shell
         shell: Shell,
     },
-    /// Writes a manual page of each command into a folder
+    /// Writes a manual page per command into a folder
     ManPages {
-        /// The folder, such as ~/.local/share/man/man1; made where it is missing
+        /// The folder, such as ~/.local/share/man/man1; created if it does not exist
         folder: PathBuf,
     },
 }
 
-/// Does what was asked for.
+/// Runs a command.
 ///
 /// # Errors
 ///
-/// If it was not done, or not all of it: the sentence says what, and the exit code is 1.
+/// If it failed, even in part. The exit code is then 1.
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Setup(args) => setup::setup(&args).await,

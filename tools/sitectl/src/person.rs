@@ -27,7 +27,6 @@ use crate::{
     },
 };
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum PersonCommand {
     /// Writes all that is held of a person into a folder
@@ -54,15 +53,12 @@ pub struct SearchArgs {
     email: String,
     #[command(flatten)]
     key: PersonKeySettings,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
     #[command(flatten)]
     common: CommonArgs,
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
 /// If the address is not one, a store cannot be used, the folder is not empty or does not take it all, or something is

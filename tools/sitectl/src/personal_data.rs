@@ -226,7 +226,7 @@ impl PersonalDataStores {
     ///
     /// # Errors
     ///
-    /// If the broker does not answer.
+    /// If the broker is unavailable.
     pub async fn holders(&self, found: &PersonalData) -> anyhow::Result<Vec<Holder>> {
         let deliveries = broker::stream(&self.context, &DELIVERIES.stream_name()).await?;
         let recorded_since = OffsetDateTime::now_utc() - deliveries.cached_info().config.max_age;

@@ -21,7 +21,7 @@ pub struct PreflightArgs {
     /// The program kubectl, which renders the folder
     #[arg(long, default_value = "kubectl")]
     kubectl: PathBuf,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     json: bool,
 }

@@ -26,10 +26,8 @@ const SETUP_YES: &str =
 pub struct SetupArgs {
     #[command(flatten)]
     common: CommonArgs,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
-    /// The streams
     #[command(flatten)]
     provision: ProvisionSettings,
     #[command(flatten)]

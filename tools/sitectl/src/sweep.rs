@@ -34,7 +34,6 @@ pub struct SweepArgs {
     mode: Mode,
     #[command(flatten)]
     common: CommonArgs,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
 }

@@ -43,7 +43,6 @@ pub struct BackupArgs {
     backup_keep_days: u16,
     #[command(flatten)]
     common: CommonArgs,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
 }
@@ -69,7 +68,6 @@ pub struct RestoreArgs {
     mode: Mode,
     #[command(flatten)]
     common: CommonArgs,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
 }

@@ -18,7 +18,6 @@ use crate::{
     output::{ListOutput, cells, print_output, table},
 };
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Lists what could not be delivered and why, without anybody's data
@@ -60,11 +59,9 @@ pub struct Selection {
     all: bool,
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If a dead letter that is named is not there, one cannot be replayed, or the broker does not answer.
+/// If a dead letter that is named is not there, one cannot be replayed, or the broker is unavailable.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,

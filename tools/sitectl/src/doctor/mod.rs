@@ -23,10 +23,8 @@ use crate::{
 pub struct DoctorArgs {
     #[command(flatten)]
     common: CommonArgs,
-    /// The bucket of résumés
     #[command(flatten)]
     store: S3Settings,
-    /// The streams
     #[command(flatten)]
     provision: ProvisionSettings,
     /// Key of the person ids, at least 32 bytes, the same in every service

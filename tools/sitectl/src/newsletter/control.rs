@@ -53,7 +53,7 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
 ///
 /// # Errors
 ///
-/// If there is none of this name, or the broker does not answer.
+/// If there is none of this name, or the broker is unavailable.
 pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<(IssueProgress, u64)> {
     let Record { value, revision } = issues.progress(IssueId::named(name)).await?;
     let unknown = || format!("There is no issue named {name}; see `sitectl newsletter status`.");
@@ -64,7 +64,7 @@ pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<(IssueProgress
 ///
 /// # Errors
 ///
-/// If the broker does not answer.
+/// If the broker is unavailable.
 pub async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
     let sendings = broker::reader(context, SENDINGS_STREAM).await?;
     Ok(sendings.count(&of_issue(name)).await?)

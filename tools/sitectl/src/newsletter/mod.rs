@@ -17,7 +17,6 @@ use visitor::links as visitor_links;
 
 use crate::common_args::{CommonArgs, Mode, NamedArgs};
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Shows the mail that subscribers would get; sends nothing
@@ -71,11 +70,9 @@ impl PostArgs {
     }
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If the issue cannot be read or is not known, the broker does not answer, or it was not said to go ahead.
+/// If the issue cannot be read or is not known, the broker is unavailable, or it was not said to go ahead.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Preview(args) => preview::preview(args).await,

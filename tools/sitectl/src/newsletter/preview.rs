@@ -25,7 +25,7 @@ pub struct PreviewArgs {
     /// Writes the mail's HTML into this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     json: bool,
 }

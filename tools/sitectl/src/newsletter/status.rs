@@ -36,7 +36,7 @@ const COLUMNS: [Column; 13] = [
 ///
 /// # Errors
 ///
-/// If the broker does not answer, or there is no issue of this name.
+/// If the broker is unavailable, or there is no issue of this name.
 pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;

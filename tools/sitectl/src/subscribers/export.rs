@@ -38,7 +38,7 @@ pub struct ExportArgs {
 ///
 /// # Errors
 ///
-/// If the broker does not answer, a record is not a subscriber's, or nobody takes what is written.
+/// If the broker is unavailable, a record is not a subscriber's, or nobody takes what is written.
 pub async fn export(args: &ExportArgs) -> anyhow::Result<()> {
     let context = broker::connect(&args.common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;

@@ -7,7 +7,6 @@ mod lines;
 
 use clap::Subcommand;
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Writes all subscribers to stdout, as CSV
@@ -18,11 +17,9 @@ pub enum Command {
     Lift(lift::LiftArgs),
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If the broker does not answer, a record or a line of a table cannot be read, or an address that is to be lifted is
+/// If the broker is unavailable, a record or a line of a table cannot be read, or an address that is to be lifted is
 /// not suppressed.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {

@@ -41,7 +41,7 @@ pub struct SyntheticCheckArgs {
     /// Seconds within which the mail must have come
     #[arg(long, default_value = "180", value_parser = seconds(1..=3600))]
     synthetic_seconds: Duration,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     json: bool,
 }

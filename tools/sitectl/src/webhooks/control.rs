@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::days(10 * 365);
 ///
 /// # Errors
 ///
-/// If it is on, or the broker does not answer.
+/// If it is on, or the broker is unavailable.
 pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     consumer_info(&context, name).await?;
@@ -44,7 +44,7 @@ pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If there is no such endpoint, or the broker does not answer.
+/// If the endpoint does not exist, or the broker is unavailable.
 pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     consumer_info(&context, name).await?;
@@ -62,7 +62,7 @@ pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If there is no such endpoint, it is not paused, or the broker does not answer.
+/// If the endpoint does not exist, it is not paused, or the broker is unavailable.
 pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let info = consumer_info(&context, name).await?;
@@ -79,7 +79,7 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If there is no such endpoint, or the broker does not answer.
+/// If the endpoint does not exist, or the broker is unavailable.
 pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let info = site.consumer_info(consumer(name)).await;

@@ -23,7 +23,7 @@ const COLUMNS: [Column; 6] = [
 ///
 /// # Errors
 ///
-/// If the broker does not answer, what is noted cannot be read, or nothing is and there is no such endpoint.
+/// If the broker is unavailable, what is noted cannot be read, or nothing is and the endpoint does not exist.
 pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let noted = records(&context).await?.read(&attempts_key(name)).await?;

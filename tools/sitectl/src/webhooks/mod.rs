@@ -20,7 +20,6 @@ use crate::{
     output::{Column, print_output, table},
 };
 
-/// Which of the commands, and what it needs to know.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Lists the endpoints and how they fare
@@ -39,11 +38,9 @@ pub enum Command {
     Test(trying::TryArgs),
 }
 
-/// Does what was asked for.
-///
 /// # Errors
 ///
-/// If the broker does not answer, there is no such endpoint, the endpoint that is to be enabled is on, or a sample is not taken.
+/// If the broker is unavailable, the endpoint does not exist, the endpoint that is to be enabled is on, or a sample is not taken.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,
@@ -79,7 +76,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If a record of one cannot be read, or the broker does not answer.
+/// If a record of one cannot be read, or the broker is unavailable.
 pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
     let records = records(context).await?;
     let site = broker::stream(context, SITE_STREAM).await?;

@@ -27,7 +27,7 @@ pub struct TryArgs {
     webhooks: Endpoints,
     #[command(flatten)]
     reached: WebhookSettings,
-    /// Answers in JSON
+    /// Prints JSON
     #[arg(long)]
     json: bool,
 }
@@ -36,7 +36,7 @@ pub struct TryArgs {
 ///
 /// # Errors
 ///
-/// If there is no such endpoint or event, or nothing can be made of it.
+/// If the endpoint does not exist or event, or nothing can be made of it.
 pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
     let sender = args.sender(endpoint, &Secrets::hidden())?;
@@ -54,7 +54,7 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If there is no such endpoint or event, or the sample is not taken.
+/// If the endpoint does not exist or event, or the sample is not taken.
 pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
     let sender = args.sender(endpoint, &args.reached.secrets())?;
