@@ -1,4 +1,4 @@
-//! Finding of the examination: what was looked at, the verdict, and the remedy.
+//! Finding of a check, with its verdict and remedy.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -12,10 +12,9 @@ const COLUMNS: [Column; 4] = [
     ("FINDING", "says"),
     ("TODO", "todo"),
 ];
-/// What to do about whatever the set-up mends.
+/// Remedy for what `setup` repairs.
 pub const RUN_SETUP: &str = "run `sitectl setup`";
 
-/// One thing that was looked at.
 #[derive(Debug, Serialize)]
 pub struct Finding {
     what: String,
@@ -25,15 +24,13 @@ pub struct Finding {
     remedy: Option<String>,
 }
 
-/// Verdict on what was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
     Ok,
-    /// It works, but somebody should look.
+    /// It works, but needs attention.
     Warning,
-    /// Something does not work, or will not.
+    /// It does not work, or will fail.
     Wrong,
 }
 
@@ -63,16 +60,16 @@ impl Finding {
     }
 }
 
-/// Tells all findings.
+/// Prints all findings.
 ///
 /// # Errors
 ///
-/// If something is wrong, once all is told; a warning does not count.
+/// If one is wrong. A warning is no error.
 pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     let is_wrong = |finding: &&Finding| finding.verdict == Verdict::Wrong;
     let wrong = findings.iter().filter(is_wrong).count();
     let rows: Vec<Value> = findings.iter().map(|finding| json!(finding)).collect();
-    let lines = table(&COLUMNS, &rows, "Nothing was looked at.")?;
+    let lines = table(&COLUMNS, &rows, "Nothing was checked.")?;
     print_output(json, &json!({ "ok": wrong == 0, "findings": rows }), lines)?;
     ensure!(wrong == 0, "Wrong: {wrong} of {}.", findings.len());
     Ok(())

@@ -1,4 +1,4 @@
-//! The HTTP client that asks sites as a visitor does.
+//! HTTP client for public sites.
 
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::{
@@ -7,7 +7,7 @@ use hyper_util::{
 };
 use site_service::tls::public_client_config;
 
-/// A client that follows no redirect.
+/// Client that follows no redirects.
 ///
 /// # Errors
 ///

@@ -8,15 +8,11 @@ use serde_json::Value;
 use tabwriter::TabWriter;
 use visitor::invisible::is_invisible;
 
-/// How many rows have their columns aligned with each other: as many are held.
-const ROWS_AT_ONCE: usize = 500;
-/// What stands in an empty cell.
-const NOTHING: &str = "-";
+const EMPTY_CELL: &str = "-";
 
-/// Where a command writes to. A reader who has seen enough, as `head` has, ends no command: what is left is dropped.
+/// Stdout that drops what a closed pipe, as of `head`, no longer reads.
 pub struct Stdout(io::Stdout);
 
-/// What a command writes to.
 pub fn stdout() -> BufWriter<Stdout> {
     BufWriter::new(Stdout(io::stdout()))
 }
@@ -37,7 +33,7 @@ impl Write for Stdout {
     }
 }
 
-/// Prints the document where JSON is asked for, else the lines.
+/// Prints the document as JSON, or the lines.
 ///
 /// # Errors
 ///
@@ -58,14 +54,14 @@ pub fn print_output(
     Ok(out.flush()?)
 }
 
-/// A column of a table: its heading, and the name of what stands in it in the document of a row.
+/// Heading, and field of the row's document.
 pub type Column = (&'static str, &'static str);
 
-/// A table, as lines to print; where it has no row, this line.
+/// Lines of a table; an empty one is this line.
 ///
 /// # Errors
 ///
-/// If it cannot be written.
+/// If a cell cannot be formatted.
 pub fn table(columns: &[Column], rows: &[Value], line_if_empty: &str) -> anyhow::Result<Vec<String>> {
     let mut written = Vec::new();
     let headings = columns.iter().map(|(heading, _)| (*heading).to_owned());
@@ -77,7 +73,7 @@ pub fn table(columns: &[Column], rows: &[Value], line_if_empty: &str) -> anyhow:
     Ok(String::from_utf8(written)?.lines().map(str::to_owned).collect())
 }
 
-/// What stands in these columns of a row.
+/// Cells of a row.
 pub fn cells(columns: &[Column], row: &Value) -> Vec<String> {
     let cell = |name: &str| match &row[name] {
         Value::String(text) => text.clone(),
@@ -87,22 +83,22 @@ pub fn cells(columns: &[Column], row: &Value) -> Vec<String> {
     columns.iter().map(|(_, name)| cell(name)).collect()
 }
 
-/// A list of any length, which is printed as it is read: a table, CSV, or one JSON document with an array of the items.
+/// Output of a list: a table, or CSV or a JSON document with an array, which are printed as they are read.
 pub struct ListOutput<W: Write = BufWriter<Stdout>> {
     form: Form<W>,
     items: usize,
 }
 
 enum Form<W: Write> {
-    /// Rows under these headings.
+    /// With its headings.
     Table(TabWriter<W>, Vec<String>),
     Csv(Box<Writer<W>>),
-    /// The array, and what stands before its next item.
+    /// With the text before its next item.
     Array(W, String),
 }
 
 impl ListOutput {
-    /// Prints to stdout; nothing before there is an item, so that a command that fails at once has said nothing.
+    /// Prints a table or JSON to stdout, from the first item on: a command that fails at once prints nothing.
     pub fn to_stdout(json: bool, array: &str, headings: impl IntoIterator<Item = String>) -> Self {
         if json {
             return Self::array(stdout(), array);
@@ -110,7 +106,7 @@ impl ListOutput {
         Self::table(stdout(), headings.into_iter().collect())
     }
 
-    /// Prints CSV (RFC 4180) to stdout, which a spreadsheet may open safely; for machines the same array as the list.
+    /// Prints CSV (RFC 4180), safe in a spreadsheet, or JSON to stdout.
     ///
     /// # Errors
     ///
@@ -139,7 +135,7 @@ impl<W: Write> ListOutput<W> {
         Self::of(Form::Array(out, format!(r#"{{"{name}":["#)))
     }
 
-    /// Prints one item: the document, or what stands under the headings.
+    /// Prints an item: its document, or its cells.
     ///
     /// # Errors
     ///
@@ -156,9 +152,6 @@ impl<W: Write> ListOutput<W> {
                     writeln!(out, "{}", row(headings))?;
                 }
                 writeln!(out, "{}", row(&cells()))?;
-                if self.items.is_multiple_of(ROWS_AT_ONCE) {
-                    out.flush()?;
-                }
             }
             Form::Csv(csv) => {
                 let cells = cells().into_iter().map(escape_formula);
@@ -173,7 +166,7 @@ impl<W: Write> ListOutput<W> {
         Ok(())
     }
 
-    /// Ends the list; where it is empty, with this line.
+    /// Ends the list. An empty table is this line.
     ///
     /// # Errors
     ///
@@ -200,46 +193,45 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
-/// Cells as one row; each is one line, which does not end it.
+/// A row of single-line cells.
 fn row(cells: &[String]) -> String {
     let cells = cells.iter().map(|text| match &*printable(text) {
-        "" => NOTHING.to_owned(),
+        "" => EMPTY_CELL.to_owned(),
         text => text.replace(['\n', '\t'], " "),
     });
     cells.collect::<Vec<_>>().join("\t")
 }
 
-/// Escapes a cell against CSV (formula) injection: one that would be a formula gets an apostrophe before it, as does one
-/// that begins with an apostrophe, so that [`unescape_formula`] can tell them apart.
+/// Escapes a formula (CSV injection) with an apostrophe, and an apostrophe with another one.
 pub fn escape_formula(mut cell: String) -> String {
-    if cell.starts_with(is_formula) {
+    if cell.starts_with(begins_formula) {
         cell.insert(0, '\'');
     }
     cell
 }
 
-/// What [`escape_formula`] was given.
+/// Reverts [`escape_formula`].
 pub fn unescape_formula(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(is_formula) => rest,
+        Some(rest) if rest.starts_with(begins_formula) => rest,
         _ => cell,
     }
 }
 
-/// What begins a formula, what spreadsheets drop before they look for one, and what escapes it.
-fn is_formula(first: char) -> bool {
+/// Also characters that spreadsheets drop before a formula, and the escape.
+fn begins_formula(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'')
 }
 
-/// Other people's words as a terminal may show them: they neither steer it nor turn round what stands beside them.
+/// Text without control and invisible characters, which could steer a terminal or reverse its line.
 pub fn printable(text: &str) -> String {
-    let is_told = |c: &char| !is_invisible(*c);
+    let is_visible = |c: &char| !is_invisible(*c);
     let shown = |c: char| match c {
         '\n' | '\t' => c,
         _ if c.is_control() => ' ',
         _ => c,
     };
-    text.chars().filter(is_told).map(shown).collect()
+    text.chars().filter(is_visible).map(shown).collect()
 }
 
 #[cfg(test)]
@@ -284,19 +276,6 @@ mod tests {
         let columns = [("A", "a"), ("B", "b")];
         assert_eq!(super::table(&columns, &rows, "None.")?, ["A   B", "1   -"]);
         assert_eq!(super::table(&columns, &[], "None.")?, ["None."]);
-        Ok(())
-    }
-
-    #[test]
-    fn rows_are_written_before_the_last_is_read() -> anyhow::Result<()> {
-        let mut written = Vec::new();
-        let mut list = ListOutput::table(&mut written, vec!["NUMBER".to_owned()]);
-        for number in 0..ROWS_AT_ONCE {
-            list.item(&(), || vec![number.to_string()])?;
-        }
-        // Rows that are not flushed are lost with it.
-        drop(list);
-        assert_eq!(String::from_utf8(written)?.lines().count(), 1 + ROWS_AT_ONCE);
         Ok(())
     }
 

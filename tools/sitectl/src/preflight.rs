@@ -1,4 +1,4 @@
-//! `sitectl preflight`: placeholders of ours that an overlay still holds, before it is applied.
+//! `sitectl preflight`: placeholders left in an overlay.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -9,16 +9,15 @@ use tokio::process::Command;
 
 use crate::finding::{self, Finding};
 
-/// Names reserved for examples (RFC 2606), a name `example`, and the digest of an image that is not chosen yet.
+/// Names reserved for examples (RFC 2606), the value `example`, and an image digest of zeros.
 const PLACEHOLDER: &str =
     r#"(?m)[^\s"'<>#]*(\.example|\bexample\.(com|net|org))\b[^\s"'<>#]*|: example$|\S*sha256:0{64}"#;
 
-/// Which overlay.
 #[derive(Args, Debug)]
 pub struct PreflightArgs {
-    /// Folder of the overlay, or a file of what it renders to
+    /// Folder of the overlay, or its rendered file
     overlay: PathBuf,
-    /// The program kubectl, which renders the folder
+    /// Program that renders the folder
     #[arg(long, default_value = "kubectl")]
     kubectl: PathBuf,
     /// Prints JSON
@@ -30,7 +29,7 @@ pub struct PreflightArgs {
 ///
 /// # Errors
 ///
-/// If the overlay does not render, or it holds a placeholder.
+/// If the overlay does not render, or a placeholder is left.
 pub async fn preflight(args: &PreflightArgs) -> anyhow::Result<()> {
     let rendered = rendered(args).await?;
     let placeholders = Regex::new(PLACEHOLDER)?;

@@ -16,11 +16,9 @@ use crate::{
     output::print_output,
 };
 
-/// What `--yes` is for in `setup`.
-const SETUP_YES: &str =
-    "Gives up what waits for endpoints that WEBHOOKS names no more; without this they are left alone";
+/// Help of `--yes`.
+const SETUP_YES: &str = "Deletes consumers with waiting events of endpoints that are no longer in WEBHOOKS; without this they are kept";
 
-/// What the set-up needs to know.
 #[derive(Args, Debug)]
 #[command(mut_arg("yes", |yes| yes.help(SETUP_YES)))]
 pub struct SetupArgs {
@@ -36,12 +34,12 @@ pub struct SetupArgs {
     mode: Mode,
 }
 
-/// Creates what is missing, updates what differs, and tells what there is.
+/// Creates or updates everything that must exist.
 ///
 /// # Errors
 ///
-/// If the broker or the S3 bucket cannot be used or set up, or the installation has another key of person ids; or, once all else
-/// is done, if events wait for an endpoint that is named no more.
+/// If the broker or the S3 bucket cannot be set up, or the installation has another `PERSON_KEY`; or, after
+/// everything else, if events wait for an endpoint that is no longer configured.
 pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let client = nats::connect(&args.common.nats, "operator").await?;
     let context = jetstream::new(client);
@@ -50,11 +48,11 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let mut ready = provisioned.ready;
     ready.push(format!("S3 bucket {}", args.store.s3_bucket));
     let mut lines: Vec<String> = ready.iter().map(|what| format!("ready: {what}")).collect();
-    let (mut removed, mut left_alone, mut waited_for) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut removed, mut left_alone, mut waiting_for) = (Vec::new(), Vec::new(), Vec::new());
     let site = broker::stream(&context, SITE_STREAM).await?;
     for consumer in provisioned.orphaned_consumers {
         let info = site.consumer_info(&consumer).await;
-        let info = info.with_context(|| format!("consumer {consumer} cannot be looked at; repeat it"))?;
+        let info = info.with_context(|| format!("consumer {consumer} cannot be read; repeat the command"))?;
         let waiting = broker::consumer_lag(&info);
         let document = json!({ "consumer": consumer, "waiting": waiting });
         if waiting > 0 && !args.mode.yes {
@@ -62,23 +60,21 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
                 "left alone: consumer {consumer}; waiting for it: {waiting}"
             ));
             left_alone.push(document);
-            waited_for.push(format!("{consumer} ({waiting})"));
+            waiting_for.push(format!("{consumer} ({waiting})"));
         } else {
             let deleted = site.delete_consumer(&consumer).await;
-            deleted.with_context(|| format!("consumer {consumer} cannot be removed; repeat it"))?;
-            lines.push(format!(
-                "removed: consumer {consumer}; given up with it: {waiting}"
-            ));
+            deleted.with_context(|| format!("consumer {consumer} cannot be removed; repeat the command"))?;
+            lines.push(format!("removed: consumer {consumer}; dropped events: {waiting}"));
             removed.push(document);
         }
     }
     let document = json!({ "ready": ready, "removed": removed, "leftAlone": left_alone });
     print_output(args.common.json, &document, lines)?;
     ensure!(
-        waited_for.is_empty(),
-        "Events wait for endpoints that WEBHOOKS names no more: {}. Name those again, or repeat it with --yes to give \
-         the events up.",
-        waited_for.join(", ")
+        waiting_for.is_empty(),
+        "Events wait for endpoints that are no longer in WEBHOOKS: {}. Add them again, or repeat the command with --yes \
+         to drop the events.",
+        waiting_for.join(", ")
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The inbox that a check's mail comes to, at an IMAP server over TLS (RFC 3501; RFC 8314, 3.2).
+//! The check's inbox, by IMAP over TLS (RFC 3501; RFC 8314, 3.2).
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,10 +15,10 @@ use site_service::{
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
-/// How long the server may take to let us in.
+/// For connection, login and selection.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Where the inbox is. It is the check's own.
+/// Inbox of the check alone.
 #[derive(Args, Debug)]
 pub struct MailboxSettings {
     /// Host name of the IMAP server
@@ -35,7 +35,7 @@ pub struct MailboxSettings {
     imap_password: Secret,
 }
 
-/// The inbox, open.
+/// Session with the inbox selected.
 pub struct Mailbox(Session<TlsStream<TcpStream>>);
 
 impl Mailbox {
@@ -43,7 +43,7 @@ impl Mailbox {
     ///
     /// # Errors
     ///
-    /// If the server is not reached, is not who it should be, or does not let us in.
+    /// If the server is unreachable, its certificate is invalid, or it rejects the login.
     pub async fn open(settings: &MailboxSettings) -> anyhow::Result<Self> {
         let opened = timeout(OPEN_TIMEOUT, Self::open_now(settings)).await;
         let opened = opened.context("no answer in time").flatten();
@@ -53,26 +53,31 @@ impl Mailbox {
 
     async fn open_now(settings: &MailboxSettings) -> anyhow::Result<Self> {
         let host = ServerName::try_from(settings.imap_host.clone())
-            .context("its name is none (setting IMAP_HOST)")?;
+            .context("its name is invalid (setting IMAP_HOST)")?;
         let socket = TcpStream::connect((&*settings.imap_host, settings.imap_port)).await;
         let connector = TlsConnector::from(Arc::new(public_client_config(None)?));
-        let stream = connector.connect(host, socket.context("not reached")?).await;
+        let stream = connector
+            .connect(host, socket.context("it is unreachable")?)
+            .await;
         let mut client = Client::new(stream.context("TLS failed")?);
-        client.read_response().await?.context("it hung up")?;
+        client
+            .read_response()
+            .await?
+            .context("it closed the connection")?;
         let login = client.login(&settings.imap_user, settings.imap_password.expose_secret());
         let login = login.await.map_err(|(error, _)| error);
-        let mut session = login.context("the login was refused (settings IMAP_USER, IMAP_PASSWORD)")?;
+        let mut session = login.context("it rejects the login (settings IMAP_USER, IMAP_PASSWORD)")?;
         session.select("INBOX").await?;
         Ok(Self(session))
     }
 
-    /// Whether there is a mail of this channel that this request caused; it is removed.
+    /// Removes this request's mail of this channel. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// If the server does not answer as it should.
-    pub async fn take(&mut self, request_id: &RequestId, channel: Channel) -> anyhow::Result<bool> {
-        // New mails are told of with the answer to this.
+    /// If a command fails.
+    pub async fn remove(&mut self, request_id: &RequestId, channel: Channel) -> anyhow::Result<bool> {
+        // The server announces new mails in its response.
         self.0.noop().await?;
         let channel = channel.name();
         let query = format!("HEADER X-Request-Id \"{request_id}\" HEADER Message-ID \".{channel}@\"");

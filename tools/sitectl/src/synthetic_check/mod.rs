@@ -1,4 +1,4 @@
-//! `sitectl synthetic-check`: sends a marked form as a visitor does, and follows it to an inbox.
+//! `sitectl synthetic-check`: sends a marked form as a visitor does, and waits for its mail.
 
 mod form;
 mod mailbox;
@@ -17,14 +17,12 @@ use visitor::{EmailAddress, SyntheticKey, links::site_url};
 use self::mailbox::{Mailbox, MailboxSettings};
 use crate::output::print_output;
 
-/// How long a mark is good: the clocks of two machines may be minutes apart.
+/// Allows minutes of clock skew.
 const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
-/// How long the site may take to take the form.
 const FORM_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often the inbox is looked at.
-const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The site, and the inbox that the form's mail comes to.
+/// The site and the check's inbox.
 #[derive(Args, Debug)]
 pub struct SyntheticCheckArgs {
     /// Address of the site, as visitors reach it
@@ -33,12 +31,12 @@ pub struct SyntheticCheckArgs {
     /// Key that signs the mark, at least 32 bytes, the same as the contact service's
     #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
     synthetic_key: SyntheticKey,
-    /// Address that the form is from; its mail goes there, and to nobody else
+    /// Address of the form's sender; the only recipient of its mail
     #[arg(long, env = "SYNTHETIC_EMAIL", value_parser = EmailAddress::parse)]
     synthetic_email: EmailAddress,
     #[command(flatten)]
     mailbox: MailboxSettings,
-    /// Seconds within which the mail must have come
+    /// Seconds within which the mail must arrive
     #[arg(long, default_value = "180", value_parser = seconds(1..=3600))]
     synthetic_seconds: Duration,
     /// Prints JSON
@@ -46,13 +44,13 @@ pub struct SyntheticCheckArgs {
     json: bool,
 }
 
-/// Sends the form, waits for its mail, and removes that.
+/// Sends the form, waits for its mail, and removes it.
 ///
 /// # Errors
 ///
-/// If the inbox cannot be read, the site does not take the form, or its mail does not come in time.
+/// If the inbox cannot be read, the site rejects the form, or its mail is late.
 pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
-    // Before anything is sent: whoever cannot read learns nothing by it.
+    // Fails before a form is sent.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
     let now = OffsetDateTime::now_utc();
     let email = &args.synthetic_email;
@@ -60,32 +58,34 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     let started = Instant::now();
     let sent = timeout(FORM_TIMEOUT, form::send(&args.site_url, email, &mark)).await;
     let sent = sent.context("no answer in time").flatten();
-    let request_id = sent.context("The site did not take the form")?;
-    let taken = started.elapsed();
+    let request_id = sent.context("The site did not accept the form")?;
+    let accepted = started.elapsed();
     let arrived = timeout(args.synthetic_seconds, arrival(&mut mailbox, &request_id)).await;
     arrived.with_context(|| {
         let within = args.synthetic_seconds.as_secs();
         format!(
-            "The form was taken, and its mail did not come within {within} s; see SyntheticFormIsLate in docs/runbook.md"
+            "The form was accepted, but its mail did not arrive within {within} s; see SyntheticFormIsLate in docs/runbook.md"
         )
     })??;
     let arrived = started.elapsed();
-    let (taken, arrived) = (taken.as_secs_f32(), arrived.as_secs_f32());
-    let line = format!("taken after {taken:.1} s, in the inbox after {arrived:.1} s");
-    let document = json!({ "takenSeconds": taken, "arrivedSeconds": arrived });
+    let (accepted, arrived) = (accepted.as_secs_f32(), arrived.as_secs_f32());
+    let line = format!("accepted after {accepted:.1} s, in the inbox after {arrived:.1} s");
+    let document = json!({ "takenSeconds": accepted, "arrivedSeconds": arrived });
     print_output(args.json, &document, [line])
 }
 
-/// Waits for the mail that sales would have got.
+/// Waits for the mail to sales, which the mark redirects.
 async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId) -> anyhow::Result<()> {
     loop {
-        if mailbox.take(request_id, Channel::SalesLead).await? {
+        if mailbox.remove(request_id, Channel::SalesLead).await? {
             return Ok(());
         }
         ensure!(
-            !mailbox.take(request_id, Channel::ContactAcknowledgement).await?,
-            "The site took the form for a visitor's, and sales heard of it: SYNTHETIC_KEY is not that of the contact service."
+            !mailbox
+                .remove(request_id, Channel::ContactAcknowledgement)
+                .await?,
+            "The site treated the form as a visitor's and mailed sales: SYNTHETIC_KEY differs from the contact service's."
         );
-        sleep(LOOK_INTERVAL).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
