@@ -1,4 +1,4 @@
-//! `sitectl person`: all that is held of one person, handed out or erased.
+//! `sitectl person`: exports or erases a person's data.
 
 use std::{
     collections::BTreeSet,
@@ -29,14 +29,14 @@ use crate::{
 
 #[derive(Subcommand, Debug)]
 pub enum PersonCommand {
-    /// Writes all that is held of a person into a folder
+    /// Writes all data of a person into a folder
     Export {
         #[command(flatten)]
         search: Box<SearchArgs>,
-        /// The folder: new, or empty
+        /// A new or empty folder
         folder: PathBuf,
     },
-    /// Erases all that is held of a person
+    /// Erases all data of a person
     Erase {
         #[command(flatten)]
         mode: Mode,
@@ -45,7 +45,7 @@ pub enum PersonCommand {
     },
 }
 
-/// Whose data are looked for, and where.
+/// Person and stores to search.
 #[derive(Args, Debug)]
 pub struct SearchArgs {
     /// The person's e-mail address
@@ -61,8 +61,7 @@ pub struct SearchArgs {
 
 /// # Errors
 ///
-/// If the address is not one, a store cannot be used, the folder is not empty or does not take it all, or something is
-/// left after erasing.
+/// If the address is invalid, a store fails, the folder is not empty or not writable, or data are left after an erasure.
 pub async fn run(command: &PersonCommand) -> anyhow::Result<()> {
     match command {
         PersonCommand::Export { search, folder } => export(search, folder).await,
@@ -79,7 +78,7 @@ impl SearchArgs {
         Ok((stores, person, found))
     }
 
-    /// Prints a heading, how much was found, and further lines.
+    /// Prints a heading, the summary, and further lines.
     fn print(
         &self,
         document: &Value,
@@ -96,12 +95,12 @@ impl SearchArgs {
 async fn export(args: &SearchArgs, to: &Path) -> anyhow::Result<()> {
     if to.exists() {
         let named = to.display();
-        let mut entries = fs::read_dir(to).with_context(|| format!("{named} is no folder to read"))?;
+        let mut entries = fs::read_dir(to).with_context(|| format!("{named} is not a readable folder"))?;
         ensure!(entries.next().is_none(), "The folder {named} is not empty.");
     }
     let (stores, person, found) = args.search().await?;
     let written = write(to, &stores, &found).await;
-    written.with_context(|| format!("not all could be written to {}", to.display()))?;
+    written.with_context(|| format!("not all data were written to {}", to.display()))?;
     let document = json!({ "person": person, "exported": found.counts(), "to": to });
     let heading = format!("Exported to {}:", to.display());
     args.print(&document, &heading, &found, Vec::new())
@@ -118,28 +117,28 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
         return args.print(&document, heading, &found, lines);
     }
     let in_a_line = lines.join(" ");
-    let told = stores.erase(&person, &found).await;
-    // The events that say so may be erased by now.
-    let told = told.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
+    let erasure = stores.erase(&person, &found).await;
+    // A repeated command may no longer find the holders.
+    let erasure = erasure.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
     let left = stores.search(&person, &found.event_ids()).await?;
     ensure!(
         left.is_nothing(),
-        "Not everything was erased, or something came meanwhile; repeat it. Left are {}. {in_a_line}",
+        "Not everything was erased, or new data arrived; repeat it. Left: {}. {in_a_line}",
         left.summary(&args.store.s3_bucket).join(", ")
     );
     let document = json!({
-        "person": person, "erased": found.counts(), "told": told, "heldElsewhere": holders,
+        "person": person, "erased": found.counts(), "told": erasure, "heldElsewhere": holders,
     });
-    let told = format!("Endpoints of webhooks that hear of person.erased are told so: event {told}.");
-    lines.insert(0, told);
-    args.print(&document, "Erased, and found nothing more:", &found, lines)
+    let notice = format!("Webhook endpoints with person.erased are notified by event {erasure}.");
+    lines.insert(0, notice);
+    args.print(&document, "Erased, with nothing left:", &found, lines)
 }
 
 fn holder_lines(holders: &[Holder]) -> Vec<String> {
     if holders.is_empty() {
-        return vec!["No endpoint of webhooks is known to have been sent anything of them.".to_owned()];
+        return vec!["No endpoint of webhooks is known to have received their data.".to_owned()];
     }
-    let heading = "Held elsewhere too, by endpoints of webhooks:".to_owned();
+    let heading = "Also held by webhook endpoints:".to_owned();
     let lines = holders.iter().map(|holder| {
         let events = match (holder.sent, holder.may_have_been_sent) {
             (0, may) => format!("may have been sent {may} of their events"),
@@ -151,10 +150,10 @@ fn holder_lines(holders: &[Holder]) -> Vec<String> {
     iter::once(heading).chain(lines).collect()
 }
 
-/// What stands of a message in a file.
+/// JSON of a message.
 type Document = fn(&StreamMessage) -> Value;
 
-/// Writes what was found into the folder, which nobody but its owner may open.
+/// Writes the data into a folder that only its owner may open.
 async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> anyhow::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(to)?;
     fs::set_permissions(to, Permissions::from_mode(0o700))?;
@@ -176,12 +175,14 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
     for key in &found.resumes {
         let folder = to.join("resumes").join(key.attempt());
         fs::create_dir_all(&folder)?;
-        fs::write(folder.join(found.file_name_of(key)), stores.resume(key).await?)?;
+        fs::write(
+            folder.join(found.file_name_of(key)),
+            stores.resumes.get(key).await?,
+        )?;
     }
     Ok(())
 }
 
-/// An event and where it was found.
 fn event(message: &StreamMessage) -> Value {
     json!({
         "number": message.sequence,
@@ -191,7 +192,6 @@ fn event(message: &StreamMessage) -> Value {
     })
 }
 
-/// A bucket's record.
 fn record(message: &StreamMessage) -> Value {
     json!({
         "key": message.subject.as_str(),

@@ -1,4 +1,4 @@
-//! All personal data of one person, in every store: search and erase.
+//! Personal data of one person in every store: search and erasure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,37 +24,37 @@ use visitor::{PersonId, PersonKey};
 
 use crate::{broker, webhooks};
 
-/// A stream or a bucket of the broker that holds personal data.
+/// Stream or bucket with personal data.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// Its name in JSON.
+    /// Key in JSON.
     name: &'static str,
-    /// What is counted there.
+    /// Plural noun of its messages.
     what: &'static str,
     store: &'static str,
     is_bucket: bool,
 }
 
-/// A person's events, replays included.
+/// Events, including replays.
 pub const EVENTS: Place = Place::stream("events", "events", SITE_STREAM);
-/// Of those, what could not be delivered.
+/// Dead letters.
 pub const DEAD_LETTERS: Place = Place::stream("deadLetters", "dead letters", DEAD_LETTERS_STREAM);
-/// The newsletter's mails to them that are still to be sent.
+/// Newsletter mails to send.
 pub const SENDINGS: Place = Place::stream("sendings", "mails of the newsletter to be sent", SENDINGS_STREAM);
-/// The record of their newsletter subscription.
+/// Record of the newsletter subscription.
 pub const SUBSCRIBER: Place = Place::bucket("subscriber", "subscriber's records", SUBSCRIBERS_BUCKET);
-/// What was delivered of their events.
+/// Delivery records of events.
 pub const DELIVERIES: Place = Place::bucket("deliveries", "delivery records", DELIVERIES_BUCKET);
-/// The records of their uploads that were cut off.
+/// Records of interrupted uploads.
 const UPLOADS: Place = Place::bucket("uploads", "upload records", UPLOADS_BUCKET);
-/// The records of the mails that their inbox got within a day.
+/// Records of a day's mails to an inbox.
 pub const VISITOR_MAILS: Place =
     Place::bucket("visitorMails", "records of a day's mails", VISITOR_MAILS_BUCKET);
 
-/// The newsletter's issues, of nobody.
+/// Newsletter issues; no personal data.
 const ISSUES: Place = Place::bucket("issues", "issues", ISSUES_BUCKET);
 
-/// All places, as they are listed; in the reverse order they are erased.
+/// All places, in order of output; erased in reverse order.
 const PLACES: [Place; 7] = [
     EVENTS,
     DEAD_LETTERS,
@@ -81,69 +81,69 @@ impl Place {
         place
     }
 
-    /// The stream itself, or the one behind the bucket.
+    /// Name of the stream, or of the one behind the bucket.
     fn stream_name(self) -> String {
         let prefix = if self.is_bucket { "KV_" } else { "" };
         format!("{prefix}{}", self.store)
     }
 
-    /// Where a key of the bucket lies in its stream.
+    /// Subject of a key of the bucket.
     fn subject(self, key: &str) -> String {
         format!("$KV.{}.{key}", self.store)
     }
 }
 
-/// An endpoint of webhooks that holds a person's data, or may.
+/// Webhook endpoint that may hold a person's data.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Holder {
-    /// Its name.
     pub endpoint: String,
-    /// How many of their events it was sent, by the delivery records.
+    /// Events with a delivery record.
     pub sent: usize,
-    /// How many it may have been sent besides: events older than the records, and deliveries that failed or are under way.
+    /// Events older than the delivery records, and failed or current deliveries.
     pub may_have_been_sent: usize,
-    /// Who tells it of the erasure: the event, or nobody but the operator.
+    /// Whether the erasure event notifies it, or the operator must.
     pub notice: &'static str,
 }
 
-/// The endpoint that a delivery record is about.
+/// Endpoint of a delivery record.
 fn endpoint_of(record: &str) -> Option<&str> {
     let (_, channel) = record.split_once('.')?;
     channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()
 }
 
-fn hears_of(endpoint: &Info, kind: &str) -> bool {
+fn subscribes_to(endpoint: &Info, kind: &str) -> bool {
     let mut filters = endpoint.config.filter_subjects.iter();
     filters.any(|filter| subjects::without_person(filter) == kind)
 }
 
-/// Whether an endpoint has received an event without acking it: the delivery may have reached its receiver.
+/// Whether a delivery was attempted but is not acked. It may have reached the receiver.
 fn is_begun(endpoint: &Info, event: &StreamMessage) -> bool {
     let (acked, delivered) = (&endpoint.ack_floor, &endpoint.delivered);
     (acked.stream_sequence + 1..=delivered.stream_sequence).contains(&event.sequence)
 }
 
-/// Every store that may hold personal data.
+/// All stores with personal data.
 pub struct PersonalDataStores {
     context: Context,
-    resumes: ResumeStore,
+    /// Store of résumés.
+    pub resumes: ResumeStore,
 }
 
-/// Personal data that was found of one person.
+/// Search result for one person.
 #[derive(Default)]
 pub struct PersonalData {
     messages: BTreeMap<&'static str, Vec<StreamMessage>>,
-    /// Their résumés.
+    /// Keys of résumés.
     pub resumes: Vec<ResumeKey>,
 }
 
 impl PersonalDataStores {
-    /// Connects to the broker.
+    /// Connects to the broker, not yet to S3.
     ///
     /// # Errors
     ///
-    /// If it cannot be used, or the installation has another key of person ids; S3 is asked later.
+    /// If the broker is unavailable, or the installation has another key of person ids.
     pub async fn open(nats: &NatsSettings, store: &S3Settings, key: &PersonKey) -> anyhow::Result<Self> {
         let context = broker::connect(nats).await?;
         ensure_person_key(&context, key).await?;
@@ -151,12 +151,12 @@ impl PersonalDataStores {
         Ok(Self { context, resumes })
     }
 
-    /// Searches everywhere. Deliveries and counted mails are found by the person's events that are there, and by `further_events`,
-    /// which may be gone already.
+    /// Searches every store. Delivery and mail records are found by event: stored ones, and `further_events`, which may be
+    /// erased.
     ///
     /// # Errors
     ///
-    /// If one of the stores cannot be searched: it is never passed over.
+    /// If a store cannot be searched. None is ever skipped.
     pub async fn search(
         &self,
         person: &PersonId,
@@ -184,7 +184,7 @@ impl PersonalDataStores {
             let subject = DELIVERIES.subject(&format!("{event}.*"));
             self.search_in(DELIVERIES, &subject, &mut found).await?;
         }
-        // They lie under ids of inboxes, which an address has many of, and name events. All of a day are read.
+        // Their key is an inbox, not a person, and they name events. So all of them are read.
         let counted_mails = self.reader(VISITOR_MAILS).await?;
         let mut records = counted_mails.all();
         while let Some(record) = records.try_next().await? {
@@ -197,12 +197,12 @@ impl PersonalDataStores {
 
     async fn search_in(&self, place: Place, subject: &str, found: &mut PersonalData) -> anyhow::Result<()> {
         let mut messages = broker::search(&self.reader(place).await?, subject).await?;
-        messages.retain(|message| !tells_of_erasure(message));
+        messages.retain(|message| !is_erasure(message));
         found.messages.entry(place.name).or_default().extend(messages);
         Ok(())
     }
 
-    /// The ids of the mails that issues of the newsletter may have had for the subscription.
+    /// Ids that mails of issues to the subscription have.
     async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
         let record = found.of(SUBSCRIBER).first();
         let subscriber = record.and_then(|record| serde_json::from_slice(&record.payload).ok());
@@ -222,7 +222,7 @@ impl PersonalDataStores {
         broker::reader(&self.context, &place.stream_name()).await
     }
 
-    /// The endpoints of webhooks that were sent a person's events, or may have been.
+    /// Webhook endpoints that received a person's events, or may have.
     ///
     /// # Errors
     ///
@@ -241,9 +241,9 @@ impl PersonalDataStores {
         let mut holders = Vec::new();
         for name in names {
             let channel = format!("{}{name}", Endpoint::CONSUMER_PREFIX);
-            // An endpoint that is no longer set up has no consumer.
+            // A removed endpoint has no consumer.
             let consumer = consumers.iter().find(|info| info.name == channel);
-            let hears_of = |kind: &str| consumer.is_some_and(|info| hears_of(info, kind));
+            let subscribes_to = |kind: &str| consumer.is_some_and(|info| subscribes_to(info, kind));
             let (mut sent, mut may_have_been_sent) = (0, 0);
             let events = found.of(EVENTS).iter();
             for (event, id) in events.filter_map(|event| Some((event, broker::event_id(event)?))) {
@@ -252,7 +252,7 @@ impl PersonalDataStores {
                 let is_begun = time < recorded_since || consumer.is_some_and(|info| is_begun(info, event));
                 if records.contains(&*record) {
                     sent += 1;
-                } else if is_begun && hears_of(subjects::without_person(&event.subject))
+                } else if is_begun && subscribes_to(subjects::without_person(&event.subject))
                     || records.contains(&*format!("{record}{GIVEN_UP_SUFFIX}"))
                 {
                     may_have_been_sent += 1;
@@ -260,48 +260,50 @@ impl PersonalDataStores {
             }
             let state: Option<EndpointState> = states.read(name).await?.value;
             let is_on = state.is_none_or(|state| state.off.is_none());
-            let is_told = is_on && hears_of(EventType::PersonErased.subject_prefix());
+            let is_notified = is_on && subscribes_to(EventType::PersonErased.subject_prefix());
             if sent + may_have_been_sent > 0 {
                 holders.push(Holder {
                     endpoint: name.to_owned(),
                     sent,
                     may_have_been_sent,
-                    notice: if is_told { "told" } else { "to be told by you" },
+                    notice: if is_notified { "told" } else { "to be told by you" },
                 });
             }
         }
         Ok(holders)
     }
 
-    /// Erases what was found of a person. So that whoever was told of the person hears of it even if this ends half-way, the event that
-    /// says so comes before their events go. Gives its id.
+    /// Erases what a search found. The erasure event is published before other events are erased, so that endpoints are
+    /// notified even if this is interrupted. Returns its id.
     ///
     /// # Errors
     ///
-    /// If a store does not erase something; what came before it is erased.
+    /// If a store fails. Some data may be erased.
     pub async fn erase(&self, person: &PersonId, data: &PersonalData) -> anyhow::Result<Uuid> {
         for resume in &data.resumes {
             self.resumes.delete(resume).await?;
         }
-        // By the subscription the deliveries of the newsletter are found again, should this end half-way and be repeated; by the
-        // events, which come after all these, deliveries and counted mails.
+        // After an interruption, a repeated search needs the subscription to find newsletter deliveries, and the events to
+        // find deliveries and mail records.
         for place in PLACES[1..].iter().rev() {
             self.erase_from(*place, data).await?;
         }
-        let told = PersonErased::TYPE.id_for(Uuid::new_v4());
+        let erasure = PersonErased::TYPE.id_for(Uuid::new_v4());
         let publisher = Publisher::new(self.context.client());
         let request = RequestId::accept(None);
-        publisher.publish(&request, told, person, PersonErased {}).await?;
+        publisher
+            .publish(&request, erasure, person, PersonErased {})
+            .await?;
         self.erase_from(EVENTS, data).await?;
-        Ok(told)
+        Ok(erasure)
     }
 
     async fn erase_from(&self, place: Place, data: &PersonalData) -> anyhow::Result<()> {
         let stream = broker::stream(&self.context, &place.stream_name()).await?;
         for message in data.of(place) {
             if place.is_bucket {
-                // The broker refuses to delete a bucket's messages one by one, so what lay there is not overwritten but freed; no
-                // marker is left, which would name the key.
+                // The broker deletes no single messages of buckets. A purge frees them without overwriting, and leaves no
+                // marker with the key.
                 stream.purge().filter(message.subject.as_str()).await?;
             } else {
                 broker::secure_delete(&stream, message.sequence).await?;
@@ -309,38 +311,29 @@ impl PersonalDataStores {
         }
         Ok(())
     }
-
-    /// A résumé's content.
-    ///
-    /// # Errors
-    ///
-    /// If it is not there, or not all of it arrived.
-    pub async fn resume(&self, key: &ResumeKey) -> anyhow::Result<Vec<u8>> {
-        Ok(self.resumes.get(key).await?)
-    }
 }
 
 impl PersonalData {
-    /// What was found in one place.
+    /// Messages of one place.
     pub fn of(&self, place: Place) -> &[StreamMessage] {
         self.messages.get(place.name).map_or(&[], Vec::as_slice)
     }
 
-    /// Keys of the delivery records: event id and channel, with the outcome of a delivery that failed.
+    /// Keys of delivery records: event id and channel, with a suffix if the delivery failed.
     fn delivery_records(&self) -> BTreeSet<&str> {
         let records = self.of(DELIVERIES).iter();
         let keys = records.filter_map(|record| record.subject.splitn(3, '.').last());
         keys.collect()
     }
 
-    /// How much there is in each place, by its name.
+    /// Message count of each place, by its name.
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::from(PLACES.map(|place| (place.name, self.of(place).len())));
         counts.insert("resumes", self.resumes.len());
         counts
     }
 
-    /// How much there is, a line for each place; the bucket of résumés has this name.
+    /// A line per place; `bucket` is the name of the résumés' bucket.
     pub fn summary(&self, bucket: &str) -> Vec<String> {
         let messages = PLACES.map(|place| {
             let kind = if place.is_bucket { "bucket" } else { "stream" };
@@ -351,25 +344,24 @@ impl PersonalData {
         messages.into_iter().chain([resumes]).collect()
     }
 
-    /// Whether there is nothing at all.
+    /// Whether the search found nothing.
     pub fn is_nothing(&self) -> bool {
         self.resumes.is_empty() && self.messages.values().all(Vec::is_empty)
     }
 
-    /// The name of a résumé's file, safe to name a file: as its event tells it. A provisional résumé
-    /// has none.
+    /// Safe file name of a résumé, from its event; a default for an upload without one.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
         let mut events = self.of(EVENTS).iter().chain(self.of(DEAD_LETTERS));
-        let told = events.find_map(|message| {
+        let named = events.find_map(|message| {
             let event = broker::content(message);
             let resume = &event["data"]["resume"];
             let file_name = resume["fileName"].as_str()?;
             (resume["key"] == key.as_str()).then(|| resumes::safe_file_name(file_name))
         });
-        told.unwrap_or_else(|| "resume".to_owned())
+        named.unwrap_or_else(|| "resume".to_owned())
     }
 
-    /// The ids of all events found.
+    /// Ids of all events found.
     pub fn event_ids(&self) -> BTreeSet<Uuid> {
         let places = [EVENTS, DEAD_LETTERS, SENDINGS].into_iter();
         let messages = places.flat_map(|place| self.of(place));
@@ -377,13 +369,13 @@ impl PersonalData {
     }
 }
 
-/// Whether an event says that its person was erased: it holds nothing of them, and stays.
-fn tells_of_erasure(event: &StreamMessage) -> bool {
+/// Erasure events have no personal data, and stay.
+fn is_erasure(event: &StreamMessage) -> bool {
     let erased = EventType::PersonErased.subject_prefix();
     event.subject.starts_with(erased)
 }
 
-/// Whether a record of an inbox's mails counts one for one of these events.
+/// Whether a mail record names one of these events.
 fn counts_any_of(record: &Value, events: &BTreeSet<Uuid>) -> bool {
     let mails = record["mails"].as_object().into_iter().flatten();
     let mut counted = mails.filter_map(|(mail, _)| mail.split_once('.')?.0.parse().ok());

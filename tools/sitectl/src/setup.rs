@@ -52,7 +52,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     let site = broker::stream(&context, SITE_STREAM).await?;
     for consumer in provisioned.orphaned_consumers {
         let info = site.consumer_info(&consumer).await;
-        let info = info.with_context(|| format!("consumer {consumer} cannot be read; repeat the command"))?;
+        let info = info.with_context(|| format!("consumer {consumer} cannot be read; repeat it"))?;
         let waiting = broker::consumer_lag(&info);
         let document = json!({ "consumer": consumer, "waiting": waiting });
         if waiting > 0 && !args.mode.yes {
@@ -63,7 +63,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
             waiting_for.push(format!("{consumer} ({waiting})"));
         } else {
             let deleted = site.delete_consumer(&consumer).await;
-            deleted.with_context(|| format!("consumer {consumer} cannot be removed; repeat the command"))?;
+            deleted.with_context(|| format!("consumer {consumer} cannot be removed; repeat it"))?;
             lines.push(format!("removed: consumer {consumer}; dropped events: {waiting}"));
             removed.push(document);
         }
@@ -72,7 +72,7 @@ pub async fn setup(args: &SetupArgs) -> anyhow::Result<()> {
     print_output(args.common.json, &document, lines)?;
     ensure!(
         waiting_for.is_empty(),
-        "Events wait for endpoints that are no longer in WEBHOOKS: {}. Add them again, or repeat the command with --yes \
+        "Events wait for endpoints that are no longer in WEBHOOKS: {}. Add them again, or repeat it with --yes \
          to drop the events.",
         waiting_for.join(", ")
     );

@@ -163,12 +163,15 @@ async fn a_check_says_in_one_sentence_how_far_it_came() -> anyhow::Result<()> {
     locked.push("--imap-password=wrong".to_owned());
     let locked = site.check(&locked).await?;
     for (output, sentence) in [
-        (refused, "The site did not take the form: it answers 503"),
-        (waited, "The form was taken, and its mail did not come within 3 s"),
-        (locked, "cannot be read: the login was refused"),
+        (refused, "The site did not accept the form: it responds 503"),
+        (
+            waited,
+            "The form was accepted, but its mail did not arrive within 3 s",
+        ),
+        (locked, "cannot be read: it rejects the login"),
         (
             with_another_key,
-            "SYNTHETIC_KEY is not that of the contact service",
+            "SYNTHETIC_KEY differs from the contact service's",
         ),
     ] {
         let said = said(&output);
