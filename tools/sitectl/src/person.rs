@@ -175,10 +175,8 @@ async fn write(to: &Path, stores: &PersonalDataStores, found: &PersonalData) -> 
     for key in &found.resumes {
         let folder = to.join("resumes").join(key.attempt());
         fs::create_dir_all(&folder)?;
-        fs::write(
-            folder.join(found.file_name_of(key)),
-            stores.resumes.get(key).await?,
-        )?;
+        let content = stores.resumes.get(key).await?;
+        fs::write(folder.join(found.file_name_of(key)), content)?;
     }
     Ok(())
 }

@@ -97,6 +97,7 @@ impl Place {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Holder {
+    /// Name of the endpoint.
     pub endpoint: String,
     /// Events with a delivery record.
     pub sent: usize,

@@ -1,7 +1,7 @@
-//! `sitectl sweep`: removes résumés that have no event: orphans of uploads that were cut off, and those of events that expired;
-//! the addresses of people who left the newsletter; and events of checks.
+//! `sitectl sweep`: removes résumés of interrupted uploads and expired events, addresses of former subscribers, and events of
+//! synthetic checks.
 //!
-//! Whatever is asked of time is asked of the broker's clock, and nothing that an event or a dead letter names is removed.
+//! Ages are by the broker's clock. A résumé that an event or a dead letter names is never removed.
 
 use std::time::Duration;
 
@@ -24,10 +24,10 @@ use crate::{
     output::print_output,
 };
 
-/// What the sweep needs to know.
+/// Arguments of `sitectl sweep`.
 #[derive(Args, Debug)]
 pub struct SweepArgs {
-    /// Minutes after which an upload without an event counts as cut off, and a check's form has been looked for
+    /// Minutes after which an upload without an event counts as interrupted, and a synthetic check as finished
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     grace: u32,
     #[command(flatten)]
@@ -38,25 +38,25 @@ pub struct SweepArgs {
     store: S3Settings,
 }
 
-/// What became, or would become, of what was looked at, in numbers.
+/// Counts of a sweep or dry run.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Swept {
-    /// Résumés of uploads that were cut off: removed.
+    /// Removed résumés of interrupted uploads.
     pub orphans: u64,
-    /// Résumés of events that expired: removed.
+    /// Removed résumés of expired events.
     pub expired: u64,
-    /// Uploads that were cut off after their event was stored: the résumé stays.
+    /// Uploads interrupted after their event was stored: the résumé stays.
     pub kept: u64,
-    /// Uploads that may be under way.
+    /// Uploads that may be in progress.
     pub under_way: u64,
-    /// Addresses of people who left the newsletter: removed from their records.
+    /// Addresses removed from records of former subscribers.
     pub addresses: u64,
-    /// Events of checks' forms: removed.
+    /// Removed events of synthetic checks.
     pub synthetic: u64,
 }
 
-/// Removes what nothing needs any more, and says what that was.
+/// Removes unneeded data, and prints the counts.
 ///
 /// # Errors
 ///
@@ -74,12 +74,12 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     };
     let of = |done: &str, count: u64, what: &str| format!("{would}{done}: {count} {what}");
     let mut lines = vec![
-        of("removed", swept.orphans, "of uploads that were cut off"),
+        of("removed", swept.orphans, "of interrupted uploads"),
         of("removed", swept.expired, "whose event expired"),
-        of("kept", swept.kept, "of uploads cut off after their event"),
-        of("left alone", swept.under_way, "uploads that may be under way"),
+        of("kept", swept.kept, "of uploads interrupted after their event"),
+        of("left alone", swept.under_way, "uploads that may be in progress"),
         of("removed", swept.addresses, "addresses of former subscribers"),
-        of("removed", swept.synthetic, "events of checks"),
+        of("removed", swept.synthetic, "events of synthetic checks"),
     ];
     if !mode.yes {
         lines.push("Nothing was removed; repeat it with --yes.".to_owned());
@@ -87,12 +87,11 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
     print_output(args.common.json, &json!({ key: swept }), lines)
 }
 
-/// Removes the résumés of uploads that have no event after this grace period, and of events that expired; the addresses of people who
-/// left; and after the same grace period the events of checks' forms.
+/// Removes unneeded data. Uploads and synthetic checks have this grace period.
 ///
 /// # Errors
 ///
-/// If the broker or the store did not answer. What was removed by then nothing needed; repeating it goes on from there.
+/// If the broker or the store is unavailable. It can be repeated.
 pub async fn remove_unneeded(
     client: Client,
     store: ResumeStore,
@@ -104,7 +103,7 @@ pub async fn remove_unneeded(
     let sweep = Sweep {
         mode,
         grace,
-        now: now.context("the broker did not tell its time (setting NATS_URL); repeat it")?,
+        now: now.context("the broker did not return its time (setting NATS_URL); repeat it")?,
         records: UploadRecords::open(&context).await?,
         uploads: broker::bucket(&context, UPLOADS_BUCKET).await?,
         site: broker::reader(&context, SITE_STREAM).await?,
@@ -133,7 +132,6 @@ struct Sweep {
 }
 
 impl Sweep {
-    /// The uploads that left a record.
     async fn uploads(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let mut records = self.uploads.all();
         while let Some(message) = records.try_next().await? {
@@ -144,9 +142,9 @@ impl Sweep {
                 swept.under_way += 1;
                 continue;
             }
-            // An upload that goes on after all is not to notice who only looked.
+            // A dry run must not disturb an upload that continues.
             match self.mode.apply(self.records.claim(&record)).await {
-                Ok(claimed) => self.claimed(&claimed.unwrap_or(record), swept).await?,
+                Ok(claimed) => self.remove_orphan(&claimed.unwrap_or(record), swept).await?,
                 Err(RecordError::Conflict) => swept.under_way += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -154,8 +152,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// From the claim on, an upload that goes on after all stores its résumé again.
-    async fn claimed(&self, record: &UploadRecord, swept: &mut Swept) -> anyhow::Result<()> {
+    /// Needs a claim: then an upload that continues stores its résumé again.
+    async fn remove_orphan(&self, record: &UploadRecord, swept: &mut Swept) -> anyhow::Result<()> {
         if self.is_referenced(&record.key).await? {
             swept.kept += 1;
         } else {
@@ -166,10 +164,10 @@ impl Sweep {
         Ok(())
     }
 
-    /// Résumés that were stored before any event that is still kept. The grace period goes to uploads of that moment.
+    /// Résumés older than every stored event.
     ///
-    /// How old one is, only the clock of its careers service has said. So what has a record is left alone here: its event may
-    /// be stored any moment. The record is removed after that, so that it is asked for before the event is.
+    /// Their age is by the clock of a careers service. If that is wrong, an upload may still be in progress: one with a record
+    /// stays. The record is removed after the event is stored, so it is checked first.
     async fn expired(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {
@@ -187,8 +185,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The addresses in records that need none any more. The newsletter service takes them out when somebody leaves: these are
-    /// records that it did not come to. A record that is no subscriber's is left alone.
+    /// Addresses that the newsletter service failed to remove when their subscribers left. Skips unreadable records.
     async fn addresses(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let mut records = self.subscribers.since(1);
         while let Some(message) = records.try_next().await? {
@@ -199,11 +196,11 @@ impl Sweep {
             if needed == known {
                 continue;
             }
-            // The number of a bucket's message is the record's revision.
+            // A record's revision is the sequence of its message.
             let write = self.subscribers.write(&person, &needed, message.sequence, None);
             match self.mode.apply(write).await {
                 Ok(_) => swept.addresses += 1,
-                // They came back, or left, in this moment; the next sweep looks again.
+                // The subscriber changed it in the meantime.
                 Err(RecordError::Conflict) => {}
                 Err(error) => return Err(error).context("not every address was removed; repeat it"),
             }
@@ -211,7 +208,6 @@ impl Sweep {
         Ok(())
     }
 
-    /// The events of checks' forms.
     async fn synthetic(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let [events, _] = subjects::events_of(PersonId::synthetic().as_str());
         let mut messages = self.site.under(&events);
@@ -225,7 +221,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Whether an event, a replay or a dead letter of the person names the résumé.
+    /// Whether an event, a replay or a dead letter names the résumé.
     async fn is_referenced(&self, key: &ResumeKey) -> anyhow::Result<bool> {
         let Some(person) = key.person() else {
             return Ok(true);

@@ -25,21 +25,21 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// What is there so far is good for nothing without a manifest.
+/// Files without a manifest are no backup.
 const NO_BACKUP: &str = "there is no backup; repeat it";
 
-/// Writes all that is stored into the bucket of backups, then the manifest, and removes from there what is kept no longer.
+/// Writes all streams and objects, then the manifest, and removes expired backups.
 ///
 /// # Errors
 ///
-/// If a store cannot be read, the broker has no stream `SITE`, or the bucket of backups does not take it all.
+/// If a store cannot be read, the broker has no stream `SITE`, or the bucket of backups fails.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let version = client.server_info().version;
     let context = jetstream(client);
     let store = ResumeStore::new(&args.store);
     store.check().await?;
-    // A wrong address must not make empty backups night after night.
+    // A wrong address must not lead to empty backups.
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
     let mut backup = Backup {
@@ -50,20 +50,20 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
         sent_bytes: 0,
     };
     for stream in streams {
-        let taken = backup.take_stream(&context, &stream).await;
-        taken.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be backed up"))?;
+        let saved = backup.save_stream(&context, &stream).await;
+        saved.with_context(|| format!("{NO_BACKUP}: stream {stream} cannot be backed up"))?;
     }
-    let taken = backup.take_objects(&store).await;
-    taken.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
+    let saved = backup.save_objects(&store).await;
+    saved.with_context(|| format!("{NO_BACKUP}: the S3 bucket cannot be backed up"))?;
     let written = backup.repository.write_manifest(&backup.manifest).await;
     written.context(NO_BACKUP)?;
     let removed = backup.repository.prune(args.backup_keep_days, &backup.manifest);
     let removed = removed.await;
-    let removed = removed.context("the backup is whole, but older ones cannot be removed")?;
+    let removed = removed.context("the backup is complete, but expired ones cannot be removed")?;
     backup.print(args, &removed)
 }
 
-/// The names of all streams, events first (see [`super`]).
+/// Names of all streams, events first (see [`super`]).
 async fn streams(context: &Context) -> anyhow::Result<Vec<String>> {
     let names = context.streams().map_ok(|info| info.config.name);
     let names = names.try_collect::<Vec<String>>().await;
@@ -72,19 +72,19 @@ async fn streams(context: &Context) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// A backup that is being written.
+/// Backup in progress.
 struct Backup<'a> {
     repository: Repository,
     recipients: &'a [Recipient],
     manifest: Manifest,
-    /// Objects of the S3 bucket that were written, and not there already.
+    /// New objects of the S3 bucket.
     sent_objects: u64,
-    /// Bytes of all files that were written, as they are stored.
+    /// Encrypted bytes of all new files.
     sent_bytes: u64,
 }
 
 impl Backup<'_> {
-    async fn take_stream(&mut self, context: &Context, stream: &str) -> anyhow::Result<()> {
+    async fn save_stream(&mut self, context: &Context, stream: &str) -> anyhow::Result<()> {
         let name = format!("{}/{}", self.manifest.name()?, snapshot::file_name(stream));
         let mut file = encrypted_file(self.recipients)?;
         let info = snapshot::download(context, stream, &mut file).await?;
@@ -97,15 +97,15 @@ impl Backup<'_> {
         Ok(())
     }
 
-    async fn take_objects(&mut self, store: &ResumeStore) -> anyhow::Result<()> {
+    async fn save_objects(&mut self, store: &ResumeStore) -> anyhow::Result<()> {
         for key in store.keys("").await? {
-            self.take_object(store, &key).await?;
+            self.save_object(store, &key).await?;
         }
         Ok(())
     }
 
-    /// An object that is gone is passed over: its person is being erased in this moment.
-    async fn take_object(&mut self, store: &ResumeStore, key: &str) -> anyhow::Result<()> {
+    /// Skips a missing object: its person is being erased.
+    async fn save_object(&mut self, store: &ResumeStore, key: &str) -> anyhow::Result<()> {
         let name = self.name_of_object(key);
         if let Some(bytes) = self.repository.bytes_of(&name) {
             self.manifest.files.insert(name, bytes);
@@ -123,7 +123,7 @@ impl Backup<'_> {
         Ok(())
     }
 
-    /// Other recipients make another name, so that an object that was encrypted for former ones only is sent again.
+    /// The name depends on the recipients: new recipients need a new copy.
     fn name_of_object(&self, key: &str) -> String {
         let mut recipients: Vec<String> = self.recipients.iter().map(ToString::to_string).collect();
         recipients.sort();
@@ -153,9 +153,7 @@ impl Backup<'_> {
         });
         let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
         lines.extend(contents.lines(&args.store.s3_bucket));
-        lines.push(format!(
-            "sent: {sent} bytes, {objects} objects that were not there"
-        ));
+        lines.push(format!("sent: {sent} bytes, {objects} new objects"));
         lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));
         print_output(args.common.json, &document, lines)
     }

@@ -1,5 +1,5 @@
-//! Encryption of a backup's files by age (age-encryption.org/v1), for public keys: whoever writes a backup cannot read it, and a file
-//! that was altered or cut off cannot be decrypted.
+//! Encryption of backup files by age (age-encryption.org/v1), for public keys: the job that writes backups cannot read them,
+//! and altered or truncated files fail to decrypt.
 
 use std::fs::File;
 
@@ -15,7 +15,7 @@ use tokio_util::compat::{FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt
 ///
 /// # Errors
 ///
-/// If it is none.
+/// If it is invalid.
 pub fn recipient(text: &str) -> Result<Recipient, String> {
     text.trim()
         .parse()
@@ -26,12 +26,12 @@ pub fn recipient(text: &str) -> Result<Recipient, String> {
 ///
 /// # Errors
 ///
-/// If there is no recipient, or the disk takes no file.
+/// If there is no recipient, or no file can be created.
 pub fn encrypted_file(recipients: &[Recipient]) -> anyhow::Result<StreamWriter<File>> {
     let recipients = recipients
         .iter()
         .map(|recipient| recipient as &dyn age::Recipient);
-    let file = tempfile::tempfile().context("no temporary file can be made (see TMPDIR)")?;
+    let file = tempfile::tempfile().context("no temporary file can be created (see TMPDIR)")?;
     Ok(Encryptor::with_recipients(recipients)?.wrap_output(file)?)
 }
 
@@ -43,12 +43,12 @@ impl Identities {
     ///
     /// # Errors
     ///
-    /// If it holds anything but identities, blank lines and comments.
+    /// If it contains anything but identities, blank lines and comments.
     pub fn parse(file: &Secret) -> anyhow::Result<Self> {
         let file = IdentityFile::from_buffer(file.expose_secret().as_bytes());
         let identities = file.ok().and_then(|file| file.into_identities().ok());
         let identities = identities.filter(|identities| !identities.is_empty());
-        let no_identity = "the setting BACKUP_IDENTITY holds no identity of `age-keygen`";
+        let no_identity = "the setting BACKUP_IDENTITY contains no identity of `age-keygen`";
         identities.map(Self).context(no_identity)
     }
 
@@ -56,7 +56,7 @@ impl Identities {
     ///
     /// # Errors
     ///
-    /// If it was altered, or is not encrypted for any of these.
+    /// If it was altered, or is not encrypted for these identities.
     pub async fn decrypt<R: AsyncRead + Unpin>(
         &self,
         name: &str,
@@ -67,14 +67,14 @@ impl Identities {
         match decryptor.and_then(|decryptor| decryptor.decrypt_async(identities)) {
             Ok(content) => Ok(content.compat()),
             Err(DecryptError::NoMatchingKeys) => Err(anyhow!(
-                "{name} cannot be decrypted with what the setting BACKUP_IDENTITY_FILE names"
+                "{name} cannot be decrypted with the identities in BACKUP_IDENTITY_FILE"
             )),
             Err(error) => Err(error).with_context(|| altered(name)),
         }
     }
 }
 
-/// What is said of a file that is not what was written.
+/// Error of an altered file.
 pub fn altered(name: &str) -> String {
     format!("the backup was altered: {name} is not what was written")
 }

@@ -1,9 +1,8 @@
-//! `sitectl backup` and `sitectl restore`: all that is stored, into a second bucket, and back.
+//! `sitectl backup` and `sitectl restore`: all streams and the bucket of résumés, into a second bucket and back.
 //!
-//! The order makes the parts fit together although the site goes on meanwhile. A backup takes the events first: whatever belongs to an
-//! event was stored before it (a résumé) or may be newer without harm (what was delivered, so that a restored site sends nothing
-//! twice; a dead letter, which is written before its event is acknowledged). The other way round, an event could come without its
-//! résumé. A restore goes backwards.
+//! The order keeps a backup consistent while the site runs. Events come first. A résumé is stored before its event, so it is
+//! in the backup. Delivery records and dead letters may be newer than the events without harm: a restored site then sends
+//! nothing twice. A restore uses the reverse order.
 
 mod create;
 mod encryption;
@@ -27,18 +26,17 @@ use crate::common_args::{CommonArgs, Mode};
 pub use create::backup;
 pub use restore::restore;
 
-/// How long the broker may take over a request: it writes to its disk before it answers some.
+/// Long, because the broker writes to its disk before some responses.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What a backup needs to know.
 #[derive(Args, Debug)]
 pub struct BackupArgs {
     #[command(flatten)]
     bucket: BucketArgs,
-    /// Public keys of age that the backup is encrypted for, separated by commas
+    /// Public keys of age to encrypt the backup for, separated by commas
     #[arg(long, env = "BACKUP_RECIPIENTS", value_delimiter = ',', value_parser = encryption::recipient, required = true)]
     backup_recipients: Vec<Recipient>,
-    /// Days after which a backup is removed, and with it objects that no other names
+    /// Days after which a backup is removed, with objects that no other backup needs
     #[arg(long, env = "BACKUP_KEEP_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
     backup_keep_days: u16,
     #[command(flatten)]
@@ -47,21 +45,20 @@ pub struct BackupArgs {
     store: S3Settings,
 }
 
-/// What a restore needs to know.
 #[derive(Args, Debug)]
 pub struct RestoreArgs {
     #[command(flatten)]
     bucket: BucketArgs,
-    /// The backup, such as 20261125T021700Z; without this the newest
+    /// Name of the backup, such as 20261125T021700Z; the newest by default
     #[arg(long)]
     from: Option<String>,
-    /// What `age-keygen` wrote: whatever decrypts the backup
+    /// Identity that decrypts the backup, as `age-keygen` writes it
     #[arg(long, env = "BACKUP_IDENTITY", hide_env_values = true)]
     backup_identity: Secret,
-    /// Copies of every stream and bucket; without this as many as there were
+    /// Copies of every stream and bucket; as in the backup by default
     #[arg(long, env = "STREAM_REPLICAS")]
     replicas: Option<usize>,
-    /// Restores the broker and leaves the bucket as it is
+    /// Restores the broker, but not the bucket
     #[arg(long)]
     broker_only: bool,
     #[command(flatten)]
@@ -72,10 +69,10 @@ pub struct RestoreArgs {
     store: S3Settings,
 }
 
-/// Where backups are kept.
+/// Bucket of backups.
 #[derive(Args, Debug)]
 struct BucketArgs {
-    /// Address of the S3-compatible store that backups are kept in
+    /// Address of the S3-compatible store of backups
     #[arg(long, env = "BACKUP_S3_ENDPOINT", value_parser = resumes::endpoint)]
     backup_s3_endpoint: String,
     /// Region of the bucket of backups

@@ -1,7 +1,7 @@
 //! The backups of a bucket.
 //!
-//! `<time>/manifest.json` and `<time>/streams/…` are a backup's own; `objects/…` are shared, because an object of the bucket of
-//! résumés never changes: each is sent once, and stays as long as a backup names it.
+//! Each backup has `<time>/manifest.json` and `<time>/streams/…`. All share `objects/…`, because résumés never change: each is
+//! sent once, and stays as long as a backup names it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,50 +21,44 @@ const NAME: StaticFormatDescription =
     time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
 const MANIFEST: &str = "manifest.json";
 const OBJECTS: &str = "objects";
-/// How long a file stays that no backup names: it may be a part of one that is being written.
+/// Age at which a file without a backup is removed. Younger ones may belong to a backup in progress.
 const UNFINISHED_FOR: Duration = Duration::days(2);
 
-/// Manifest of a backup. It is written last: without one there is no backup. It is not encrypted.
+/// Manifest of a backup, written last and unencrypted. Without it there is no backup.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
-    /// Format of the backup.
     format: u32,
-    /// When it was begun.
+    /// Start of the backup.
     #[serde(with = "rfc3339")]
     pub taken: OffsetDateTime,
     /// Version of `sitectl` that wrote it.
     sitectl: String,
-    /// Version of the broker; an older one may be unable to take it.
+    /// Version of the broker; an older one may be unable to restore it.
     broker: String,
-    /// What it holds.
     pub contents: Contents,
-    /// Each stream as the broker described it.
     pub streams: BTreeMap<String, StreamInfo>,
-    /// Its files and how large they are.
+    /// Sizes of its files.
     pub files: BTreeMap<String, u64>,
 }
 
-/// What a backup holds.
+/// Contents of a backup, as printed.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Contents {
-    /// The streams, buckets of the broker among them, in the order in which they were taken.
+    /// Streams, including those behind buckets, in the order of the backup.
     pub streams: Vec<StreamCount>,
-    /// How many objects were in the S3 bucket.
+    /// Number of objects in the S3 bucket.
     pub objects: u64,
 }
 
-/// A stream and how much it holds.
 #[derive(Serialize, Deserialize)]
 pub struct StreamCount {
-    /// Its name.
     pub stream: String,
-    /// How many messages.
     pub messages: u64,
 }
 
 impl Manifest {
-    /// A manifest of nothing yet.
+    /// Manifest of an empty backup.
     pub fn begin(taken: OffsetDateTime, broker: String) -> Self {
         Self {
             format: FORMAT,
@@ -81,12 +75,12 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// If the time is none that a calendar knows.
+    /// If the time cannot be formatted.
     pub fn name(&self) -> anyhow::Result<String> {
         Ok(self.taken.to_offset(time::UtcOffset::UTC).format(NAME)?)
     }
 
-    /// How large the backup is, as it is stored.
+    /// Size of the backup as stored.
     pub fn bytes(&self) -> u64 {
         self.files.values().sum()
     }
@@ -103,9 +97,8 @@ impl Contents {
     }
 }
 
-/// The backups of a bucket, as it was listed.
+/// Backups of a bucket, as listed.
 pub struct Repository {
-    /// Where they are.
     pub bucket: Bucket,
     files: BTreeMap<String, ListedFile>,
 }
@@ -120,7 +113,7 @@ impl Repository {
         let files = bucket.list().await;
         let files =
             files.with_context(|| format!("the bucket of backups {} cannot be used", bucket.name()))?;
-        // Whatever else lies there is not ours.
+        // Other files are not ours.
         let is_ours = |file: &ListedFile| {
             let folder = file.key.split_once('/').map(|(folder, _)| folder);
             folder.is_some_and(|folder| folder == OBJECTS || taken(folder).is_some())
@@ -130,17 +123,17 @@ impl Repository {
         Ok(Self { bucket, files })
     }
 
-    /// The bucket, or what is in it, for people.
+    /// URL of a file or folder, for people.
     pub fn named(&self, name: &str) -> String {
         format!("s3://{}/{name}", self.bucket.name())
     }
 
-    /// Size of a file; `None` where there is none of this name.
+    /// Size of a file; `None` if it does not exist.
     pub fn bytes_of(&self, name: &str) -> Option<u64> {
         self.files.get(name).map(|file| file.bytes)
     }
 
-    /// The names of the whole backups, oldest first.
+    /// Names of complete backups, oldest first.
     fn backups(&self) -> Vec<&str> {
         let names = self.files.keys().filter_map(|key| key.split_once('/'));
         let manifests = names.filter(|(_, file)| *file == MANIFEST);
@@ -151,7 +144,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// If there is none, or it cannot be read.
+    /// If it does not exist, or cannot be read.
     pub async fn choose(&self, name: Option<&str>) -> anyhow::Result<Manifest> {
         let backups = self.backups();
         let chosen = match name {
@@ -159,16 +152,9 @@ impl Repository {
             Some(name) => backups.iter().find(|backup| **backup == name),
         };
         let chosen = chosen.with_context(|| {
-            format!(
-                "{} holds no whole backup{}; it has these: {}.",
-                self.named(""),
-                name.map_or_else(String::new, |name| format!(" {name}")),
-                if backups.is_empty() {
-                    "none".to_owned()
-                } else {
-                    backups.join(", ")
-                }
-            )
+            let wanted = name.map(|name| format!(" {name}")).unwrap_or_default();
+            let (bucket, found) = (self.named(""), backups.join(", "));
+            format!("{bucket} has no complete backup{wanted}; it has these: [{found}].")
         })?;
         self.manifest(chosen).await
     }
@@ -191,19 +177,19 @@ impl Repository {
         Ok(manifest)
     }
 
-    /// Writes the manifest, which makes it a backup.
+    /// Writes the manifest, which completes the backup.
     ///
     /// # Errors
     ///
-    /// If the bucket does not take it.
+    /// If the bucket does not store it.
     pub async fn write_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
         let name = format!("{}/{MANIFEST}", manifest.name()?);
         let content = serde_json::to_vec_pretty(manifest)?;
         Ok(self.bucket.put(&name, &*content).await?)
     }
 
-    /// Removes backups that are older than this many days, what unfinished ones left, and objects that no backup names any more;
-    /// `newest` came after the bucket was listed. Gives the names of the backups that were removed.
+    /// Removes expired backups, files of unfinished ones, and unneeded objects. `newest` is not in the listing yet. Returns
+    /// the names of the removed backups.
     ///
     /// # Errors
     ///
@@ -217,7 +203,7 @@ impl Repository {
             needed.extend(self.manifest(backup).await?.files.into_keys());
             needed.insert(format!("{backup}/{MANIFEST}"));
         }
-        // Without its manifest it is no backup any more, whatever happens next.
+        // The manifest first: what is left after an interruption is no backup.
         for backup in &expired {
             self.bucket.delete(&format!("{backup}/{MANIFEST}")).await?;
         }
@@ -231,7 +217,7 @@ impl Repository {
     }
 }
 
-/// When a backup of this name was taken; `None` where it is no name of a backup.
+/// Time of a backup by its name; `None` if it is no such name.
 fn taken(name: &str) -> Option<OffsetDateTime> {
     Some(PrimitiveDateTime::parse(name, NAME).ok()?.assume_utc())
 }

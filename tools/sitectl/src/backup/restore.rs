@@ -17,17 +17,15 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// Hint at the failure of a restore that was begun.
-const PARTIAL_RESTORE_HINT: &str =
-    "what is restored is a part; empty the broker and the bucket, and repeat it";
+/// Hint after a failure in the middle.
+const PARTIAL_RESTORE_HINT: &str = "only a part is restored; empty the broker and the bucket, and repeat it";
 
-/// Brings back what a backup holds, once it is sure that it is whole and that nothing would be written over; and then looks
-/// whether it is there.
+/// Restores a backup and verifies the result, if the backup is complete and nothing would be overwritten.
 ///
 /// # Errors
 ///
-/// If the backup is not whole, or something would be written over, before anything is done; or if a store fails, and
-/// the message says whether a part is restored.
+/// If the backup is incomplete or something would be overwritten, before any change; or if a store fails. The error
+/// says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let identities = Identities::parse(&args.backup_identity)?;
     let repository = args.bucket.open().await?;
@@ -37,14 +35,19 @@ pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
         manifest,
         identities,
     };
-    backup.ensure_whole().await?;
+    backup.ensure_complete().await?;
     let context = jetstream(broker::client(&args.common.nats).await?);
     let store = ResumeStore::new(&args.store);
-    ensure_free(&context).await?;
+    ensure_empty(&context).await?;
     if args.broker_only {
         backup.manifest.contents.objects = 0;
     } else {
-        ensure_empty(&store, &args.store.s3_bucket).await?;
+        ensure!(
+            store.is_empty().await?,
+            "The S3 bucket {} holds objects, and nothing is overwritten. Restore into an empty or new bucket (setting \
+             S3_BUCKET).",
+            args.store.s3_bucket
+        );
     }
     if args.mode.yes {
         if !args.broker_only {
@@ -62,28 +65,19 @@ pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     print_restored(args, &backup)
 }
 
-async fn ensure_free(context: &Context) -> anyhow::Result<()> {
+async fn ensure_empty(context: &Context) -> anyhow::Result<()> {
     let names = context.stream_names().try_collect::<Vec<String>>().await;
     let names = names.context("the broker's streams cannot be listed")?;
     ensure!(
         names.is_empty(),
-        "The broker has streams, and nothing is written over: {}. Restore into an empty broker, before `sitectl setup`; \
-         where these may go, delete them first.",
+        "The broker has streams, and nothing is overwritten: {}. Restore into an empty broker, before `sitectl setup`, or \
+         delete these first.",
         names.join(", ")
     );
     Ok(())
 }
 
-async fn ensure_empty(store: &ResumeStore, bucket: &str) -> anyhow::Result<()> {
-    ensure!(
-        store.is_empty().await?,
-        "The S3 bucket {bucket} holds objects, and nothing is written over. Restore into an empty or a new one (setting \
-         S3_BUCKET)."
-    );
-    Ok(())
-}
-
-/// A backup that is being restored.
+/// Backup to restore.
 struct Backup {
     repository: Repository,
     manifest: Manifest,
@@ -91,18 +85,18 @@ struct Backup {
 }
 
 impl Backup {
-    /// Name of the backup, for people.
+    /// URL of the backup, for people.
     fn named(&self) -> anyhow::Result<String> {
         Ok(self.repository.named(&format!("{}/", self.manifest.name()?)))
     }
 
-    /// Reads all of it once: what was altered cannot be decrypted.
-    async fn ensure_whole(&self) -> anyhow::Result<()> {
+    /// Decrypts every file once, which detects changes.
+    async fn ensure_complete(&self) -> anyhow::Result<()> {
         let named = self.named()?;
         for (name, bytes) in &self.manifest.files {
             ensure!(
                 self.repository.bytes_of(name) == Some(*bytes),
-                "The backup in {named} is incomplete: {name} is missing, or a part of it."
+                "The backup in {named} is incomplete: {name} is missing or truncated."
             );
             let mut content = self.open(name).await?;
             let read = copy(&mut content, &mut sink()).await;

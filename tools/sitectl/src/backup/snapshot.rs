@@ -1,5 +1,5 @@
-//! The broker's own snapshots of its streams, their consumers included: what `nats stream backup` and `nats stream
-//! restore` speak (nats-server, `server/jetstream_api.go`).
+//! The broker's snapshots of streams and their consumers, by the protocol of `nats stream backup` and `nats stream restore`
+//! (nats-server, `server/jetstream_api.go`).
 
 use std::{io::Write, sync::atomic::Ordering, time::Duration};
 
@@ -19,17 +19,16 @@ use uuid::Uuid;
 
 use super::REQUEST_TIMEOUT;
 
-/// Size of a chunk; less where the broker takes only smaller messages.
+/// The broker's `max_payload` may be smaller.
 const CHUNK_BYTES: usize = 128 * 1024;
-/// How much the broker sends before it waits for our acknowledgement.
+/// The broker sends this much without an ack.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
-/// How long a chunk may take.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the broker may take to make a stream of what it got.
+/// For the broker to create a stream from the uploaded snapshot.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
-/// Where the broker sends snapshots: in the account of the streams, from where the account of backups imports it (users.conf).
+/// Subject of snapshots in the account of the streams; the account of backups imports it (users.conf).
 const DELIVERY: &str = "backup";
-/// The status of a snapshot that is complete.
+/// Status of a complete snapshot.
 const NO_CONTENT: u16 = 204;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -38,7 +37,7 @@ pub fn file_name(stream: &str) -> String {
     format!("streams/{stream}.snapshot.age")
 }
 
-/// A stream as the broker describes it, word for word: a newer broker may say more than we know.
+/// Raw stream info: a newer broker may send unknown fields.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct StreamInfo {
     config: Value,
@@ -46,12 +45,10 @@ pub struct StreamInfo {
 }
 
 impl StreamInfo {
-    /// How many messages the stream holds.
     pub fn messages(&self) -> u64 {
         self.number("messages")
     }
 
-    /// Has as many copies made of the stream.
     pub fn set_replicas(&mut self, replicas: usize) {
         self.config["num_replicas"] = replicas.into();
     }
@@ -61,12 +58,11 @@ impl StreamInfo {
     }
 }
 
-/// Downloads a snapshot of a stream into the file. The broker sends no more than a window ahead of what is written, and breaks off
-/// where a write takes seconds: a local disk keeps up, the bucket may not.
+/// Downloads a snapshot of a stream into a local file. The broker aborts if acks take seconds, which the bucket's might.
 ///
 /// # Errors
 ///
-/// If the broker refuses it, falls silent or is lost meanwhile, or the disk does not take it.
+/// If the broker rejects it, times out or disconnects, or the file cannot be written.
 pub async fn download(context: &Context, stream: &str, file: &mut impl Write) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = || client.statistics().connects.load(Ordering::Relaxed);
@@ -78,14 +74,14 @@ pub async fn download(context: &Context, stream: &str, file: &mut impl Write) ->
     let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
     loop {
         let chunk = timeout(CHUNK_TIMEOUT, chunks.next()).await;
-        let chunk = chunk.ok().flatten().context("the broker fell silent")?;
-        // The empty message at the end says how it went.
+        let chunk = chunk.ok().flatten().context("the broker timed out")?;
+        // The last message is empty and has the status.
         if chunk.payload.is_empty() {
             let status = chunk.status.map_or(NO_CONTENT, |status| status.as_u16());
             let description = chunk.description.unwrap_or_default();
             ensure!(
                 status == NO_CONTENT,
-                "the broker broke it off: {status} {description}"
+                "the broker aborted it: {status} {description}"
             );
             break;
         }
@@ -94,19 +90,19 @@ pub async fn download(context: &Context, stream: &str, file: &mut impl Write) ->
             client.publish(ack, "".into()).await?;
         }
     }
-    // Nothing else loses a piece on the way.
+    // A reconnect may have lost a chunk.
     ensure!(
         connects() == connects_before,
-        "the connection to the broker was lost meanwhile"
+        "the connection to the broker was lost in the meantime"
     );
     Ok(info)
 }
 
-/// Makes a stream of a snapshot. The next chunk goes out when the broker has taken the one before.
+/// Creates a stream from a snapshot. The broker acks each chunk before the next is sent.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or the broker refuses it or falls silent.
+/// If the file cannot be read, or the broker rejects it or times out.
 pub async fn restore(
     context: &Context,
     stream: &str,
@@ -125,7 +121,7 @@ pub async fn restore(
         let within = if is_end { RESTORE_TIMEOUT } else { CHUNK_TIMEOUT };
         let request = Request::new().payload(chunk.into()).timeout(Some(within));
         let sent = client.send_request(subject.to_owned(), request);
-        let answer = sent.await.context("the broker fell silent")?;
+        let answer = sent.await.context("the broker timed out")?;
         if is_end || !answer.payload.is_empty() {
             into_result::<Value>(serde_json::from_slice(&answer.payload)?)?;
         }
@@ -135,12 +131,12 @@ pub async fn restore(
     }
 }
 
-/// Waits until the stream is there as it was, with all its consumers. The servers of a cluster agree on these only after
-/// the stream itself: a set-up that comes before would make them anew.
+/// Waits until the stream has its messages and consumers. A cluster restores consumers after the stream: an earlier `setup`
+/// would create new ones.
 ///
 /// # Errors
 ///
-/// If it is not so within [`REQUEST_TIMEOUT`].
+/// If it takes longer than [`REQUEST_TIMEOUT`].
 pub async fn wait_until_restored(context: &Context, stream: &str, former: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
@@ -150,7 +146,7 @@ pub async fn wait_until_restored(context: &Context, stream: &str, former: &Strea
         }
         if started.elapsed() > REQUEST_TIMEOUT {
             restored?;
-            bail!("the broker has it with other messages, numbers or consumers than it had");
+            bail!("the restored stream has other messages, sequences or consumers");
         }
         sleep(POLL_INTERVAL).await;
     }
@@ -160,10 +156,10 @@ async fn is_restored(context: &Context, name: &str, former: &StreamInfo) -> anyh
     let stream = context.get_stream(name).await?;
     let consumers: Vec<Info> = stream.consumers().try_collect().await?;
     let state = &stream.cached_info().state;
-    // What was too old when it was restored is gone at once.
-    let has_forgotten =
+    // The broker removes expired messages at once.
+    let has_expired =
         former.config["allow_msg_ttl"] == true || state.first_sequence > former.number("first_seq");
-    Ok((has_forgotten || state.messages == former.messages())
+    Ok((has_expired || state.messages == former.messages())
         && state.last_sequence == former.number("last_seq")
         && consumers.len() as u64 == former.number("consumer_count"))
 }

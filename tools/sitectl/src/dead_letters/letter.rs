@@ -1,4 +1,4 @@
-//! Dead letter as it is listed: by its number, without anybody's data.
+//! Dead letter as listed, without personal data.
 
 use async_nats::jetstream::message::StreamMessage;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub const COLUMNS: [Column; 7] = [
     ("REASON", "reason"),
 ];
 
-/// A dead letter by its sequence in the stream, which people read as its number.
+/// Its number is its sequence in the stream.
 pub fn listed(letter: &StreamMessage) -> Value {
     let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
     let mut summary = DeadLetterSummary::of(&letter.subject, &letter.headers, &letter.payload);
@@ -27,7 +27,7 @@ pub fn listed(letter: &StreamMessage) -> Value {
     listed
 }
 
-/// A dead letter with its event, as `show` and `person export` give it.
+/// Dead letter with its event.
 pub fn document(letter: &StreamMessage) -> Value {
     let mut document = listed(letter);
     document["event"] = broker::content(letter);

@@ -1,4 +1,4 @@
-//! `sitectl dead-letters`: what could not be delivered, to be looked at, replayed or dropped.
+//! `sitectl dead-letters`: lists, shows, replays and drops undelivered events.
 
 mod letter;
 mod replay;
@@ -20,23 +20,23 @@ use crate::{
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Lists what could not be delivered and why, without anybody's data
+    /// Lists undelivered events with the reason, without personal data
     List(CommonArgs),
     /// Shows one dead letter with its event
     Show {
-        /// Its number in the list
+        /// Number in the list
         number: u64,
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Hands events once more to the channel that failed, and to no other
+    /// Replays events to the channel that failed, and to no other
     Replay {
         #[command(flatten)]
         selection: Selection,
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Gives dead letters up for good
+    /// Deletes dead letters for good
     Drop {
         #[command(flatten)]
         selection: Selection,
@@ -51,17 +51,17 @@ pub enum Command {
 #[derive(Args, Debug)]
 #[group(id = "selection", required = true, multiple = false)]
 pub struct Selection {
-    /// Their numbers in the list
+    /// Numbers in the list
     #[arg(value_name = "NUMBER")]
     numbers: Vec<u64>,
-    /// All there are
+    /// All dead letters
     #[arg(long)]
     all: bool,
 }
 
 /// # Errors
 ///
-/// If a dead letter that is named is not there, one cannot be replayed, or the broker is unavailable.
+/// If a named dead letter does not exist, one cannot be replayed, or the broker is unavailable.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,
@@ -111,7 +111,7 @@ async fn drop_for_good(selection: &Selection, mode: Mode, common: &CommonArgs) -
 }
 
 impl Selection {
-    /// The numbers of those that are there now; none that comes later, as one does whose replay fails.
+    /// Numbers of current dead letters. A failed replay adds a new one, which is not selected.
     async fn find(&self, reader: &StreamReader) -> anyhow::Result<Vec<u64>> {
         if self.all {
             let letters = reader.all().map_ok(|letter| letter.sequence);

@@ -1,4 +1,4 @@
-//! `sitectl dead-letters replay`: hands events once more to the consumer that failed.
+//! `sitectl dead-letters replay`: publishes events again, to the consumer that failed.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,16 +14,15 @@ use site_events::{SITE_STREAM, subjects};
 use super::{Selection, get, open};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
-/// Why one is not replayed, and what to do.
 const NO_CONSUMER: &str =
-    "its consumer is not there; run `sitectl setup`, or drop them where an endpoint is gone";
+    "the consumer does not exist; run `sitectl setup`, or drop them if the endpoint was removed";
 
-/// Replays what can be. Where the broker itself fails, the rest would fail as well: that ends it.
+/// Replays the selected dead letters.
 ///
 /// # Errors
 ///
-/// If one that is named is not there, before any is replayed; if the broker fails, or a channel would not take its own,
-/// once the others are.
+/// If a named one does not exist, before any is replayed; if the broker fails; or, after the others are replayed, if a
+/// channel has no consumer.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let reader = open(&context).await?;
@@ -42,14 +41,14 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     Ok(())
 }
 
-/// The numbers of dead letters that were replayed; and of the others, by their channel, which has no consumer.
+/// Numbers of replayed dead letters, and of the others by channel, which has no consumer.
 type Replayed = (Vec<u64>, BTreeMap<String, Vec<u64>>);
 
-/// Publishes each of these dead letters once more and removes it, unless its channel has no consumer: it would lie there.
+/// Publishes each of these dead letters again and removes it, unless its channel has no consumer.
 ///
 /// # Errors
 ///
-/// If the broker fails; the sentence says which were done before.
+/// If the broker fails; the error names the first dead letter that is left.
 pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64]) -> anyhow::Result<Replayed> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let consumers: HashSet<String> = site.consumer_names().try_collect().await?;
@@ -70,11 +69,11 @@ pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64])
     Ok((done, not_replayed))
 }
 
-/// Publishes the event, unchanged, to the one channel that failed.
+/// Publishes the event, unchanged, to the channel that failed.
 async fn publish(context: &Context, channel: &str, letter: &StreamMessage) -> anyhow::Result<()> {
     let subject = subjects::replay(channel, subjects::person_of(&letter.subject));
     let mut headers = letter.headers.clone();
-    // A repetition of this command is known by it, and the first delivery is another message.
+    // Deduplicates a repeated command, but not the original event.
     headers.insert(NATS_MESSAGE_ID, format!("{channel}.replay.{}", letter.sequence));
     headers.insert(NATS_EXPECTED_STREAM, SITE_STREAM);
     let sent = context.publish_with_headers(subject, headers, letter.payload.clone());

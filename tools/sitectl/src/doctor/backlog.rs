@@ -13,14 +13,13 @@ use crate::{broker, finding::Finding, webhooks};
 /// Age of an event at which the backlog becomes a warning: retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
-/// All that waits.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     let examined = examine_consumers(context, wanted).await;
     let mut findings = examined.unwrap_or_else(|error| {
         let says = error_line(error.as_ref());
-        vec![Finding::wrong("what waits", says, "look at the broker's log")]
+        vec![Finding::wrong("backlog", says, "look at the broker's log")]
     });
-    // What cannot be opened was told of before.
+    // An error was reported with the stream.
     if let Ok(letters) = broker::stream(context, DEAD_LETTERS_STREAM).await {
         let what = "dead letters";
         findings.push(match letters.cached_info().state.messages {
@@ -35,7 +34,7 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     findings
 }
 
-/// Consumers of ours, and endpoints that others set up; what else is read from there is not ours to judge.
+/// Checks our consumers and those of endpoints. Others are somebody else's.
 async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Result<Vec<Finding>> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let mut consumers = site.consumers();
@@ -66,11 +65,11 @@ fn judge(consumer: &str, waiting: u64, age: Option<Duration>) -> Finding {
         return Finding::ok(what, says);
     }
     let remedy =
-        "see whether its service runs and whether its receiver takes anything: the service's log says why";
+        "check that its service runs and its receiver accepts deliveries: the service's log says why";
     Finding::warning(what, says, remedy)
 }
 
-/// When the oldest event came that has no outcome: the first behind all that have one.
+/// Time of the oldest event without an outcome.
 async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateTime>> {
     let from = info.ack_floor.stream_sequence + 1;
     let mut times = Vec::new();
@@ -81,15 +80,15 @@ async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateT
     Ok(times.into_iter().min())
 }
 
-/// Those that are on or paused by somebody are told by what waits for them.
+/// Endpoints that are off or failing.
 async fn examine_endpoints(context: &Context) -> Vec<Finding> {
-    // A bucket that is not there was told of before.
+    // An error was reported with the bucket.
     let endpoints = webhooks::endpoints(context).await.unwrap_or_default();
     let findings = endpoints.iter().filter_map(|endpoint| {
         let [name, state] = ["name", "state"].map(|key| endpoint[key].as_str().unwrap_or_default());
         let remedy = match (&endpoint["off"], &endpoint["failingSince"]) {
             (Value::String(_), _) => format!("once it works again: `sitectl webhooks enable {name}`"),
-            (_, Value::String(_)) => "ask its receiver; it is switched off after five days".to_owned(),
+            (_, Value::String(_)) => "ask its operator; it is switched off after five days".to_owned(),
             _ => return None,
         };
         Some(Finding::warning(format!("endpoint {name}"), state, remedy))

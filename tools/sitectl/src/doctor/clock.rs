@@ -1,18 +1,17 @@
-//! Clock skew between us and the broker: links expire by one clock, records by the other.
+//! Clock skew to the broker: links expire by one clock, records by the other.
 
 use async_nats::Client;
 use time::{Duration, OffsetDateTime};
 
 use crate::{broker, finding::Finding};
 
-/// What the times of expiry and of signatures forgive.
+/// Expiry and signatures tolerate this.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);
 
-/// Compares the clocks.
 pub async fn examine(client: &Client) -> Finding {
     match broker::time(client).await {
         Some(theirs) => judge(OffsetDateTime::now_utc() - theirs),
-        None => Finding::ok("clock", "the broker did not tell its time"),
+        None => Finding::ok("clock", "the broker did not return its time"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Configuration drift: whether streams, buckets and consumers are there, and set as `sitectl setup` sets them.
+//! Configuration drift: whether streams, buckets and consumers are as `sitectl setup` creates them.
 
 use std::time::Duration;
 
@@ -14,18 +14,16 @@ use site_events::{SENDINGS_STREAM, SITE_STREAM};
 
 use crate::finding::{Finding, RUN_SETUP, Verdict};
 
-/// From when on somebody should look.
 const NEARLY_FULL_PERCENT: u64 = 80;
-/// What the set-up decides of a stream or a consumer, by the broker's names.
+/// Compared settings of streams and consumers, by the broker's names.
 const SETTINGS: &str = "subjects num_replicas max_age max_bytes max_msgs_per_subject duplicate_window retention storage discard \
                         allow_direct allow_rollup_hdrs allow_msg_ttl subject_delete_marker_ttl filter_subjects ack_wait \
                         max_deliver ack_policy";
-/// Those of them that the broker decides where nothing is asked for.
+/// The broker chooses these if unset.
 const DECIDED_BY_BROKER: &str = "num_replicas max_msgs_per_subject duplicate_window";
-/// Those of them that the broker has in nanoseconds.
+/// In nanoseconds.
 const DURATIONS: &str = "max_age duplicate_window subject_delete_marker_ttl ack_wait";
 
-/// Each of them.
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     let mut findings = Vec::new();
     for config in wanted.streams.iter().chain(&wanted.buckets) {
@@ -46,10 +44,10 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             let full = full_percent(info);
             let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
             let finding = judge(what, fine, &differences(wanted, &info.config));
-            // An issue fills the stream of sendings as fast as there is room.
+            // A newsletter issue fills the stream of sendings.
             let may_be_full = wanted.name == SENDINGS_STREAM;
             if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT && !may_be_full {
-                let remedy = "raise STREAM_STORAGE_MB; a full one refuses what comes";
+                let remedy = "raise STREAM_STORAGE_MB; a full one rejects new messages";
                 return Finding::warning(what, format!("{full} % full"), remedy);
             }
             finding
@@ -58,7 +56,6 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
     }
 }
 
-/// How much of its share is used.
 fn full_percent(info: &Info) -> u64 {
     let share = u64::try_from(info.config.max_bytes).unwrap_or(u64::MAX).max(1);
     info.state.bytes.saturating_mul(100) / share
@@ -81,7 +78,7 @@ fn judge(what: &str, fine: String, differences: &[String]) -> Finding {
     if differences.is_empty() {
         Finding::ok(what, fine)
     } else {
-        let remedy = format!("{RUN_SETUP} with the settings that you gave here");
+        let remedy = format!("{RUN_SETUP} with the settings of this command");
         Finding::wrong(what, differences.join(", "), remedy)
     }
 }

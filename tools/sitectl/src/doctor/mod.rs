@@ -1,4 +1,4 @@
-//! `sitectl doctor`: looks at all that can be known from here, and says in plain words what is wrong.
+//! `sitectl doctor`: checks everything it can reach.
 
 mod backlog;
 mod clock;
@@ -18,7 +18,7 @@ use crate::{
     finding::{self, Finding},
 };
 
-/// What the examination needs to know: give it what the services are given.
+/// The services' settings.
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct DoctorArgs {
     /// Key of the person ids, at least 32 bytes, the same in every service
     #[arg(long, env = "PERSON_KEY", hide_env_values = true, value_parser = PersonKey::new)]
     person_key: Option<PersonKey>,
-    /// Host name of the mail server; without it mail is not looked at
+    /// Host name of the mail server; without it mail is not checked
     #[arg(long, env = "SMTP_HOST")]
     smtp_host: Option<String>,
     /// Port of the mail server
@@ -38,18 +38,18 @@ pub struct DoctorArgs {
     smtp_port: u16,
 }
 
-/// Looks at everything, and tells it.
+/// Checks everything, and prints the findings.
 ///
 /// # Errors
 ///
-/// If something is wrong, once all is told; a warning does not count.
+/// If a finding is wrong. A warning is no error.
 pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
     let mut findings = match broker::client(&args.common.nats).await {
         Ok(client) => examine_broker(client, args).await,
         Err(error) => vec![Finding::wrong(
             "broker",
             error.to_string(),
-            "nothing that lies in it was looked at",
+            "its streams were not checked",
         )],
     };
     findings.extend(store::examine(&args.store).await);
@@ -58,7 +58,7 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
 }
 
 async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
-    // Older ones are not connected to.
+    // The client rejects unsupported ones.
     let version = client.server_info().version;
     let context = jetstream::new(client.clone());
     let mut findings = vec![Finding::ok("broker", format!("version {version}"))];
@@ -71,12 +71,12 @@ async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
 }
 
 async fn examine_key(context: &jetstream::Context, key: Option<&PersonKey>) -> Finding {
-    let (what, remedy) = ("PERSON_KEY", "give the key that the services use");
+    let (what, remedy) = ("PERSON_KEY", "set the key that the services use");
     let Some(key) = key else {
-        return Finding::warning(what, "not given", remedy);
+        return Finding::warning(what, "not set", remedy);
     };
     match ensure_person_key(context, key).await {
-        Ok(()) => Finding::ok(what, "it is the one that this installation was set up with"),
+        Ok(()) => Finding::ok(what, "it is the key of this installation"),
         Err(error) => Finding::wrong(what, error.to_string(), remedy),
     }
 }

@@ -208,7 +208,7 @@ async fn a_killed_backup_is_none_and_hinders_no_other() -> anyhow::Result<()> {
     assert!(!is_whole, "it was killed in time: {left:?}");
     let empty = Site::empty().await?;
     let said = refused(&["restore", "--yes"], &backups.restore_into(&empty))?;
-    assert!(said.contains("holds no whole backup"), "{said}");
+    assert!(said.contains("has no complete backup"), "{said}");
 
     next_second().await;
     let whole = name_of(&backups.make()?)?;

@@ -81,9 +81,9 @@ async fn a_healthy_site_is_reported_row_by_row() -> anyhow::Result<()> {
         "waiting for contact-received-sales: 1, the oldest for",
         "waiting for newsletter-confirmed-welcome: nothing",
         "dead letters: none",
-        "PERSON_KEY: it is the one",
+        "PERSON_KEY: it is the key of this installation",
         "S3 bucket resumes: can be used",
-        "S3 bucket resumes: shows nothing to anybody",
+        "S3 bucket resumes: is not public",
         "mail server 127.0.0.1:",
     ] {
         let is_told = lines.iter().any(|told| told.starts_with(line));
@@ -147,8 +147,8 @@ async fn what_an_operator_may_leave_is_a_warning() -> anyhow::Result<()> {
         [
             "dead letters | warning | 1 wait | sitectl dead-letters list",
             "endpoint crm | warning | off: it answered 410 Gone | sitectl webhooks enable crm",
-            "PERSON_KEY | warning | not given | give the key",
-            "mail server | warning | not looked at, because SMTP_HOST is not given | give SMTP_HOST",
+            "PERSON_KEY | warning | not set | set the key",
+            "mail server | warning | not checked, because SMTP_HOST is not set | set SMTP_HOST",
         ],
     )
 }
@@ -170,7 +170,7 @@ async fn wrong_secrets_and_unavailable_parts_are_named() -> anyhow::Result<()> {
     ensure_found(
         &found,
         [
-            "PERSON_KEY | wrong | set up with another key | give the key",
+            "PERSON_KEY | wrong | set up with another key | set the key",
             &format!("mail server 127.0.0.1:{free} | wrong | refused | SMTP_PORT"),
             "S3 bucket resumes | wrong | could not find the bucket | S3_ACCESS_KEY_ID",
         ],
@@ -187,5 +187,8 @@ async fn wrong_secrets_and_unavailable_parts_are_named() -> anyhow::Result<()> {
     site.nats.stop().await?;
     let found = ill(&flags)?;
     assert_eq!(found.len(), 1, "{found:?}");
-    ensure_found(&found, ["broker | wrong | NATS_URL | nothing that lies in it"])
+    ensure_found(
+        &found,
+        ["broker | wrong | NATS_URL | its streams were not checked"],
+    )
 }
