@@ -1,4 +1,4 @@
-//! `sitectl dns-records`: what must stand in the DNS, so that receivers take our mails for ours (SPF, DKIM, DMARC).
+//! `sitectl dns-records`: DNS records that authenticate our mails (SPF, DKIM, DMARC).
 
 use anyhow::Context as _;
 use clap::Args;
@@ -9,12 +9,12 @@ use site_mail::mailbox;
 
 use crate::output::print_output;
 
-/// How long resolvers may keep a record, in seconds: short enough to mend a mistake within the hour.
+/// Short enough to correct a mistake within an hour.
 const TTL_SECONDS: u32 = 3600;
-/// The longest string that a TXT record is made of (RFC 1035, 3.3.14); receivers join them (RFC 6376, 3.6.2.2; RFC 7208, 3.3).
+/// Maximum string of a TXT record (RFC 1035, 3.3.14); receivers join them (RFC 6376, 3.6.2.2; RFC 7208, 3.3).
 const MAX_STRING_BYTES: usize = 255;
 
-/// What the notifier is told, and who sends for it.
+/// The notifier's settings, and its mail servers.
 #[derive(Args, Debug)]
 pub struct DnsRecordsArgs {
     /// Who mails are from
@@ -24,10 +24,10 @@ pub struct DnsRecordsArgs {
     dkim: DkimSettings,
     #[command(flatten)]
     senders: Senders,
-    /// What receivers are asked to do with a mail that proves neither: begin with `none`, and read the reports
+    /// Policy for mails that fail both SPF and DKIM: start with `none`, and read the reports
     #[arg(long, value_parser = ["none", "quarantine", "reject"], default_value = "none")]
     dmarc_policy: String,
-    /// Address that receivers send their reports to
+    /// Address for receivers' reports
     #[arg(long)]
     dmarc_reports: Option<Address>,
     /// Prints JSON
@@ -35,14 +35,14 @@ pub struct DnsRecordsArgs {
     json: bool,
 }
 
-/// Who hands our mails to receivers: what the provider of the mail server says
+/// Mail servers that send our mails, from their provider's documentation
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
 struct Senders {
-    /// Domain whose SPF record names the mail servers, as most providers have one; may be given again
+    /// Domain with an SPF record of the mail servers, which most providers have; repeatable
     #[arg(long, value_parser = dns_name)]
     spf_include: Vec<String>,
-    /// Host name of a mail server that sends by itself; may be given again
+    /// Host name of a mail server; repeatable
     #[arg(long, value_parser = dns_name)]
     spf_host: Vec<String>,
 }
@@ -59,15 +59,15 @@ fn zone_line((name, value): &(String, String)) -> String {
 ///
 /// # Errors
 ///
-/// If the domain of MAIL_FROM cannot stand in the DNS as it is written.
+/// If the domain of MAIL_FROM is not a DNS name.
 pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let domain = args.mail_from.email.domain();
     let domain = dns_name(domain)
         .map_err(|reason| anyhow::anyhow!("The setting MAIL_FROM is wrong: \"{domain}\": {reason}."))?;
     let mut notes = vec![format!(
-        "A domain has one SPF and one DMARC record: where {domain} has one, put what is new into it."
+        "A domain has one SPF and one DMARC record: if {domain} has one, merge them."
     )];
-    // Other senders are doubtful, not refused: a forwarded mail passes by its signature alone.
+    // Softfail for other senders: a forwarded mail passes by its signature alone.
     let (includes, hosts) = (args.senders.spf_include.iter(), args.senders.spf_host.iter());
     let includes = includes.map(|name| format!("include:{name}"));
     let hosts = hosts.map(|name| format!("a:{name}"));
@@ -77,7 +77,7 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     match signed.context("The setting DKIM_KEY is wrong")? {
         Some(record) => records.push(record),
         None => {
-            let note = "There is no DKIM record, because DKIM_KEY is not given: mails are not signed.";
+            let note = "There is no DKIM record, because DKIM_KEY is not set: mails are not signed.";
             notes.push(note.to_owned());
         }
     }

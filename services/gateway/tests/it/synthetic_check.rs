@@ -163,7 +163,7 @@ async fn a_check_says_in_one_sentence_how_far_it_came() -> anyhow::Result<()> {
     locked.push("--imap-password=wrong".to_owned());
     let locked = site.check(&locked).await?;
     for (output, sentence) in [
-        (refused, "The site did not accept the form: it responds 503"),
+        (refused, "The site did not accept the form: it answers 503"),
         (
             waited,
             "The form was accepted, but its mail did not arrive within 3 s",

@@ -1,5 +1,5 @@
-//! The mail of an issue, from its Markdown. Mail programs drop style sheets and know few elements, so that each element has its style
-//! with it; the classes are for the dark ones in the frame that every mail has.
+//! Mail of an issue, from its Markdown. Mail programs drop style sheets and support few elements, so each element has inline
+//! styles. The dark theme of the mail's frame uses the classes.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,10 @@ use pulldown_cmark::{
 
 use super::{faults::Findings, links::Links};
 
-/// What Markdown may hold beside its basics.
 const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_FOOTNOTES);
-/// What each element has in a mail.
+/// Attributes of each element.
 const ATTRIBUTES: &str = r#"h2 class="ink" style="margin:28px 0 12px;font-weight:600;font-size:21px;line-height:1.25;color:#12181f"
 p class="ink" style="margin:0 0 16px;color:#12181f"
 blockquote class="ink-2" style="margin:0 0 16px;padding:0 0 0 16px;border-left:3px solid #f2a900;color:#48535f"
@@ -31,16 +30,16 @@ a class="seen-ink" style="color:#7a4b00"
 sup style="font-size:75%;line-height:0""#;
 const CAPTION: &str =
     r#"<span class="ink-2" style="display:block;margin:8px 0 0;font-size:14px;color:#48535f">"#;
-/// The longest line of the plain text.
+/// Line length of the plain text.
 const TEXT_WIDTH: usize = 72;
-/// The narrowest column of a table in it: most words and numbers fit.
+/// Minimum column of a table in plain text; most words fit.
 const TEXT_COLUMN: usize = 12;
 
-/// The HTML of an article. Adds to what is found.
+/// HTML of an article. Adds faults to `found`.
 ///
 /// # Errors
 ///
-/// If it holds HTML of its own or a picture of another site.
+/// If it contains HTML, or a picture of another site.
 pub fn html(markdown: &str, links: &Links, found: &mut Findings) -> anyhow::Result<String> {
     let mut writer = Writer {
         links,
@@ -67,19 +66,19 @@ pub fn html(markdown: &str, links: &Links, found: &mut Findings) -> anyhow::Resu
     Ok(styled(html))
 }
 
-/// The article as it is written anew for a mail.
+/// Rewrites an article for a mail.
 struct Writer<'a, 'l> {
     links: &'l Links,
     found: &'l mut Findings,
-    /// All but the footnotes.
+    /// Everything but footnotes.
     body: Vec<Event<'a>>,
-    /// The footnotes, by their numbers.
+    /// Footnotes by number.
     notes: BTreeMap<usize, Vec<Event<'a>>>,
-    /// The names of footnotes, in the order in which they are referred to.
+    /// Labels of footnotes, in order of reference.
     labels: Vec<CowStr<'a>>,
-    /// What stands below the picture that is read.
+    /// Caption of the current picture.
     after_picture: Vec<Event<'a>>,
-    /// The number of the footnote that is read.
+    /// Number of the current footnote.
     note: Option<usize>,
     is_code: bool,
 }
@@ -88,11 +87,11 @@ impl<'a> Writer<'a, '_> {
     fn event(&mut self, event: Event<'a>, written: &str) -> anyhow::Result<()> {
         match event {
             Event::Html(html) | Event::InlineHtml(html) => {
-                bail!("it holds HTML ({}): write it as Markdown", html.trim())
+                bail!("it contains HTML ({}): write it as Markdown", html.trim())
             }
             Event::Text(words) => {
                 if !self.is_code {
-                    self.found.look_at(written);
+                    self.found.check(written);
                 }
                 self.push(Event::Text(words));
             }
@@ -108,13 +107,13 @@ impl<'a> Writer<'a, '_> {
                 let number = self.number(label);
                 self.push_html(format!("<sup>{number}</sup>"));
             }
-            // The only heading within a mail: its title stands above.
+            // The mail's title is the only heading above.
             Event::Start(Tag::Heading { .. }) => self.push_html("<h2>"),
             Event::End(TagEnd::Heading(_)) => self.push_html("</h2>\n"),
             Event::Start(Tag::Link {
                 link_type, dest_url, ..
             }) if link_type != LinkType::Email => {
-                self.found.look_at(&dest_url);
+                self.found.check(&dest_url);
                 let link = self.links.link(&dest_url, self.found);
                 self.push(open_link(link));
             }
@@ -136,9 +135,9 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    /// A picture, with its caption below it. One of the blog's own is told in its words, which lead to the post.
+    /// A picture with its caption. A drawing of the blog becomes its alternative text, linked to the post.
     fn picture(&mut self, written: &str, caption: CowStr<'a>) -> anyhow::Result<()> {
-        self.found.look_at(&caption);
+        self.found.check(&caption);
         let (begin, end) = match self.links.picture(written, self.found)? {
             Some(address) => {
                 let image = Tag::Image {
@@ -184,11 +183,11 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-/// The plain text of an article; what its links lead to stands below it, by numbers.
+/// Plain text of an article, with numbered links below it.
 ///
 /// # Errors
 ///
-/// If a table cannot be written.
+/// If a table is too narrow.
 pub fn text(html: &str) -> anyhow::Result<String> {
     let text = html2text::config::plain_no_decorate()
         .link_footnotes(true)
@@ -209,7 +208,7 @@ fn open_link<'a>(link: String) -> Event<'a> {
     })
 }
 
-/// All else that looks like an element is escaped by now.
+/// Other text that looks like an element is escaped already.
 fn styled(mut html: String) -> String {
     for element in ATTRIBUTES.lines() {
         let name = element.split(' ').next().unwrap_or_default();
@@ -317,7 +316,7 @@ mod tests {
         for (markdown, named) in [
             (
                 "Hello\n{{ name }}!\n",
-                "nobody fills in the placeholder {{ name }}",
+                "nothing fills in the placeholder {{ name }}",
             ),
             ("Hello {{first_name}}\n", "{{first_name}}"),
             ("{% if name %}Hello\n", "{% if name %}"),

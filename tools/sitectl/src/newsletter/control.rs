@@ -1,5 +1,4 @@
-//! `sitectl newsletter pause`, `resume` and `cancel`: the newsletter service and the notifiers look at what is noted here several
-//! times a second.
+//! `sitectl newsletter pause`, `resume` and `cancel`. The newsletter service and the notifiers poll the issue's state.
 
 use anyhow::{Context as _, bail, ensure};
 use async_nats::jetstream::Context;
@@ -14,15 +13,15 @@ use crate::{
     output::print_output,
 };
 
-/// How often a record is tried to be changed that the newsletter service changes at the same time.
+/// Retries of a write: the newsletter service updates the record, too.
 const ATTEMPTS: usize = 20;
 
-/// Pauses an issue, lets it go on, or ends it: what waits to be sent of it is removed then, and what is put there in the same moment is
-/// not sent either.
+/// Pauses, resumes or cancels an issue. Canceling removes its waiting mails; mails that are queued at the same time are not
+/// sent either.
 ///
 /// # Errors
 ///
-/// If it is not known, canceled or done, or cannot be changed.
+/// If the issue is unknown, canceled or done, or the write fails.
 pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow::Result<()> {
     let NamedArgs { name, common } = named;
     let context = broker::connect(&common.nats).await?;
@@ -42,25 +41,26 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
     if state == IssueState::Canceled {
         let sendings = broker::stream(&context, SENDINGS_STREAM).await?;
         let purged = sendings.purge().filter(of_issue(name).as_str()).await;
-        let purged = purged.context("it is canceled, but what waits is not removed yet; repeat it")?;
+        let purged =
+            purged.context("it is canceled, but its waiting mails are not removed yet; repeat it")?;
         line = format!("{line} {} who have no mail of it yet get none.", purged.purged);
         document["removed"] = purged.purged.into();
     }
     print_output(common.json, &document, [line])
 }
 
-/// The record of an issue, and its revision.
+/// Record of an issue, and its revision.
 ///
 /// # Errors
 ///
-/// If there is none of this name, or the broker is unavailable.
+/// If the issue is unknown, or the broker is unavailable.
 pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<(IssueProgress, u64)> {
     let Record { value, revision } = issues.progress(IssueId::named(name)).await?;
     let unknown = || format!("There is no issue named {name}; see `sitectl newsletter status`.");
     Ok((value.with_context(unknown)?, revision))
 }
 
-/// How many mails of an issue are still to be sent.
+/// Number of an issue's waiting mails.
 ///
 /// # Errors
 ///
@@ -70,7 +70,7 @@ pub async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
     Ok(sendings.count(&of_issue(name)).await?)
 }
 
-/// How many wait for an issue that not everybody has yet.
+/// Number of waiting mails of an unfinished issue.
 async fn ensure_not_done(context: &Context, name: &str, progress: &IssueProgress) -> anyhow::Result<u64> {
     let waiting = waiting(context, name).await?;
     ensure!(
@@ -97,5 +97,5 @@ async fn write(context: &Context, issues: &Issues, name: &str, state: IssueState
             written => return Ok(written?),
         }
     }
-    bail!("the issue {name} changes faster than it can be told; repeat it")
+    bail!("the record of the issue {name} changed during every attempt; repeat it")
 }

@@ -1,5 +1,4 @@
-//! What is wrong with an issue that its readers would see: missing pictures, dead links, footnotes without a text, and placeholders
-//! that nobody fills in.
+//! Faults of an issue that readers would see: missing pictures, dead links, footnotes without text, and unfilled placeholders.
 
 use std::{collections::BTreeMap, future, sync::LazyLock, time::Duration};
 
@@ -11,29 +10,28 @@ use url::Url;
 
 use crate::http_client::http_client;
 
-/// How tools for newsletters write where a reader's name is to stand: `{{ name }}`, `{% if %}`, `<%= name %>`, `*|NAME|*` (which
-/// Markdown reads as emphasis), `${name}`, `{$name}`, `%NAME%`, `%%Name%%` and `%recipient.name%`, `[[name]]`, `[First Name]` and `{name}`;
-/// and a footnote that has no text, which Markdown leaves as it is.
+/// Placeholders of newsletter tools: `{{ name }}`, `{% if %}`, `<%= name %>`, `*|NAME|*` (emphasis in Markdown), `${name}`,
+/// `{$name}`, `%NAME%`, `%%Name%%`, `%recipient.name%`, `[[name]]`, `[First Name]` and `{name}`; and a footnote without text.
 static UNFILLED: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r#"\{\{[^{}\n]*[^{}\s][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{\s*[A-Za-z][^}\n]*\}|\{[$!][A-Za-z][^}\n]*\}|\B%[A-Za-z_][A-Za-z_.]+%\B|\[\[[A-Za-z][A-Za-z0-9_. ]*\]\]|(?i:\[(?:(?:first|last|full|f|l)[ _-]?)?name(?:,[^\]\n]*)?\])|(?:^|[\s(,"“'‘])\{[A-Za-z][A-Za-z0-9_.]+\}|\\?\[\^[^\]\s]+\]"#;
-    Regex::new(pattern).expect("a pattern of ours")
+    Regex::new(pattern).expect("a valid pattern")
 });
-/// How long one address is asked, and how many are at once.
+/// For each link; with this many at once.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 16;
 
-/// What is wrong, and what is to be asked for.
+/// Faults, and links to check.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub faults: Vec<String>,
-    /// Addresses, and what is wrong where nothing is there.
-    asked: BTreeMap<Url, String>,
+    /// Links, with the fault of a dead one.
+    links: BTreeMap<Url, String>,
 }
 
 impl Findings {
-    /// Notes what nobody fills in of these words, as they stand in the file.
-    pub fn look_at(&mut self, written: &str) {
-        for found in UNFILLED.find_iter(written) {
+    /// Adds the placeholders in this Markdown.
+    pub fn check(&mut self, markdown: &str) {
+        for found in UNFILLED.find_iter(markdown) {
             let before = |c: char| c.is_whitespace() || "(,\"“'‘".contains(c);
             let found = found.as_str().trim_start_matches(before);
             if found.starts_with("[^") {
@@ -41,34 +39,33 @@ impl Findings {
             } else if !found.starts_with('\\') {
                 let emphasis = if found.starts_with('|') { "*" } else { "" };
                 self.faults.push(format!(
-                    "nobody fills in the placeholder {emphasis}{found}{emphasis}"
+                    "nothing fills in the placeholder {emphasis}{found}{emphasis}"
                 ));
             }
         }
     }
 
-    /// Notes an address to ask for, and what is wrong where nothing is there.
-    pub fn ask_for(&mut self, url: &Url, fault: String) {
+    /// Adds a link to check, with the fault of a dead one.
+    pub fn check_link(&mut self, url: &Url, fault: String) {
         let mut page = url.clone();
         page.set_fragment(None);
-        self.asked.insert(page, fault);
+        self.links.insert(page, fault);
     }
 
-    /// Asks for each address, and gives all faults. One that is not reached, or answers otherwise, is none: whoever writes an issue may
-    /// be where it is not reached.
+    /// Requests each link, and returns all faults. Only 404 and 410 are faults: a link may be unreachable from here.
     ///
     /// # Errors
     ///
     /// If TLS cannot be set up.
-    pub async fn ask(self) -> anyhow::Result<Vec<String>> {
+    pub async fn into_faults(self) -> anyhow::Result<Vec<String>> {
         let client = http_client()?;
-        let answers = stream::iter(self.asked).map(async |(url, fault)| {
-            let asked = client.get(url.as_str().parse().ok()?);
-            let status = timeout(TIMEOUT, asked).await.ok()?.ok()?.status();
+        let checks = stream::iter(self.links).map(async |(url, fault)| {
+            let response = client.get(url.as_str().parse().ok()?);
+            let status = timeout(TIMEOUT, response).await.ok()?.ok()?.status();
             let is_dead = matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE);
             is_dead.then(|| format!("{fault}: it answers {status}"))
         });
-        let dead = answers.buffered(AT_ONCE).filter_map(future::ready);
+        let dead = checks.buffered(AT_ONCE).filter_map(future::ready);
         let faults = stream::iter(self.faults).chain(dead);
         Ok(faults.collect().await)
     }

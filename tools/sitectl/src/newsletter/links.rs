@@ -1,5 +1,4 @@
-//! The links and pictures of an issue. Those that lead to our own site say so, by its campaign parameters; no other is changed, and none
-//! is led through a counter.
+//! Links and pictures of an issue. Links to our site get campaign parameters; others are unchanged. None is tracked.
 
 use std::path::{Path, PathBuf};
 
@@ -8,64 +7,64 @@ use url::Url;
 
 use super::faults::Findings;
 
-/// Where the blog has its drawings, seen from a post.
+/// Folder of the blog's drawings, relative to a post.
 const DRAWINGS: &str = "../src/pictures";
 
-/// How the links of one issue are written.
+/// Rewrites the links of one issue.
 pub struct Links {
-    /// Where it is read, too: a page of the blog, or else the site.
+    /// The blog post, or the site.
     page: Url,
     is_of_blog: bool,
     campaign: String,
-    /// The blog's drawings, where the issue is a post of it.
+    /// Folder of drawings, for a blog post.
     drawings: Option<PathBuf>,
 }
 
 impl Links {
-    /// The links of the issue of this name; of a post of the blog, by its id and its file.
+    /// Links of the issue of this name; a blog post has an id and a file.
     ///
     /// # Errors
     ///
-    /// If the address of the site or the id is none.
+    /// If the address of the site or the id is invalid.
     pub fn new(site_url: &str, name: &str, post: Option<(&str, &Path)>) -> anyhow::Result<Self> {
         let path = post.map_or_else(|| "/".to_owned(), |(id, _)| format!("/blog/{id}"));
         let drawings = post.and_then(|(_, file)| Some(file.parent()?.join(DRAWINGS)));
         let page = Url::parse(site_url).and_then(|site| site.join(&path));
         Ok(Self {
-            page: page.context("SITE_URL or its id is none")?,
+            page: page.context("SITE_URL or its id is invalid")?,
             is_of_blog: post.is_some(),
             campaign: name.to_owned(),
             drawings: drawings.filter(|drawings| drawings.is_dir()),
         })
     }
 
-    /// The page of the blog, as a link in the mail.
+    /// Link to the blog post.
     pub fn web(&self) -> Option<String> {
         self.is_of_blog.then(|| self.page())
     }
 
-    /// The same, or the site.
+    /// Link to the blog post, or to the site.
     pub fn page(&self) -> String {
         self.with_campaign(self.page.clone())
     }
 
-    /// A link as it stands in the mail. One that leads nowhere is a fault, and stands as it is written.
+    /// A link for the mail. An invalid one is a fault, and unchanged.
     pub fn link(&self, written: &str, found: &mut Findings) -> String {
         let Some(link) = self.target(written) else {
             found.faults.push(format!("the link {written} leads nowhere"));
             return written.to_owned();
         };
         if link.scheme().starts_with("http") {
-            found.ask_for(&link, format!("the link {link} leads nowhere"));
+            found.check_link(&link, format!("the link {link} leads nowhere"));
         }
         self.with_campaign(link)
     }
 
-    /// The address of a picture; none of a drawing of the blog, whose address changes with each build, and of one that is missing.
+    /// Address of a picture. A missing one has none, nor has a drawing of the blog, whose address changes with each build.
     ///
     /// # Errors
     ///
-    /// If it lies with somebody else, who would hear of each reader.
+    /// If another host has it, which would learn of each reader.
     pub fn picture(&self, written: &str, found: &mut Findings) -> anyhow::Result<Option<Url>> {
         let drawings = self.drawings.as_ref();
         let drawings = drawings.filter(|_| !written.contains([':', '/']));
@@ -73,16 +72,16 @@ impl Links {
         if let Some(picture) = &picture {
             ensure!(
                 self.is_ours(picture),
-                "the picture {written} is not hosted by the site, and whoever hosts it would hear of each reader"
+                "the picture {written} is not hosted by the site, so another host would learn of each reader"
             );
-            found.ask_for(picture, format!("the picture {picture} is missing"));
+            found.check_link(picture, format!("the picture {picture} is missing"));
         } else if !drawings.is_some_and(|drawings| drawings.join(written).is_file()) {
             found.faults.push(format!("the picture {written} is missing"));
         }
         Ok(picture)
     }
 
-    /// Where a link leads, if any mail program follows it: it follows none within a mail.
+    /// Target of a link. Mail programs follow no link within a mail.
     fn target(&self, written: &str) -> Option<Url> {
         let is_within_mail = written.starts_with('#') && !self.is_of_blog;
         let link = self.page.join(written).ok();

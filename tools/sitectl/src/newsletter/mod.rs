@@ -1,4 +1,4 @@
-//! `sitectl newsletter`: an issue of the newsletter, looked at, sent, watched, paused and ended.
+//! `sitectl newsletter`: previews, sends and controls issues.
 
 mod article;
 mod control;
@@ -19,24 +19,24 @@ use crate::common_args::{CommonArgs, Mode, NamedArgs};
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Shows the mail that subscribers would get; sends nothing
+    /// Shows the mail of an issue; sends nothing
     Preview(preview::PreviewArgs),
-    /// Sends an issue to addresses of your own, to look at it
+    /// Sends an issue to test addresses
     Test(send::TestArgs),
-    /// Sends an issue to all who confirmed their subscription; without --yes it says how many those are
+    /// Sends an issue to all confirmed subscribers; without --yes it prints their number
     Send(send::SendArgs),
-    /// How far an issue is, or all of them
+    /// Shows the progress of one issue, or all
     Status {
-        /// The issue's name
+        /// Name of the issue
         name: Option<String>,
         #[command(flatten)]
         common: CommonArgs,
     },
-    /// Has no mail of an issue begun, until it is resumed
+    /// Pauses an issue: no further mail is sent until it is resumed
     Pause(NamedArgs),
-    /// Lets an issue that is paused go on
+    /// Resumes a paused issue
     Resume(NamedArgs),
-    /// Ends an issue: who has no mail of it yet gets none
+    /// Cancels an issue: no further mail is sent
     Cancel {
         #[command(flatten)]
         named: NamedArgs,
@@ -45,25 +45,24 @@ pub enum Command {
     },
 }
 
-/// The issue, and how its links are written.
+/// Issue and its links.
 #[derive(Args, Debug)]
 struct PostArgs {
-    /// A post of the blog, or another Markdown file
+    /// A blog post, or another Markdown file
     #[arg(value_name = "FILE")]
     post: PathBuf,
-    /// What the issue is called; the file's name by default. No two that are sent have the same
+    /// Unique name of the issue; the file's name by default
     #[arg(long)]
     name: Option<String>,
     /// Address of the site, for its links and pictures
     #[arg(long, env = "SITE_URL", default_value = "http://localhost:8080", value_parser = visitor_links::site_url)]
     site_url: String,
-    /// Goes on although a picture is missing, a link leads nowhere, or a placeholder is left
+    /// Ignores missing pictures, dead links and unfilled placeholders
     #[arg(long)]
     force: bool,
 }
 
 impl PostArgs {
-    /// What the issue is called.
     fn name(&self) -> String {
         let stem = || self.post.file_stem().unwrap_or_default().to_string_lossy();
         self.name.clone().unwrap_or_else(|| stem().into_owned())
@@ -72,7 +71,7 @@ impl PostArgs {
 
 /// # Errors
 ///
-/// If the issue cannot be read or is not known, the broker is unavailable, or it was not said to go ahead.
+/// If the issue cannot be read or is unknown, or the broker is unavailable.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Preview(args) => preview::preview(args).await,

@@ -1,4 +1,4 @@
-//! What an issue says: a post of the blog, or any Markdown file.
+//! Text of an issue: a blog post, or another Markdown file.
 
 use std::fs;
 
@@ -9,12 +9,11 @@ use site_events::event::{Audience, NewsletterIssueRequested};
 use super::{PostArgs, article, faults::Findings, links::Links};
 use crate::output::printable;
 
-/// The longest words beside the subject: mail programs show no more.
+/// Mail programs show no more beside the subject.
 const MAX_PREVIEW_CHARACTERS: usize = 140;
-/// The longest name.
 const MAX_NAME_CHARACTERS: usize = 100;
 
-/// The values of a front matter that an issue needs; only a post of the blog has an id.
+/// Front matter; only a blog post has an id.
 #[derive(Deserialize)]
 struct FrontMatter {
     id: Option<String>,
@@ -22,23 +21,23 @@ struct FrontMatter {
     excerpt: Option<String>,
 }
 
-/// Reads a file, and looks whether what it links to and shows is there. By force, what is wrong is only told.
+/// Reads a file, and checks its links and pictures. With `--force`, faults are only printed.
 ///
 /// # Errors
 ///
-/// If it cannot be read, has no title, or holds what no mail is made of; or its readers would see something that is wrong.
+/// If it cannot be read, has no title, has content that a mail cannot show, or has faults.
 pub async fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
     let file = args.post.display();
     let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
     let parsed = parse(&source, args, audience);
     let (issue, found) = parsed.with_context(|| format!("{file} cannot be sent"))?;
-    let faults = found.ask().await?.join("; ");
+    let faults = found.into_faults().await?.join("; ");
     ensure!(
         args.force || faults.is_empty(),
-        "{file} cannot be sent: {faults}. Mend that, or repeat it with --force."
+        "{file} cannot be sent: {faults}. Fix this, or repeat it with --force."
     );
     if !faults.is_empty() {
-        eprintln!("Wrong: {}.", printable(&faults));
+        eprintln!("Warning: {}.", printable(&faults));
     }
     Ok(issue)
 }
@@ -52,23 +51,23 @@ fn parse(
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     ensure!(
         !name.is_empty() && name.len() <= MAX_NAME_CHARACTERS && name.chars().all(is_plain),
-        "its name \"{name}\" is not made of small letters, digits and hyphens; give it one with --name"
+        "its name \"{name}\" may have only lower-case letters, digits and hyphens; set one with --name"
     );
     let source = source.replace("\r\n", "\n");
     let (FrontMatter { id, title, excerpt }, body) = split(&source)?;
     let links = Links::new(&args.site_url, &name, id.as_deref().map(|id| (id, &*args.post)))?;
     let mut found = Findings::default();
-    found.look_at(&title);
-    found.look_at(excerpt.as_deref().unwrap_or_default());
+    found.check(&title);
+    found.check(excerpt.as_deref().unwrap_or_default());
     let html = article::html(body, &links, &mut found)?;
     let text = article::text(&html)?;
-    ensure!(!text.is_empty(), "it says nothing");
+    ensure!(!text.is_empty(), "it has no text");
     let first_words = || text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     let excerpt = excerpt.unwrap_or_else(first_words);
     let is_line = |words: &str| !words.is_empty() && !words.contains(char::is_control);
     ensure!(
         is_line(&title) && is_line(&excerpt),
-        "its title or excerpt is no line"
+        "its title or excerpt is empty or has control characters"
     );
     let issue = NewsletterIssueRequested {
         name,
@@ -82,7 +81,7 @@ fn parse(
     Ok((issue, found))
 }
 
-/// The front matter, or else the title in the first line; and what follows it.
+/// Front matter, or the title in the first line; and the rest.
 fn split(source: &str) -> anyhow::Result<(FrontMatter, &str)> {
     if let Some(source) = source.strip_prefix("---\n") {
         let parts = source.split_once("\n---\n");
@@ -161,8 +160,8 @@ mod tests {
             ("No title.\n".to_owned(), "no title"),
             ("---\ntitle: x\n".to_owned(), "does not end"),
             ("---\ntitle: [\n---\nx\n".to_owned(), "not YAML"),
-            ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n".to_owned(), "no line"),
-            (with_title(""), "says nothing"),
+            ("---\ntitle: \"\"\nexcerpt: x\n---\nx\n".to_owned(), "is empty"),
+            (with_title(""), "no text"),
             (with_title("<script>x</script>"), "HTML"),
             (with_title("A <b>word</b>"), "HTML"),
             (with_title("![x](https://other.example/x.png)"), "hosted"),

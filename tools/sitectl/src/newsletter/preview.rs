@@ -11,18 +11,17 @@ use site_mail::{Brand, Kind, Rendered, Templates, issue_values};
 use super::{PostArgs, post};
 use crate::output::print_output;
 
-/// Stands where each subscriber has their own token.
+/// In place of a subscriber's token.
 const TOKEN: &str = "of-the-subscriber";
 
-/// The issue, what its mail speaks for, and where that is written.
 #[derive(Args, Debug)]
 pub struct PreviewArgs {
     #[command(flatten)]
     post: PostArgs,
-    /// File of the company that the mails speak for
+    /// File that names the company
     #[arg(long, env = "BRAND_FILE", default_value = "brand.json")]
     brand_file: String,
-    /// Writes the mail's HTML into this file
+    /// File to write the mail's HTML to
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Prints JSON
@@ -30,7 +29,7 @@ pub struct PreviewArgs {
     json: bool,
 }
 
-/// Shows the mail of an issue as the notifier would send it, but for the link by which a subscriber leaves.
+/// Shows the mail of an issue as the notifier sends it, with a placeholder in the unsubscribe link.
 ///
 /// # Errors
 ///

@@ -27,12 +27,11 @@ use crate::{
 
 const NOTHING_SENT: &str = "Nothing was sent; repeat it with --yes.";
 
-/// An issue for all who confirmed.
 #[derive(Args, Debug)]
 pub struct SendArgs {
     #[command(flatten)]
     post: PostArgs,
-    /// Sends an issue that was sent before once more to those whose mail the mail server refused, and to nobody else
+    /// Sends an earlier issue again, only to subscribers whose mail was rejected by the mail server
     #[arg(long)]
     pub refused: bool,
     #[command(flatten)]
@@ -41,12 +40,11 @@ pub struct SendArgs {
     common: CommonArgs,
 }
 
-/// An issue for addresses of our own.
 #[derive(Args, Debug)]
 pub struct TestArgs {
     #[command(flatten)]
     post: PostArgs,
-    /// Where it goes; may be given more than once
+    /// Recipient; repeatable
     #[arg(long, value_name = "E-MAIL", required = true, value_parser = EmailAddress::parse)]
     to: Vec<EmailAddress>,
     #[command(flatten)]
@@ -55,11 +53,11 @@ pub struct TestArgs {
     common: CommonArgs,
 }
 
-/// Has an issue go out, or says to whom it would go.
+/// Sends an issue, or prints how many subscribers it would reach.
 ///
 /// # Errors
 ///
-/// If one of this name was sent before, nobody is to get it, or the broker does not store it.
+/// If the name is taken, there is no confirmed subscriber, or the broker does not store the issue.
 pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     let (common, now) = (&args.common, OffsetDateTime::now_utc());
     let issue = post::read(&args.post, Audience::Subscribers).await?;
@@ -67,21 +65,17 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let site = broker::stream(&context, SITE_STREAM).await?;
     let subject = EventType::NewsletterIssueRequested.subject(&id.as_subject());
-    // One that is noted and has no event was begun by a command that ended before.
+    // A record without an event is left from an interrupted command.
     ensure!(
         broker::next(&site, &subject, 1).await?.is_none(),
-        "An issue named {name} was sent before; nobody gets the same twice. See `sitectl newsletter status {name}`, or give \
-         another one another name with --name."
+        "An issue named {name} was sent before. See `sitectl newsletter status {name}`, or name another issue with --name."
     );
     let (reached, not_reached) = reach(&context, now).await?;
-    ensure!(
-        reached > 0,
-        "Nobody confirmed a subscription, so that it would go to nobody."
-    );
+    ensure!(reached > 0, "There is no confirmed subscriber to send it to.");
     let mut lines = vec![
         format!("Subject: {}", issue.subject),
         format!("Its links lead to {}.", args.post.site_url),
-        format!("Subscribers that it goes to: {reached}."),
+        format!("Recipients: {reached}."),
     ];
     lines.extend(not_reached_line(&not_reached));
     let reach = json!({ "reached": reached, "notReached": not_reached });
@@ -89,7 +83,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
         lines.push(NOTHING_SENT.to_owned());
         return print_output(common.json, &json!({ "name": name, "wouldReach": reach }), lines);
     }
-    // It is noted first, so that it can be paused from the first mail on.
+    // The record comes first, so that the issue can be paused from the first mail on.
     let issues = Issues::open(&context).await?;
     let revision = issues.progress(id).await?.revision;
     let progress = IssueProgress::new(name.clone(), issue.subject.clone(), now);
@@ -102,7 +96,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, lines)
 }
 
-/// How many subscribers an issue reaches that is asked for now, and how many it does not.
+/// Number of subscribers that an issue reaches now, and of the others by reason.
 async fn reach(context: &Context, now: OffsetDateTime) -> anyhow::Result<(u64, PassedOver)> {
     let subscribers = Subscribers::open(context.client()).await?;
     let (mut reached, mut not_reached) = (0, PassedOver::default());
@@ -120,7 +114,7 @@ async fn reach(context: &Context, now: OffsetDateTime) -> anyhow::Result<(u64, P
     Ok((reached, not_reached))
 }
 
-/// To whom it does not go, and why, where there is anybody.
+/// Line with the reasons why subscribers are not reached, if any.
 pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
     let reasons = json!(not_reached);
     let reasons = reasons.as_object().into_iter().flatten();
@@ -129,7 +123,7 @@ pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("Not reached: {}.", reasons.join(", ")))
 }
 
-/// Sends an issue to these addresses alone. Its link to unsubscribe is theirs, and works.
+/// Sends an issue to test addresses. The unsubscribe link works.
 ///
 /// # Errors
 ///
@@ -156,12 +150,12 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "sent": to.len() }), [line])
 }
 
-/// Sends an issue once more to those whose mail was refused, or says how many those are. Whoever left meanwhile gets none. What it says
-/// is what was sent, whatever the file says by now.
+/// Sends an issue again to subscribers whose mail was rejected and who have not left, or prints their number. The text is the
+/// stored one, not the file's.
 ///
 /// # Errors
 ///
-/// If the issue is not known or canceled, or the broker does not store a mail; then it can be repeated.
+/// If the issue is unknown or canceled, or the broker does not store a mail; then it can be repeated.
 pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     let (name, common) = (args.post.name(), &args.common);
     let context = broker::connect(&common.nats).await?;
@@ -171,18 +165,18 @@ pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     let refused = Outcomes::read(&context).await?.refused(&progress);
     let count = refused.len();
     if !args.mode.yes {
-        let line = format!("It goes once more to {count} whose mail was refused.");
+        let line = format!("It goes again to {count} whose mail was rejected.");
         let lines = [line, NOTHING_SENT.to_owned()];
         return print_output(common.json, &json!({ "name": name, "wouldReach": count }), lines);
     }
     for sending in &refused {
         publish_sending(&context, sending).await?;
     }
-    let line = format!("On their way once more: {count} mail(s); see `sitectl newsletter status {name}`.");
+    let line = format!("On their way again: {count} mail(s); see `sitectl newsletter status {name}`.");
     print_output(common.json, &json!({ "name": name, "sent": count }), [line])
 }
 
-/// Publishes the event that asks for an issue.
+/// Publishes the event that requests an issue.
 async fn publish(
     context: &Context,
     issue: IssueId,
@@ -191,11 +185,11 @@ async fn publish(
     let (publisher, request_id) = (Publisher::new(context.client()), RequestId::accept(None));
     let (event, subject) = (issue.event_id(), issue.as_subject());
     let published = publisher.publish(&request_id, event, &subject, requested).await;
-    published.context("the issue is not known to be sent; repeat the command")?;
+    published.context("the broker did not confirm the issue; repeat the command")?;
     Ok(())
 }
 
-/// Puts a mail into the stream of sendings. The message has an id of its own: a refused mail's own id is known from the first time.
+/// Queues a mail. A rejected mail's id would be a duplicate, so the message has a new one.
 async fn publish_sending(context: &Context, sending: &Sending) -> anyhow::Result<()> {
     let subject = subjects::sending(&sending.issue.to_string(), sending.subject.as_str());
     let message = PublishMessage::build()
@@ -203,6 +197,6 @@ async fn publish_sending(context: &Context, sending: &Sending) -> anyhow::Result
         .message_id(Uuid::new_v4().to_string())
         .expected_stream(SENDINGS_STREAM);
     let stored = context.send_publish(subject, message).await?.await;
-    stored.context("not all mails are known to be on their way; repeat the command")?;
+    stored.context("the broker did not confirm every mail; repeat the command")?;
     Ok(())
 }

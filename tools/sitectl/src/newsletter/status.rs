@@ -32,11 +32,11 @@ const COLUMNS: [Column; 13] = [
     ("SUBJECT", "subject"),
 ];
 
-/// Says how far an issue is, or in a table how far each is.
+/// Shows the progress of one issue, or all.
 ///
 /// # Errors
 ///
-/// If the broker is unavailable, or there is no issue of this name.
+/// If the broker is unavailable, or the issue is unknown.
 pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let issues = Issues::open(&context).await?;
@@ -61,15 +61,15 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
     print_output(common.json, &document, lines)
 }
 
-/// The records of all issues, in the order in which they were asked for.
+/// Records of all issues, in order of their requests.
 async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
     let bucket = broker::bucket(context, ISSUES_BUCKET).await?;
     let subject = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}*");
-    // A record that is rewritten meanwhile comes again.
+    // A record that changes in the meantime is repeated.
     let mut issues = BTreeMap::new();
     for record in broker::search(&bucket, &subject).await? {
         let progress: IssueProgress = serde_json::from_slice(&record.payload)
-            .with_context(|| format!("The record {} is not an issue's", record.subject))?;
+            .with_context(|| format!("The record {} is not an issue", record.subject))?;
         issues.insert((progress.requested, progress.name.clone()), progress);
     }
     Ok(issues.into_values().collect())

@@ -12,7 +12,7 @@ use crate::{
     output::{Column, ListOutput, cells},
 };
 
-/// The columns, and what they are called in JSON.
+/// Columns, and their names in JSON.
 pub const COLUMNS: [Column; 8] = [
     ("email", "email"),
     ("state", "state"),
@@ -24,21 +24,20 @@ pub const COLUMNS: [Column; 8] = [
     ("consent_form", "consentForm"),
 ];
 
-/// Which subscribers.
 #[derive(Args, Debug)]
 pub struct ExportArgs {
-    /// Only those in this state; may be given more than once
+    /// Only subscribers in this state; repeatable
     #[arg(long, value_parser = ["pending", "confirmed", "unsubscribed", "suppressed"])]
     state: Vec<String>,
     #[command(flatten)]
     common: CommonArgs,
 }
 
-/// Writes those who are in one of these states, or all.
+/// Writes subscribers as CSV or JSON.
 ///
 /// # Errors
 ///
-/// If the broker is unavailable, a record is not a subscriber's, or nobody takes what is written.
+/// If the broker is unavailable, a record is invalid, or the output cannot be written.
 pub async fn export(args: &ExportArgs) -> anyhow::Result<()> {
     let context = broker::connect(&args.common.nats).await?;
     let subscribers = Subscribers::open(context.client()).await?;
@@ -57,7 +56,7 @@ pub async fn export(args: &ExportArgs) -> anyhow::Result<()> {
     output.end("")
 }
 
-/// A subscriber by the names of [`COLUMNS`]. Whoever left has no address: see [`Subscriber::forgotten`].
+/// A subscriber by the names of [`COLUMNS`]. Former ones have no address (see [`Subscriber::forgotten`]).
 pub fn document(subscriber: &Subscriber) -> Value {
     let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
     let consent = subscriber.consent.as_ref();

@@ -1,5 +1,5 @@
-//! `sitectl subscribers import`: who gave their consent elsewhere becomes a confirmed subscriber, and who left elsewhere
-//! has left. No event is published, so nobody gets a mail by it and no endpoint hears of it.
+//! `sitectl subscribers import`: people who consented elsewhere become confirmed subscribers, people who left elsewhere
+//! unsubscribed ones. No event is published, so no mail or webhook is sent.
 
 use std::{
     cmp::Reverse,
@@ -23,15 +23,12 @@ use crate::{
     output::print_output,
 };
 
-/// What is said whenever something is, or would be, imported.
-const NO_MAIL: &str =
-    "No event is published and no mail is sent: what the table tells of happened elsewhere.";
+const NO_MAIL: &str = "No event is published and no mail is sent.";
 
-/// The table, and who we are.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// CSV with at least the columns email, confirmed (RFC 3339) and source; or, for those whose state is
-    /// unsubscribed, email and state, and ended (RFC 3339) where it is known
+    /// CSV with at least the columns email, confirmed (RFC 3339) and source; or, for the state unsubscribed, email and
+    /// state, and optionally ended (RFC 3339)
     #[arg(value_name = "FILE")]
     from: PathBuf,
     #[command(flatten)]
@@ -45,19 +42,19 @@ pub struct ImportArgs {
 const IMPORTED: &str = "imported";
 const UNSUBSCRIBED: &str = "unsubscribed";
 
-/// What became, or would become, of a line; or why it is left alone.
+/// Outcome of a line, or why it is left alone.
 type LineOutcome = Result<&'static str, String>;
 
-/// Reads the whole table, and imports it only if no line is wrong.
+/// Imports a table, if every line is valid.
 ///
 /// # Errors
 ///
-/// If the table cannot be read or a line of it is wrong, before any is imported; if the broker fails or a record changed meanwhile.
+/// If a line is invalid, before any is imported; or if the broker fails, or a record changes in the meantime.
 pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode, &args.common);
     let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
     let mut lines = lines::read(&table, OffsetDateTime::now_utc())?;
-    // Who left comes first, the last time before others: nobody of them is brought in by another line, wherever it stands.
+    // Unsubscribed lines first, the latest before others, because only the first line of an address counts.
     lines.sort_by_key(|line| match &line.record {
         ImportRecord::Unsubscribe { ended, .. } => Reverse(Some(*ended)),
         _ => Reverse(None),
@@ -82,12 +79,11 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     print_outcomes(&outcomes, mode, common.json)
 }
 
-/// An import under way.
 struct Import<'a> {
     subscribers: Subscribers,
     mode: Mode,
     key: &'a PersonKey,
-    /// Who stands in the lines before, by the first of them.
+    /// First line of each person.
     seen: HashMap<PersonId, u64>,
 }
 
@@ -113,18 +109,18 @@ impl Import<'_> {
     }
 }
 
-/// What a line makes of what is known, or why nothing.
+/// Record that a line results in, or why none.
 fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscriber, &'static str), String> {
     match (record, known) {
         (ImportRecord::Consent(_, new), None) => Ok((*new, IMPORTED)),
         (ImportRecord::Unsubscribe { ended, .. }, Some(known))
             if known.clone().unsubscribed(ended) != known =>
         {
-            // Tools list everybody who ever left: the same list, imported again, must not end what began later.
+            // A repeated import of the same list must not end a later subscription.
             if known.requested > ended {
                 return Err("they signed up anew since".to_owned());
             }
-            // No event is published that would need the address.
+            // No event needs the address.
             Ok((known.unsubscribed(ended).forgotten(), UNSUBSCRIBED))
         }
         (_, Some(known)) => Err(format!("known already, as {}", known.state_name())),

@@ -13,10 +13,9 @@ use crate::{
     output::print_output,
 };
 
-/// Whom to lift.
 #[derive(Args, Debug)]
 pub struct LiftArgs {
-    /// The subscriber's e-mail address
+    /// E-mail address of the subscriber
     #[arg(value_name = "E-MAIL")]
     email: String,
     #[command(flatten)]
@@ -27,13 +26,11 @@ pub struct LiftArgs {
     common: CommonArgs,
 }
 
-/// Makes a suppressed subscriber what they were before the mail came back. A sign-up that was never confirmed was nothing
-/// before: it is forgotten, which a dry run only says.
+/// Restores the state before the bounce. A pending sign-up is deleted; a dry run only reports that.
 ///
 /// # Errors
 ///
-/// If no subscriber with this address is suppressed, somebody else changed the record in between, or the broker does
-/// not answer.
+/// If no subscriber with this address is suppressed, the record changed in the meantime, or the broker is unavailable.
 pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
     let (key, common) = (&args.key.person_key, &args.common);
     let person = key.person(&EmailAddress::parse(&args.email)?);
@@ -56,7 +53,7 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
         }
         None if !args.mode.yes => {
             let lines = [
-                "would be forgotten: the sign-up, which was never confirmed; it can be made anew",
+                "would be deleted: the sign-up, which was never confirmed; it can be made anew",
                 "Nothing was lifted; repeat it with --yes.",
             ];
             let document = json!({ "lifted": false, "wouldForget": true });
@@ -64,7 +61,7 @@ pub async fn lift(args: &LiftArgs) -> anyhow::Result<()> {
         }
         None => {
             subscribers.delete(&person, known.revision).await?;
-            let line = "Lifted: the sign-up was never confirmed and is forgotten; it can be made anew.";
+            let line = "Lifted: the sign-up was never confirmed and is deleted; it can be made anew.";
             (None, line.to_owned())
         }
     };

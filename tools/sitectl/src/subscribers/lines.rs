@@ -1,4 +1,4 @@
-//! The lines of a table that is to be imported: read whole, or told what is wrong with them.
+//! Parser of the table to import.
 
 use ::subscribers::{Consent, Subscriber};
 use anyhow::ensure;
@@ -10,35 +10,29 @@ use visitor::EmailAddress;
 
 use crate::output::unescape_formula;
 
-/// How many wrong lines are reported at once.
 const MAX_REPORTED_ERRORS: usize = 10;
 
-/// One line and what it tells.
 pub struct Line {
-    /// Its number as a spreadsheet shows it.
+    /// Number as in a spreadsheet.
     pub number: u64,
-    /// Its record.
     pub record: ImportRecord,
 }
 
-/// Record of a line.
 pub enum ImportRecord {
-    /// Somebody gave their consent.
     Consent(EmailAddress, Box<Subscriber>),
-    /// Somebody left.
     Unsubscribe {
         email: EmailAddress,
         ended: OffsetDateTime,
     },
-    /// The line changes nothing here, for this reason.
+    /// With the reason.
     LeftAlone(String),
 }
 
-/// All lines, or what is wrong with those that are.
+/// Parses all lines.
 ///
 /// # Errors
 ///
-/// If the heading lacks a column, or a line cannot be read: the message names the first of them.
+/// If the heading lacks a column, or lines are invalid: the error names the first of them.
 pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     let mut reader = ReaderBuilder::new().trim(Trim::Headers).from_reader(table);
     let heading = reader.headers()?.clone();
@@ -46,7 +40,7 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     ensure!(
         has("email") && (has("state") || has("confirmed") && has("source")),
         "Nothing was imported: the first line must name the columns email, confirmed and source, or email and state for \
-         those who left, separated by commas."
+         unsubscribed people, separated by commas."
     );
     let (mut lines, mut wrong) = (Vec::new(), Vec::new());
     for (number, record) in (2..).zip(reader.records()) {
@@ -69,7 +63,7 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// The cells of a line; a table of another program has fewer than our export.
+/// Cells of a line; tables of other programs have fewer columns.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Cells {
@@ -89,7 +83,7 @@ impl Cells {
     }
 
     fn parse(self, now: OffsetDateTime) -> Result<ImportRecord, String> {
-        let email = EmailAddress::parse(&self.email).map_err(|_| "email is no e-mail address".to_owned());
+        let email = EmailAddress::parse(&self.email).map_err(|_| "email is not an e-mail address".to_owned());
         match &*self.state {
             "unsubscribed" if !self.email.is_empty() => {
                 let ended = match &*self.ended {
@@ -99,7 +93,7 @@ impl Cells {
                 let email = email?;
                 Ok(ImportRecord::Unsubscribe { email, ended })
             }
-            // An export of ours has no address any more of those who left.
+            // Our export has no address of people who left.
             state @ ("pending" | "suppressed" | "unsubscribed") => {
                 Ok(ImportRecord::LeftAlone(format!("the table says {state}")))
             }
@@ -123,12 +117,12 @@ impl Cells {
     }
 }
 
-/// A time that has been.
+/// A time in the past.
 fn time(column: &str, cell: &str, now: OffsetDateTime) -> Result<OffsetDateTime, String> {
     match OffsetDateTime::parse(cell, &Rfc3339) {
-        Ok(time) if time > now => Err(format!("{column} is yet to come")),
+        Ok(time) if time > now => Err(format!("{column} is in the future")),
         Ok(time) => Ok(time),
-        Err(_) => Err(format!("{column} is no time such as 2026-11-20T12:00:00Z")),
+        Err(_) => Err(format!("{column} is not a time such as 2026-11-20T12:00:00Z")),
     }
 }
 
@@ -177,8 +171,8 @@ mod tests {
              zoe@example.org,2027-01-01T00:00:00Z,fair\nzoe@example.org,2026-11-01T10:00:00Z,\nzoe@example.org\n",
             &[
                 "line 3: email",
-                "line 4: confirmed is no time",
-                "line 5: confirmed is yet",
+                "line 4: confirmed is not a time",
+                "line 5: confirmed is in the future",
                 "line 6: source",
                 "line 7: it is not CSV",
             ],
@@ -189,10 +183,10 @@ mod tests {
              zoe@example.org,gone,\nzoe@example.org,confirmed,\n",
             &[
                 "line 3: email",
-                "line 4: ended is no time",
-                "line 5: ended is yet",
+                "line 4: ended is not a time",
+                "line 5: ended is in the future",
                 "line 6: there is no such state",
-                "line 7: confirmed is no time",
+                "line 7: confirmed is not a time",
             ],
         ),
         (

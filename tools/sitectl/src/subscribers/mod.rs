@@ -1,4 +1,4 @@
-//! `sitectl subscribers`: the newsletter's subscribers, to be taken out, brought in, or given another chance.
+//! `sitectl subscribers`: exports and imports subscribers, and lifts suppressions.
 
 mod export;
 mod import;
@@ -11,16 +11,15 @@ use clap::Subcommand;
 pub enum Command {
     /// Writes all subscribers to stdout, as CSV
     Export(export::ExportArgs),
-    /// Brings in who gave their consent elsewhere, and who left elsewhere; nobody gets a mail by it
+    /// Imports people who consented or unsubscribed elsewhere; sends no mail
     Import(import::ImportArgs),
-    /// Lets mails go again to an address that came back as not existing
+    /// Lifts the suppression of an address that bounced
     Lift(lift::LiftArgs),
 }
 
 /// # Errors
 ///
-/// If the broker is unavailable, a record or a line of a table cannot be read, or an address that is to be lifted is
-/// not suppressed.
+/// If the broker is unavailable, a record or a line of a table cannot be read, or an address to lift is not suppressed.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::Export(args) => export::export(args).await,

@@ -37,7 +37,7 @@ pub async fn send(site_url: &str, email: &EmailAddress, mark: &str) -> anyhow::R
             .insert("challenge-solution", solution.parse()?);
         (head, _) = post(request).await?;
     }
-    ensure!(head.status == StatusCode::OK, "it responds {}", head.status);
+    ensure!(head.status == StatusCode::OK, "it answers {}", head.status);
     Ok(RequestId::of_headers(&head.headers))
 }
 

@@ -1,5 +1,4 @@
-//! `sitectl webhooks enable`, `pause` and `resume`. The broker hands out nothing for a consumer that is paused, so that nothing is tried,
-//! and nothing given up, whichever notifiers run.
+//! `sitectl webhooks enable`, `pause` and `resume`. The broker delivers nothing to a paused consumer, so no attempt is made.
 
 use anyhow::{Context as _, ensure};
 use async_nats::jetstream::{Context, consumer::Info};
@@ -11,7 +10,7 @@ use time::{Duration, OffsetDateTime};
 use super::{dead_letters, records};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
-/// A pause has an end, for the broker: longer than events are kept.
+/// The broker requires an end. Events expire earlier.
 const PAUSE: Duration = Duration::days(10 * 365);
 
 /// Switches an endpoint on again.
@@ -23,16 +22,16 @@ pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     consumer_info(&context, name).await?;
     let records = records(&context).await?;
-    let noted: Record<EndpointState> = records.read(name).await?;
-    let is_off = noted.value.is_some_and(|state| state.off.is_some());
+    let record: Record<EndpointState> = records.read(name).await?;
+    let is_off = record.value.is_some_and(|state| state.off.is_some());
     ensure!(is_off, "The endpoint {name} is on.");
-    let well = EndpointState::default();
-    records.write(name, &well, noted.revision, None).await?;
+    let on = EndpointState::default();
+    records.write(name, &on, record.revision, None).await?;
     let letters = dead_letters(&context, name).await?;
     let lines = [
-        format!("Switched on: {name}. It gets what comes from now on."),
+        format!("Switched on: {name}. It receives new events."),
         format!(
-            "Dead letters of it: {letters}; hand them over with `sitectl dead-letters replay`, numbers by \
+            "Its dead letters: {letters}; replay them with `sitectl dead-letters replay`, numbers by \
              `sitectl dead-letters list`."
         ),
     ];
@@ -40,7 +39,7 @@ pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, lines)
 }
 
-/// Lets nothing more go to an endpoint.
+/// Pauses deliveries to an endpoint.
 ///
 /// # Errors
 ///
@@ -52,13 +51,13 @@ pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let until = OffsetDateTime::now_utc() + PAUSE;
     site.pause_consumer(&consumer(name), until).await?;
     let line = format!(
-        "Paused: {name}. What is under way ends; what comes waits until `sitectl webhooks resume {name}`."
+        "Paused: {name}. Current deliveries finish; new events wait until `sitectl webhooks resume {name}`."
     );
     let document = json!({ "name": name, "state": "paused", "paused": name });
     print_output(common.json, &document, [line])
 }
 
-/// Lets what waits go to an endpoint.
+/// Resumes deliveries to an endpoint.
 ///
 /// # Errors
 ///
@@ -70,12 +69,12 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let site = broker::stream(&context, SITE_STREAM).await?;
     site.resume_consumer(&consumer(name)).await?;
     let waiting = broker::consumer_lag(&info);
-    let line = format!("Resumed: {name}. Events that waited: {waiting}.");
+    let line = format!("Resumed: {name}. Waiting events: {waiting}.");
     let document = json!({ "name": name, "state": "running", "resumed": name, "waiting": waiting });
     print_output(common.json, &document, [line])
 }
 
-/// How the consumer of an endpoint fares.
+/// Consumer of an endpoint.
 ///
 /// # Errors
 ///
@@ -86,7 +85,7 @@ pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info
     info.with_context(|| format!("There is no endpoint {name}; see `sitectl webhooks list`."))
 }
 
-/// Name of the consumer of an endpoint.
+/// Name of an endpoint's consumer.
 pub fn consumer(name: &str) -> String {
     format!("{}{name}", Endpoint::CONSUMER_PREFIX)
 }

@@ -19,15 +19,15 @@ const COLUMNS: [Column; 6] = [
     ("ERROR", "error"),
 ];
 
-/// Lists the last attempts at an endpoint.
+/// Lists the latest attempts of an endpoint.
 ///
 /// # Errors
 ///
-/// If the broker is unavailable, what is noted cannot be read, or nothing is and the endpoint does not exist.
+/// If the broker is unavailable, the record is invalid, or the endpoint does not exist.
 pub async fn list(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
-    let noted = records(&context).await?.read(&attempts_key(name)).await?;
-    let mut attempts: Vec<Value> = noted.value.unwrap_or_default();
+    let record = records(&context).await?.read(&attempts_key(name)).await?;
+    let mut attempts: Vec<Value> = record.value.unwrap_or_default();
     attempts.reverse();
     if attempts.is_empty() {
         control::consumer_info(&context, name).await?;

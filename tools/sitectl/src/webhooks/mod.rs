@@ -1,4 +1,4 @@
-//! `sitectl webhooks`: how the endpoints fare, trying one, and switching one on again.
+//! `sitectl webhooks`: shows, tests and controls endpoints.
 
 mod control;
 mod deliveries;
@@ -22,25 +22,25 @@ use crate::{
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Lists the endpoints and how they fare
+    /// Lists the endpoints with their state
     List(CommonArgs),
     /// Switches an endpoint on again
     Enable(NamedArgs),
-    /// Lists the last attempts at an endpoint, the newest first
+    /// Lists the latest attempts of an endpoint, newest first
     Deliveries(NamedArgs),
-    /// Lets nothing more go to an endpoint until it is resumed: what comes waits
+    /// Pauses deliveries to an endpoint; new events wait
     Pause(NamedArgs),
-    /// Lets what waits go to an endpoint that was paused
+    /// Resumes deliveries to a paused endpoint
     Resume(NamedArgs),
-    /// Shows what an endpoint would be sent of a sample, and sends nothing
+    /// Shows the requests of a sample event, and sends nothing
     Preview(trying::TryArgs),
-    /// Sends a sample that is marked as one to an endpoint, and shows what was sent and answered
+    /// Sends a marked sample event, and shows the requests and responses
     Test(trying::TryArgs),
 }
 
 /// # Errors
 ///
-/// If the broker is unavailable, the endpoint does not exist, the endpoint that is to be enabled is on, or a sample is not taken.
+/// If the broker is unavailable, the endpoint does not exist, is not in the right state, or rejects a sample.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,
@@ -53,7 +53,7 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
     }
 }
 
-/// What is noted of endpoints.
+/// State records of endpoints.
 pub async fn records(context: &Context) -> anyhow::Result<Records> {
     let bucket = open_bucket(context, ENDPOINTS_BUCKET).await?;
     Ok(Records::new(context, bucket))
@@ -72,7 +72,7 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "endpoints": rows }), lines)
 }
 
-/// The endpoints by their names, and how they fare.
+/// Endpoints and their state, by name.
 ///
 /// # Errors
 ///
@@ -113,7 +113,6 @@ pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
     Ok(rows.into_values().collect())
 }
 
-/// How many dead letters an endpoint has.
 async fn dead_letters(context: &Context, name: &str) -> anyhow::Result<u64> {
     let letters = broker::reader(context, DEAD_LETTERS_STREAM).await?;
     let subject = subjects::dead_letter(&control::consumer(name), "*");

@@ -1,4 +1,4 @@
-//! `sitectl webhooks test` and `preview`: a sample, as an endpoint gets it.
+//! `sitectl webhooks test` and `preview`: a sample event for an endpoint.
 
 use ::webhooks::{Secrets, WebhookSender, WebhookSettings, sample};
 use anyhow::{Context as _, anyhow};
@@ -11,32 +11,31 @@ use time::OffsetDateTime;
 
 use crate::output::{print_output, printable};
 
-/// The most characters of a body that are shown.
-const MAX_SHOWN: usize = 4000;
+/// In characters.
+const MAX_SHOWN_BODY: usize = 4000;
 
-/// Which endpoint, and how it is reached.
 #[derive(Args, Debug)]
 pub struct TryArgs {
-    /// Its name in the setting WEBHOOKS
+    /// Name of the endpoint in the setting WEBHOOKS
     name: String,
-    /// Of which event; the first one that the endpoint hears of by default
+    /// Event of the sample; by default the first one of the endpoint
     #[arg(long)]
     event: Option<String>,
     /// Who gets webhooks, as JSON; the same as the notifier's
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     webhooks: Endpoints,
     #[command(flatten)]
-    reached: WebhookSettings,
+    settings: WebhookSettings,
     /// Prints JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Shows what would be sent. No secret is read for it.
+/// Shows the requests of a sample, without reading secrets.
 ///
 /// # Errors
 ///
-/// If the endpoint does not exist or event, or nothing can be made of it.
+/// If the endpoint or event does not exist, or its recipe fails.
 pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
     let sender = args.sender(endpoint, &Secrets::hidden())?;
@@ -50,14 +49,14 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     print_output(args.json, &json!({ "requests": document }), lines)
 }
 
-/// Sends a sample, and shows what was said.
+/// Sends a sample, and shows the requests and responses.
 ///
 /// # Errors
 ///
-/// If the endpoint does not exist or event, or the sample is not taken.
+/// If the endpoint or event does not exist, or the sample is rejected.
 pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let (endpoint, event) = args.chosen()?;
-    let sender = args.sender(endpoint, &args.reached.secrets())?;
+    let sender = args.sender(endpoint, &args.settings.secrets())?;
     let (now, mut seen) = (OffsetDateTime::now_utc(), Vec::new());
     let sent = sender.send(&sample(event, now), now, Some(&mut seen)).await;
     let (mut lines, mut document) = (Vec::new(), Vec::new());
@@ -82,7 +81,7 @@ pub async fn test(args: &TryArgs) -> anyhow::Result<()> {
     let document = json!({ "taken": sent.is_ok(), "requests": document });
     print_output(args.json, &document, lines)?;
     sent.map(drop)
-        .map_err(|error| anyhow!("The sample was not taken: {error}."))
+        .map_err(|error| anyhow!("The sample was rejected: {error}."))
 }
 
 impl TryArgs {
@@ -94,17 +93,17 @@ impl TryArgs {
         let mut events = endpoint.events.iter().copied();
         let chosen = events.find(|known| event.is_none_or(|event| known.short_name() == event));
         let event = event.unwrap_or_default();
-        let unheard = || format!("The endpoint {name} does not hear of the event {event}.");
-        Ok((endpoint, chosen.with_context(unheard)?))
+        let unknown = || format!("The endpoint {name} does not receive the event {event}.");
+        Ok((endpoint, chosen.with_context(unknown)?))
     }
 
     fn sender(&self, endpoint: &Endpoint, secrets: &Secrets) -> anyhow::Result<WebhookSender> {
-        let sender = WebhookSender::new(endpoint, &self.reached.client()?, secrets);
+        let sender = WebhookSender::new(endpoint, &self.settings.client()?, secrets);
         sender.map_err(|error| anyhow!("The setting WEBHOOKS is wrong: {error}."))
     }
 }
 
-/// A request for people and for machines.
+/// A request as text and as JSON.
 fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> (String, Value) {
     let method = request.method().as_str();
     let url = sender.shown(&request.uri().to_string());
@@ -120,7 +119,7 @@ fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) ->
 fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, String)> {
     let shown = headers.iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes());
-        // What is encoded from a secret is one, too.
+        // An encoded secret is one, too.
         let value = match *name {
             http::header::AUTHORIZATION | http::header::SET_COOKIE => "[hidden]".to_owned(),
             _ => printable(&sender.shown(&value)),
@@ -132,5 +131,5 @@ fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, St
 
 fn shown_body(sender: &WebhookSender, body: &[u8]) -> String {
     let text = sender.shown(&String::from_utf8_lossy(body));
-    printable(&text).chars().take(MAX_SHOWN).collect()
+    printable(&text).chars().take(MAX_SHOWN_BODY).collect()
 }

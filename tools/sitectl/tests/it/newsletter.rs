@@ -195,7 +195,7 @@ async fn an_issue_is_sent_only_with_yes_and_once() -> anyhow::Result<()> {
     let said = told(&["newsletter", "send", &issues.post], &issues.sending())?;
     let parts = [
         "lead to https://oculant.example.",
-        "Subscribers that it goes to: 3.",
+        "Recipients: 3.",
         "Nothing was sent",
     ];
     assert_says(&said, &parts);

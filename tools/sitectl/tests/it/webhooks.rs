@@ -187,7 +187,7 @@ async fn a_sample_is_previewed_without_secrets_and_sent_by_a_test() -> anyhow::R
     let preview = |event: &'static str| ["webhooks", "preview", "crm", "--event", event];
     assert_says(&told(&preview("person.erased"), &flags)?, &["# erasure"]);
     let unsent = refused(&preview("careers.applied"), &flags)?;
-    assert_says(&unsent, &["does not hear of the event careers.applied"]);
+    assert_says(&unsent, &["does not receive the event careers.applied"]);
     let unknown = refused(&["webhooks", "test", "cmr"], &flags)?;
     assert_says(&unknown, &["names no endpoint cmr"]);
     Ok(())
