@@ -10,8 +10,6 @@ mod table;
 mod upload;
 mod wrk;
 
-use std::process::ExitCode;
-
 use clap::{Args, Parser, Subcommand};
 use testkit::{Hosting, Shape};
 
@@ -59,7 +57,7 @@ struct Turns {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
+async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let rows = tokio::select! {
         rows = bench(&cli) => rows?,
@@ -69,12 +67,7 @@ async fn main() -> anyhow::Result<ExitCode> {
             anyhow::bail!("stopped")
         }
     };
-    let holds = table::print(&rows)?;
-    Ok(if holds {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    table::print(&rows)
 }
 
 async fn bench(cli: &Cli) -> anyhow::Result<Vec<Row>> {

@@ -63,12 +63,12 @@ impl Row {
     }
 }
 
-/// Also prints the load average, to judge the ratios by. Returns whether every contender reaches its least ratio.
+/// Also prints the load average, to judge the ratios by.
 ///
 /// # Errors
 ///
-/// If stdout is closed, or `/proc` cannot be read.
-pub fn print(rows: &[Row]) -> anyhow::Result<bool> {
+/// If a contender does not reach its least ratio, stdout is closed, or `/proc` cannot be read.
+pub fn print(rows: &[Row]) -> anyhow::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{HEAD}")?;
     let (mut peer, mut missed) = (None::<&Row>, Vec::new());
@@ -89,8 +89,6 @@ pub fn print(rows: &[Row]) -> anyhow::Result<bool> {
         "\nload average: {}",
         fs::read_to_string("/proc/loadavg")?.trim()
     )?;
-    for missed in &missed {
-        writeln!(out, "{missed}")?;
-    }
-    Ok(missed.is_empty())
+    anyhow::ensure!(missed.is_empty(), "{}", missed.join("; "));
+    Ok(())
 }

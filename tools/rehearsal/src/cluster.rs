@@ -35,14 +35,14 @@ where
     F: Future<Output = T>,
 {
     let namespace = File::open(format!("/run/netns/{pod}"))?;
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     thread::spawn(move || {
         let run = || {
             setns(&namespace, CloneFlags::CLONE_NEWNET)?;
             let runtime = Builder::new_current_thread().enable_all().build()?;
             anyhow::Ok(runtime.block_on(work()))
         };
-        drop(tell.send(run()));
+        drop(sender.send(run()));
     });
-    told.await.context("the work panicked")?
+    receiver.await.context("the work panicked")?
 }

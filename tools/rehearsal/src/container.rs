@@ -111,8 +111,8 @@ impl Container {
         ]);
         exec.args(&self.rights).args(command).kill_on_drop(true);
         let Output { status, stderr, .. } = exec.output().await?;
-        let complaint = String::from_utf8_lossy(&stderr);
-        anyhow::ensure!(status.success(), "{command:?} in {}: {complaint}", self.pod.name);
+        let error = String::from_utf8_lossy(&stderr);
+        anyhow::ensure!(status.success(), "{command:?} in {}: {error}", self.pod.name);
         Ok(())
     }
 

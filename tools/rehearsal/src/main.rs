@@ -1,4 +1,5 @@
 //! Rehearsal of the rendered overlay `production` on one machine (docs/rehearsal.md).
+#![expect(clippy::print_stdout, reason = "the scenes' results are the output")]
 
 mod cluster;
 mod container;

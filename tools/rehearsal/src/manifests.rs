@@ -23,8 +23,8 @@ impl Manifests {
             .arg(root.join(OVERLAY))
             .output()
             .context("kubectl is missing; cargo xtask rehearse fetches it")?;
-        let complaint = String::from_utf8_lossy(&rendered.stderr);
-        anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {complaint}");
+        let error = String::from_utf8_lossy(&rendered.stderr);
+        anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {error}");
         Ok(Self {
             objects: serde_saphyr::from_multiple(str::from_utf8(&rendered.stdout)?)?,
             secrets: BTreeMap::new(),

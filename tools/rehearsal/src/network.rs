@@ -253,8 +253,8 @@ fn selects(selector: &Value, labels: &Value) -> bool {
 }
 
 fn namespace_labels(namespace: &str) -> Value {
-    let is_way_in = (namespace == GATEWAYS).to_string();
-    json!({ "kubernetes.io/metadata.name": namespace, "site/way-in": is_way_in })
+    let is_ingress = (namespace == GATEWAYS).to_string();
+    json!({ "kubernetes.io/metadata.name": namespace, "site/way-in": is_ingress })
 }
 
 /// Without ports a rule allows all.
@@ -281,7 +281,7 @@ fn chain(pod: &Pod, [policy_type, ..]: Direction) -> String {
 
 fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> anyhow::Result<()> {
     let output = Command::new(program).args(arguments).output()?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "{arguments:?}: {complaint}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{arguments:?}: {error}");
     Ok(())
 }

@@ -110,12 +110,12 @@ async fn keep_probing(
     loop {
         anyhow::ensure!(!container.has_ended()?, "its process exited");
         if is_started {
-            if let Some(held) = readiness.hold(container, address).await {
-                set_ready(held.is_ok())?;
+            if let Some(result) = readiness.run(container, address).await {
+                set_ready(result.is_ok())?;
             }
-            liveness.hold(container, address).await.transpose()?;
+            liveness.run(container, address).await.transpose()?;
         } else {
-            is_started = startup.hold(container, address).await.transpose()?.is_some();
+            is_started = startup.run(container, address).await.transpose()?.is_some();
         }
         sleep(TICK).await;
     }
@@ -141,17 +141,17 @@ impl<'a> Probe<'a> {
     }
 
     /// None while the probe is not due, or below its failure threshold.
-    async fn hold(&mut self, container: &Container, address: Ipv4Addr) -> Option<anyhow::Result<()>> {
+    async fn run(&mut self, container: &Container, address: Ipv4Addr) -> Option<anyhow::Result<()>> {
         if Instant::now() < self.due {
             return None;
         }
         self.due = Instant::now() + Duration::from_secs(self.number("periodSeconds", 10));
         let limit = Duration::from_secs(self.number("timeoutSeconds", 1));
-        let held = timeout(limit, self.probe(container, address)).await;
-        let held = held.context("the probe timed out").flatten();
-        self.failed = if held.is_ok() { 0 } else { self.failed + 1 };
-        let is_decided = held.is_ok() || self.failed >= self.number("failureThreshold", 3);
-        is_decided.then(|| held.with_context(|| self.spec.to_string()))
+        let result = timeout(limit, self.probe(container, address)).await;
+        let result = result.context("the probe timed out").flatten();
+        self.failed = if result.is_ok() { 0 } else { self.failed + 1 };
+        let is_decided = result.is_ok() || self.failed >= self.number("failureThreshold", 3);
+        is_decided.then(|| result.with_context(|| self.spec.to_string()))
     }
 
     async fn probe(&self, container: &Container, address: Ipv4Addr) -> anyhow::Result<()> {

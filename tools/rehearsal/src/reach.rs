@@ -25,7 +25,7 @@ const PAGE: &str = "docs/operations-flows.md";
 /// Names on that page.
 const EVERY_POD: &str = "every pod";
 const OUTSIDE: &str = "outside the cluster";
-const WAY_IN: &str = "pods in namespace site/way-in=true";
+const INGRESS: &str = "pods in namespace site/way-in=true";
 
 const WORKLOAD: &str = "app.kubernetes.io/name";
 /// Connections without a reply for this long were dropped by a policy.
@@ -112,30 +112,28 @@ fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> 
 }
 
 fn peers(cluster: &Cluster) -> Vec<Peer> {
-    let peer = |name: &str, pod, address, is_ours| Peer {
-        name: name.to_owned(),
-        pod,
-        address,
-        is_ours,
-    };
-    let mut peers = Vec::new();
     let network = cluster.network();
-    for (pod, endpoint) in &network.endpoints {
-        let is_ours = ![FRONT_DOOR, STRANGER].contains(&pod.as_str());
-        let name = match pod.as_str() {
-            FRONT_DOOR => WAY_IN,
-            STRANGER => STRANGER,
-            _ => endpoint.pod.labels[WORKLOAD].as_str().unwrap_or(pod),
+    let pods = network.endpoints.iter().map(|(pod, endpoint)| {
+        let (name, is_ours) = match pod.as_str() {
+            FRONT_DOOR => (INGRESS, false),
+            STRANGER => (STRANGER, false),
+            _ => (endpoint.pod.labels[WORKLOAD].as_str().unwrap_or(pod), true),
         };
-        peers.push(peer(name, Some(pod.clone()), endpoint.address, is_ours));
-    }
+        Peer {
+            name: name.to_owned(),
+            pod: Some(pod.clone()),
+            address: endpoint.address,
+            is_ours,
+        }
+    });
     let called = network.outside.iter().map(|(_, address)| (OUTSIDE, *address));
-    peers.extend(
-        called
-            .chain(ELSEWHERE)
-            .map(|(name, address)| peer(name, None, address, false)),
-    );
-    peers
+    let outside = called.chain(ELSEWHERE).map(|(name, address)| Peer {
+        name: name.to_owned(),
+        pod: None,
+        address,
+        is_ours: false,
+    });
+    pods.chain(outside).collect()
 }
 
 fn ports(cluster: &Cluster, flows: &BTreeSet<Flow>) -> anyhow::Result<BTreeSet<u16>> {

@@ -1,11 +1,6 @@
 //! Scenes of a rehearsal, in order.
 
-use std::{
-    io::{Write as _, stdout},
-    ops::Range,
-    sync::Arc,
-    time::Duration,
-};
+use std::{ops::Range, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures_util::future::try_join_all;
@@ -30,8 +25,9 @@ pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<(
     let sent = send_forms(cluster, 8..11, CancellationToken::new()).await?;
     sent.all_accepted()?;
     sent.all_mailed(&outside.mail_server).await?;
-    say("forms: a sign-up, a message and an application accepted, and their mails sent")?;
-    say(&format!("flows: {}", reach::check(cluster).await?))?;
+    println!("forms: a sign-up, a message and an application accepted, and their mails sent");
+    let flows = reach::check(cluster).await?;
+    println!("flows: {flows}");
     lose_a_broker(cluster, outside, &mut workloads).await?;
     restart(cluster, outside, &mut workloads).await?;
     run_cron_jobs(cluster).await?;
@@ -39,10 +35,6 @@ pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<(
     try_join_all(workloads.iter_mut().map(Workload::ready))
         .await
         .map(drop)
-}
-
-fn say(words: &str) -> anyhow::Result<()> {
-    Ok(writeln!(stdout(), "{words}")?)
 }
 
 /// Starts broker and scanner, then everything else. The job `setup` runs after each.
@@ -62,11 +54,11 @@ async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
             run_job(cluster, job, &job["spec"]).await?;
         }
     }
-    say(&format!(
+    println!(
         "started: {} pods beside the front door ready after {:.0} s",
         cluster.network().endpoints.len() - 1,
         begun.elapsed().as_secs_f64(),
-    ))?;
+    );
     Ok(workloads)
 }
 
@@ -124,11 +116,11 @@ async fn beside_visitors(
     };
     let (sent, ()) = tokio::try_join!(send_forms(cluster, visitors, stop.clone()), working)?;
     sent.all_mailed(&outside.mail_server).await?;
-    say(&format!(
-        "{what}: {} forms accepted, none lost; {} refused",
+    println!(
+        "{what}: {} forms accepted, none lost; {} rejected",
         sent.accepted.len(),
         sent.failed.len()
-    ))?;
+    );
     Ok(sent)
 }
 
@@ -142,5 +134,6 @@ async fn run_cron_jobs(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
             names.push(name_of(cron_job));
         }
     }
-    say(&format!("jobs: {} succeeded", names.join(", ")))
+    println!("jobs: {} succeeded", names.join(", "));
+    Ok(())
 }

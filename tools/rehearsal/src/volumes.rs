@@ -30,14 +30,14 @@ pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<V
             None => node.join("volumes").join(format!("{name}-{}", pod.name)),
         };
         fs::create_dir_all(&folder)?;
-        give(&folder, 0o2775, group)?;
+        set_access(&folder, 0o2775, group)?;
         let files = volume.map(|volume| files(volume, manifests));
         let files = files.transpose()?.flatten();
         let mode = volume.and_then(|volume| volume["secret"]["defaultMode"].as_u64());
         for (name, content) in files.iter().flatten() {
             let file = folder.join(name);
             fs::write(&file, content)?;
-            give(&file, mode.unwrap_or(0o644).try_into()?, group)?;
+            set_access(&file, mode.unwrap_or(0o644).try_into()?, group)?;
         }
         let is_read_only = mount["readOnly"] == true || files.is_some();
         let from = match mount["subPath"].as_str() {
@@ -88,7 +88,7 @@ fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> 
 }
 
 /// As `fsGroup` does.
-fn give(path: &Path, mode: u32, group: Option<u32>) -> anyhow::Result<()> {
+fn set_access(path: &Path, mode: u32, group: Option<u32>) -> anyhow::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     Ok(chown(path, Some(0), group)?)
 }

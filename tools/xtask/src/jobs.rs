@@ -217,11 +217,11 @@ pub const JOBS: [Job; 19] = [
 ///
 /// If no job has this name, or it fails.
 pub fn run_named(words: &[String]) -> anyhow::Result<()> {
-    let given = words.join(" ") + " ";
+    let line = words.join(" ") + " ";
     let job = JOBS
         .iter()
-        .find(|job| given.starts_with(&format!("{} ", job.name)));
-    let job = job.with_context(|| format!("There is no chore {given}; see cargo xtask help."))?;
+        .find(|job| line.starts_with(&format!("{} ", job.name)));
+    let job = job.with_context(|| format!("There is no chore {line}; see cargo xtask help."))?;
     job.run(&words[job.name.split(' ').count()..])
 }
 

@@ -96,7 +96,7 @@ pub fn lint(is_fast: bool) -> anyhow::Result<()> {
 
 fn format() -> anyhow::Result<()> {
     run(
-        "Format (cargo fmt mends it)",
+        "Format (cargo fmt fixes it)",
         &mut script("cargo fmt --all --check", &[]),
     )
 }
@@ -104,7 +104,7 @@ fn format() -> anyhow::Result<()> {
 fn front_ends() -> anyhow::Result<()> {
     let lints = "npm run --silent lint && npm run --silent typecheck";
     run(
-        "Lints and types of the front ends (npm run format mends many)",
+        "Lints and types of the front ends (npm run format fixes many)",
         &mut script(lints, &[]),
     )
 }

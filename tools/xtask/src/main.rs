@@ -1,5 +1,5 @@
 //! Every chore of the project: `cargo xtask --help`.
-#![expect(clippy::print_stdout, reason = "whoever runs a chore reads what it prints")]
+#![expect(clippy::print_stdout, reason = "the output of chores is for people")]
 
 mod build;
 mod jobs;
@@ -32,11 +32,11 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Checks format, lints and types and runs the unit tests: for after every edit
+    /// Checks format, lints and types, and runs the unit tests: after every edit
     Check,
     /// Checks format, lints, licences, types, Dockerfiles, scripts and workflows
     Lint {
-        /// What the suite runs: without Clippy, and without lints of dependencies and workflows that did not change
+        /// As in the suite: without Clippy, and without lints of unchanged dependencies and workflows
         #[arg(long)]
         fast: bool,
     },
@@ -44,11 +44,11 @@ enum Chore {
     Test {
         /// The part to run
         part: Option<test::Part>,
-        /// Which of its tests, as its runner understands it: part of a name, a file
+        /// Filter of the part's test runner: part of a name, a file
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         filter: Vec<String>,
     },
-    /// Runs what is too slow for the suite: all nightly jobs, in hours, or those whose names hold a word
+    /// Runs jobs that are too slow for the suite: all (hours), or those whose names contain a word
     Nightly { words: Vec<String> },
     /// Prints the Debian packages that the suite, one part, or all nightly jobs still need
     SystemPackages {

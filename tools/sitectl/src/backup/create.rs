@@ -145,13 +145,13 @@ impl Backup<'_> {
     fn print(&self, args: &BackupArgs, removed: &[String]) -> anyhow::Result<()> {
         let (manifest, objects, sent) = (&self.manifest, self.sent_objects, self.sent_bytes);
         let to = self.repository.named(&format!("{}/", manifest.name()?));
-        let taken = manifest.taken.format(&Rfc3339)?;
+        let started = manifest.started.format(&Rfc3339)?;
         let (contents, bytes) = (&manifest.contents, manifest.bytes());
         let document = json!({
-            "to": to, "taken": taken, "bytes": bytes, "backedUp": contents,
+            "to": to, "taken": started, "bytes": bytes, "backedUp": contents,
             "sent": { "objects": objects, "bytes": sent }, "removed": removed,
         });
-        let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {taken}:")];
+        let mut lines = vec![format!("Backed up to {to}, {bytes} bytes, as of {started}:")];
         lines.extend(contents.lines(&args.store.s3_bucket));
         lines.push(format!("sent: {sent} bytes, {objects} new objects"));
         lines.extend(removed.iter().map(|name| format!("removed: backup {name}")));

@@ -30,8 +30,8 @@ const UNFINISHED_FOR: Duration = Duration::days(2);
 pub struct Manifest {
     format: u32,
     /// Start of the backup.
-    #[serde(with = "rfc3339")]
-    pub taken: OffsetDateTime,
+    #[serde(rename = "taken", with = "rfc3339")]
+    pub started: OffsetDateTime,
     /// Version of `sitectl` that wrote it.
     sitectl: String,
     /// Version of the broker; an older one may be unable to restore it.
@@ -59,10 +59,10 @@ pub struct StreamCount {
 
 impl Manifest {
     /// Manifest of an empty backup.
-    pub fn begin(taken: OffsetDateTime, broker: String) -> Self {
+    pub fn begin(started: OffsetDateTime, broker: String) -> Self {
         Self {
             format: FORMAT,
-            taken,
+            started,
             sitectl: env!("CARGO_PKG_VERSION").to_owned(),
             broker,
             contents: Contents::default(),
@@ -77,7 +77,7 @@ impl Manifest {
     ///
     /// If the time cannot be formatted.
     pub fn name(&self) -> anyhow::Result<String> {
-        Ok(self.taken.to_offset(time::UtcOffset::UTC).format(NAME)?)
+        Ok(self.started.to_offset(time::UtcOffset::UTC).format(NAME)?)
     }
 
     /// Size of the backup as stored.
@@ -116,7 +116,7 @@ impl Repository {
         // Other files are not ours.
         let is_ours = |file: &ListedFile| {
             let folder = file.key.split_once('/').map(|(folder, _)| folder);
-            folder.is_some_and(|folder| folder == OBJECTS || taken(folder).is_some())
+            folder.is_some_and(|folder| folder == OBJECTS || start_of(folder).is_some())
         };
         let files = files.into_iter().filter(is_ours);
         let files = files.map(|file| (file.key.clone(), file)).collect();
@@ -195,8 +195,8 @@ impl Repository {
     ///
     /// If a manifest cannot be read, or a file is not removed.
     pub async fn prune(&self, keep_days: u16, newest: &Manifest) -> anyhow::Result<Vec<String>> {
-        let oldest_kept = newest.taken - Duration::days(keep_days.into());
-        let is_kept = |name: &&str| taken(name).is_none_or(|taken| taken >= oldest_kept);
+        let oldest_kept = newest.started - Duration::days(keep_days.into());
+        let is_kept = |name: &&str| start_of(name).is_none_or(|start| start >= oldest_kept);
         let (kept, expired): (Vec<&str>, Vec<&str>) = self.backups().into_iter().partition(is_kept);
         let mut needed: BTreeSet<String> = newest.files.keys().cloned().collect();
         for backup in kept {
@@ -209,7 +209,7 @@ impl Repository {
         }
         for file in self.files.values().filter(|file| !needed.contains(&file.key)) {
             let backup = file.key.split('/').next().unwrap_or_default();
-            if expired.contains(&backup) || newest.taken - file.stored > UNFINISHED_FOR {
+            if expired.contains(&backup) || newest.started - file.stored > UNFINISHED_FOR {
                 self.bucket.delete(&file.key).await?;
             }
         }
@@ -217,7 +217,7 @@ impl Repository {
     }
 }
 
-/// Time of a backup by its name; `None` if it is no such name.
-fn taken(name: &str) -> Option<OffsetDateTime> {
+/// Start of a backup by its name; `None` for another name.
+fn start_of(name: &str) -> Option<OffsetDateTime> {
     Some(PrimitiveDateTime::parse(name, NAME).ok()?.assume_utc())
 }

@@ -142,7 +142,7 @@ impl Backup {
 }
 
 fn print_restored(args: &RestoreArgs, backup: &Backup) -> anyhow::Result<()> {
-    let (named, taken) = (backup.named()?, backup.manifest.taken.format(&Rfc3339)?);
+    let (named, started) = (backup.named()?, backup.manifest.started.format(&Rfc3339)?);
     let (key, heading) = if args.mode.yes {
         ("restored", "Restored and checked")
     } else {
@@ -151,9 +151,9 @@ fn print_restored(args: &RestoreArgs, backup: &Backup) -> anyhow::Result<()> {
             "Nothing was restored; repeat it with --yes. Would restore",
         )
     };
-    let heading = format!("{heading} {named}, as of {taken}:");
+    let heading = format!("{heading} {named}, as of {started}:");
     let contents = &backup.manifest.contents;
-    let document = json!({ "from": named, "taken": taken, key: contents });
+    let document = json!({ "from": named, "taken": started, key: contents });
     let lines = contents.lines(&args.store.s3_bucket);
     print_output(args.common.json, &document, std::iter::once(heading).chain(lines))
 }

@@ -3,7 +3,7 @@
 
 use std::{io::Write, sync::atomic::Ordering, time::Duration};
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use async_nats::{
     Client, Request,
     jetstream::{Context, consumer::Info, response::Response},
@@ -139,17 +139,14 @@ pub async fn restore(
 /// If it takes longer than [`REQUEST_TIMEOUT`].
 pub async fn wait_until_restored(context: &Context, stream: &str, former: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
-    loop {
-        let restored = is_restored(context, stream, former).await;
-        if matches!(restored, Ok(true)) {
-            return Ok(());
-        }
-        if started.elapsed() > REQUEST_TIMEOUT {
-            restored?;
-            bail!("the restored stream has other messages, sequences or consumers");
-        }
+    while !is_restored(context, stream, former).await.unwrap_or(false) {
+        ensure!(
+            started.elapsed() < REQUEST_TIMEOUT,
+            "the restored stream is unavailable, or has other messages, sequences or consumers"
+        );
         sleep(POLL_INTERVAL).await;
     }
+    Ok(())
 }
 
 async fn is_restored(context: &Context, name: &str, former: &StreamInfo) -> anyhow::Result<bool> {
