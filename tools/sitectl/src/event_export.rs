@@ -81,12 +81,9 @@ impl Form {
         let channels = Channels::read(&context, events.stream(), self.event_type).await?;
         let is_printed = |name: &&str| style == Style::Export || self.listed.contains(name);
         let columns: Vec<&str> = self.columns().filter(is_printed).collect();
-        let names = channels.acked.keys().map(String::as_str);
-        let headings: Vec<&str> = ["id", "time"]
-            .into_iter()
-            .chain(columns.iter().copied())
-            .chain(names)
-            .collect();
+        let mut headings = vec!["id", "time"];
+        headings.extend(&columns);
+        headings.extend(channels.acked.keys().map(String::as_str));
         let mut output = match style {
             Style::List => {
                 ListOutput::to_stdout(json, self.plural, headings.iter().map(|name| name.to_uppercase()))

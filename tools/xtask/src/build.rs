@@ -8,6 +8,7 @@ use crate::step::{linting, output_of, root, run, script};
 
 /// Debug programs. The example selects the features of tests.
 pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
+const RELEASE: &str = "cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer";
 /// First and last file of a site build.
 const BUILT: &str = "frontends/dist/_routes.json";
 const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
@@ -31,11 +32,10 @@ impl Build {
             Self::Nothing => Ok(()),
             Self::Programs => run("Building programs", &mut linting(PROGRAMS, &[])),
             Self::Site => Self::Programs.run().and_then(|()| site()),
-            Self::Release => run(
-                "Release build",
-                &mut script("cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer", &[]),
-            )
-            .and_then(|()| site()),
+            Self::Release => {
+                run("Release build", &mut script(RELEASE, &[]))?;
+                site()
+            }
         }
     }
 }

@@ -60,18 +60,11 @@ pub fn check() -> anyhow::Result<()> {
     thread::scope(|scope| {
         let front_ends = scope.spawn(|| {
             front_ends()?;
-            run(
-                "Unit tests of the front ends",
-                &mut script("npm run --silent test:unit -- --reporter=dot", &[]),
-            )
+            let mut unit_tests = script("npm run --silent test:unit -- --reporter=dot", &[]);
+            run("Unit tests of the front ends", &mut unit_tests)
         });
-        let unit_tests = || {
-            run(
-                "Unit tests of Rust",
-                &mut linting("cargo nextest run --lib --bins", &[]),
-            )
-        };
-        let rust = format().and_then(|()| unit_tests());
+        let mut unit_tests = linting("cargo nextest run --lib --bins", &[]);
+        let rust = format().and_then(|()| run("Unit tests of Rust", &mut unit_tests));
         let front_ends = front_ends.join().unwrap_or_else(|panic| resume_unwind(panic));
         rust.and(front_ends)
     })
@@ -95,17 +88,15 @@ pub fn lint(is_fast: bool) -> anyhow::Result<()> {
 }
 
 fn format() -> anyhow::Result<()> {
-    run(
-        "Format (cargo fmt fixes it)",
-        &mut script("cargo fmt --all --check", &[]),
-    )
+    let mut format = script("cargo fmt --all --check", &[]);
+    run("Format (cargo fmt fixes it)", &mut format)
 }
 
 fn front_ends() -> anyhow::Result<()> {
-    let lints = "npm run --silent lint && npm run --silent typecheck";
+    let mut lints = script("npm run --silent lint && npm run --silent typecheck", &[]);
     run(
         "Lints and types of the front ends (npm run format fixes many)",
-        &mut script(lints, &[]),
+        &mut lints,
     )
 }
 

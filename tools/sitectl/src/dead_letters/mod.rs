@@ -1,22 +1,32 @@
 //! `sitectl dead-letters`: lists, shows, replays and drops undelivered events.
 
-mod letter;
 mod replay;
 
 use anyhow::Context as _;
 use async_nats::jetstream::{Context, message::StreamMessage, stream::Stream};
 use clap::{Args, Subcommand};
 use futures_util::TryStreamExt as _;
-use serde_json::json;
-use site_broker::StreamReader;
+use serde_json::{Value, json};
+use site_broker::{StreamReader, dead_letters::DeadLetterSummary};
 use site_events::DEAD_LETTERS_STREAM;
+use time::format_description::well_known::Rfc3339;
 
-pub use self::{letter::document, replay::replay_letters};
+pub use self::replay::replay_letters;
 use crate::{
     broker,
     common_args::{CommonArgs, Mode},
-    output::{ListOutput, cells, print_output, table},
+    output::{Column, ListOutput, cells, print_output, table},
 };
+
+const COLUMNS: [Column; 7] = [
+    ("NUMBER", "number"),
+    ("GIVEN UP", "givenUp"),
+    ("CHANNEL", "channel"),
+    ("TYPE", "eventType"),
+    ("EVENT", "eventId"),
+    ("ATTEMPTS", "attempts"),
+    ("REASON", "reason"),
+];
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -77,12 +87,12 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
 
 async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
-    let headings = letter::COLUMNS.map(|(heading, _)| heading.to_owned());
+    let headings = COLUMNS.map(|(heading, _)| heading.to_owned());
     let mut list = ListOutput::to_stdout(common.json, "deadLetters", headings);
     let mut letters = reader.all();
     while let Some(letter) = letters.try_next().await? {
-        let listed = letter::listed(&letter);
-        list.item(&listed, || cells(&letter::COLUMNS, &listed))?;
+        let listed = listed(&letter);
+        list.item(&listed, || cells(&COLUMNS, &listed))?;
     }
     list.end("There are no dead letters.")
 }
@@ -91,7 +101,7 @@ async fn show(number: u64, common: &CommonArgs) -> anyhow::Result<()> {
     let reader = open(&broker::connect(&common.nats).await?).await?;
     let letter = get(reader.stream(), number).await?;
     let document = document(&letter);
-    let mut lines = table(&letter::COLUMNS, std::slice::from_ref(&document), "")?;
+    let mut lines = table(&COLUMNS, std::slice::from_ref(&document), "")?;
     lines.push(serde_json::to_string_pretty(&document["event"])?);
     print_output(common.json, &document, lines)
 }
@@ -125,6 +135,23 @@ impl Selection {
         }
         Ok(numbers)
     }
+}
+
+/// Its number is its sequence in the stream.
+fn listed(letter: &StreamMessage) -> Value {
+    let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
+    let mut summary = DeadLetterSummary::of(&letter.subject, &letter.headers, &letter.payload);
+    summary.given_up.get_or_insert_with(stored);
+    let mut listed = json!(summary);
+    listed["number"] = letter.sequence.into();
+    listed
+}
+
+/// Dead letter with its event.
+pub fn document(letter: &StreamMessage) -> Value {
+    let mut document = listed(letter);
+    document["event"] = broker::content(letter);
+    document
 }
 
 async fn open(context: &Context) -> anyhow::Result<StreamReader> {

@@ -1,7 +1,6 @@
 //! `sitectl webhooks`: shows, tests and controls endpoints.
 
 mod control;
-mod deliveries;
 mod trying;
 
 use std::collections::BTreeMap;
@@ -10,7 +9,11 @@ use async_nats::jetstream::{Context, consumer::Info};
 use clap::Subcommand;
 use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use site_broker::{ENDPOINTS_BUCKET, Endpoint, Records, buckets::open_bucket, endpoint_state::EndpointState};
+use site_broker::{
+    ENDPOINTS_BUCKET, Endpoint, Records,
+    buckets::open_bucket,
+    endpoint_state::{EndpointState, attempts_key},
+};
 use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM, subjects};
 use time::format_description::well_known::Rfc3339;
 
@@ -45,7 +48,7 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,
         Command::Enable(NamedArgs { name, common }) => control::enable(name, common).await,
-        Command::Deliveries(NamedArgs { name, common }) => deliveries::list(name, common).await,
+        Command::Deliveries(NamedArgs { name, common }) => deliveries(name, common).await,
         Command::Pause(NamedArgs { name, common }) => control::pause(name, common).await,
         Command::Resume(NamedArgs { name, common }) => control::resume(name, common).await,
         Command::Preview(args) => trying::preview(args),
@@ -70,6 +73,29 @@ async fn list(common: &CommonArgs) -> anyhow::Result<()> {
     let rows = endpoints(&broker::connect(&common.nats).await?).await?;
     let lines = table(&COLUMNS, &rows, "There are no endpoints.")?;
     print_output(common.json, &json!({ "endpoints": rows }), lines)
+}
+
+const DELIVERY_COLUMNS: [Column; 6] = [
+    ("TIME", "time"),
+    ("EVENT", "event"),
+    ("ATTEMPT", "attempt"),
+    ("STATUS", "status"),
+    ("MS", "milliseconds"),
+    ("ERROR", "error"),
+];
+
+async fn deliveries(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
+    let context = broker::connect(&common.nats).await?;
+    let record = records(&context).await?.read(&attempts_key(name)).await?;
+    let mut attempts: Vec<Value> = record.value.unwrap_or_default();
+    attempts.reverse();
+    if attempts.is_empty() {
+        control::consumer_info(&context, name).await?;
+    }
+    let nothing = format!("Nothing was sent to an endpoint {name} yet.");
+    let lines = table(&DELIVERY_COLUMNS, &attempts, &nothing)?;
+    let document = json!({ "endpoint": name, "deliveries": attempts });
+    print_output(common.json, &document, lines)
 }
 
 /// Endpoints and their state, by name.
