@@ -24,6 +24,7 @@ impl Image {
         };
         let ours = |program: &str| image(program, "target/debug");
         let file = |path: &str, at: &str| (root.join(path), at.to_owned());
+        let script = |name: &str, at: &str| file(&format!("{SCRIPTS}/{name}"), at);
         let found = match short_name(reference) {
             name @ ("gateway" | "contact" | "newsletter" | "careers" | "sitectl") => ours(name),
             name @ "notifier" => {
@@ -34,11 +35,8 @@ impl Image {
             }
             "nats" => image("nats-server", "target/tools").with([file("/bin/sh", "/usr/local/bin/sh")]),
             "clamav" => image("clamd", "target/tools").with([
-                file(&format!("{SCRIPTS}/init-unprivileged"), "/init-unprivileged"),
-                file(
-                    &format!("{SCRIPTS}/clamdcheck.sh"),
-                    "/usr/local/bin/clamdcheck.sh",
-                ),
+                script("init-unprivileged", "/init-unprivileged"),
+                script("clamdcheck.sh", "/usr/local/bin/clamdcheck.sh"),
             ]),
             _ => return None,
         };

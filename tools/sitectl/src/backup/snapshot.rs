@@ -5,7 +5,7 @@ use std::{io::Write, sync::atomic::Ordering, time::Duration};
 
 use anyhow::{Context as _, ensure};
 use async_nats::{
-    Client, Request,
+    Request,
     jetstream::{Context, consumer::Info, response::Response},
 };
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -19,8 +19,8 @@ use uuid::Uuid;
 
 use super::REQUEST_TIMEOUT;
 
-/// The broker's `max_payload` may be smaller.
-const CHUNK_BYTES: usize = 128 * 1024;
+/// Below the broker's default `max_payload`.
+const CHUNK_BYTES: u64 = 128 * 1024;
 /// The broker sends this much without an ack.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,8 +69,7 @@ pub async fn download(context: &Context, stream: &str, file: &mut impl Write) ->
     let connects_before = connects();
     let inbox = format!("{DELIVERY}.{}", Uuid::new_v4().simple());
     let mut chunks = client.subscribe(inbox.clone()).await?;
-    let body =
-        json!({ "deliver_subject": inbox, "chunk_size": chunk_size(&client), "window_size": WINDOW_BYTES });
+    let body = json!({ "deliver_subject": inbox, "chunk_size": CHUNK_BYTES, "window_size": WINDOW_BYTES });
     let info: StreamInfo = request(context, &format!("STREAM.SNAPSHOT.{stream}"), &body).await?;
     loop {
         let chunk = timeout(CHUNK_TIMEOUT, chunks.next()).await;
@@ -113,10 +112,9 @@ pub async fn restore(
     let subject = upload["deliver_subject"].as_str();
     let subject = subject.context("the broker does not say where to send it")?;
     let client = context.client();
-    let most = chunk_size(&client) as u64;
     loop {
         let mut chunk = Vec::new();
-        (&mut snapshot).take(most).read_to_end(&mut chunk).await?;
+        (&mut snapshot).take(CHUNK_BYTES).read_to_end(&mut chunk).await?;
         let is_end = chunk.is_empty();
         let within = if is_end { RESTORE_TIMEOUT } else { CHUNK_TIMEOUT };
         let request = Request::new().payload(chunk.into()).timeout(Some(within));
@@ -159,10 +157,6 @@ async fn is_restored(context: &Context, name: &str, former: &StreamInfo) -> anyh
     Ok((has_expired || state.messages == former.messages())
         && state.last_sequence == former.number("last_seq")
         && consumers.len() as u64 == former.number("consumer_count"))
-}
-
-fn chunk_size(client: &Client) -> usize {
-    CHUNK_BYTES.min(client.server_info().max_payload)
 }
 
 async fn request<T: DeserializeOwned>(
