@@ -54,8 +54,8 @@ async fn rendered(args: &PreflightArgs) -> anyhow::Result<String> {
     let mut render = Command::new(&args.kubectl);
     let output = render.arg("kustomize").arg(&args.overlay).output().await;
     let output = output.with_context(|| format!("{} cannot be run (--kubectl)", args.kubectl.display()))?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let complaint = complaint.lines().last().unwrap_or_default();
-    ensure!(output.status.success(), "{overlay} does not render: {complaint}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    let error = error.lines().last().unwrap_or_default();
+    ensure!(output.status.success(), "{overlay} does not render: {error}");
     Ok(String::from_utf8(output.stdout)?)
 }
