@@ -21,6 +21,17 @@ pub enum Channel {
     ApplicationAcknowledgement,
 }
 
+/// Reader of a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recipient {
+    /// The visitor, at the address in the event.
+    Visitor,
+    /// Our sales staff.
+    Sales,
+    /// Our recruiters.
+    Recruiters,
+}
+
 impl Channel {
     /// All channels.
     pub const ALL: [Self; 7] = [
@@ -44,16 +55,22 @@ impl Channel {
         }
     }
 
-    /// Whether it mails an address that anyone may have typed, and not our staff.
-    pub fn is_to_visitor(self) -> bool {
+    /// Reader of its mails.
+    pub fn recipient(self) -> Recipient {
         match self {
-            Self::SalesLead | Self::RecruiterApplication => false,
+            Self::SalesLead => Recipient::Sales,
+            Self::RecruiterApplication => Recipient::Recruiters,
             Self::ContactAcknowledgement
             | Self::NewsletterConfirmation
             | Self::NewsletterWelcome
             | Self::NewsletterGoodbye
-            | Self::ApplicationAcknowledgement => true,
+            | Self::ApplicationAcknowledgement => Recipient::Visitor,
         }
+    }
+
+    /// Whether it mails an address that anyone may have typed, and not our staff.
+    pub fn is_to_visitor(self) -> bool {
+        self.recipient() == Recipient::Visitor
     }
 
     /// Name of its durable consumer, also part of subjects and delivery records.

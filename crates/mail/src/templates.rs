@@ -48,33 +48,28 @@ const COMMON: [(&str, &str); 4] = [
     ("parts.html", include_str!("../templates/parts.html.j2")),
 ];
 
-const FOLDERS: [[(&str, &str); 3]; Channel::ALL.len() + 2] = [
-    folder!("sales-lead"),
-    folder!("contact-acknowledgement"),
-    folder!("newsletter-confirmation"),
-    folder!("newsletter-welcome"),
-    folder!("newsletter-goodbye"),
-    folder!("recruiter-application"),
-    folder!("application-acknowledgement"),
-    folder!("newsletter-issue"),
-    folder!("dead-letters"),
-];
+macro_rules! folders {
+    ($($kind:pat => $folder:literal,)*) => {
+        const FOLDERS: &[[(&str, &str); 3]] = &[$(folder!($folder)),*];
 
-fn folder(kind: Kind) -> &'static str {
-    let channel = match kind {
-        Kind::DeadLetters => return "dead-letters",
-        Kind::Issue => return "newsletter-issue",
-        Kind::Event(channel) => channel,
+        fn folder(kind: Kind) -> &'static str {
+            match kind {
+                $($kind => $folder,)*
+            }
+        }
     };
-    match channel {
-        Channel::SalesLead => "sales-lead",
-        Channel::ContactAcknowledgement => "contact-acknowledgement",
-        Channel::NewsletterConfirmation => "newsletter-confirmation",
-        Channel::NewsletterWelcome => "newsletter-welcome",
-        Channel::NewsletterGoodbye => "newsletter-goodbye",
-        Channel::RecruiterApplication => "recruiter-application",
-        Channel::ApplicationAcknowledgement => "application-acknowledgement",
-    }
+}
+
+folders! {
+    Kind::Event(Channel::SalesLead) => "sales-lead",
+    Kind::Event(Channel::ContactAcknowledgement) => "contact-acknowledgement",
+    Kind::Event(Channel::NewsletterConfirmation) => "newsletter-confirmation",
+    Kind::Event(Channel::NewsletterWelcome) => "newsletter-welcome",
+    Kind::Event(Channel::NewsletterGoodbye) => "newsletter-goodbye",
+    Kind::Event(Channel::RecruiterApplication) => "recruiter-application",
+    Kind::Event(Channel::ApplicationAcknowledgement) => "application-acknowledgement",
+    Kind::Issue => "newsletter-issue",
+    Kind::DeadLetters => "dead-letters",
 }
 
 /// A rendered mail.
@@ -126,7 +121,7 @@ impl Templates {
         environment.add_filter("pad", |text: &str, column: usize| format!("{text:column$}"));
         environment.add_global("brand", Serde(brand.clone()));
         environment.add_global("site_url", site_url);
-        for (name, source) in COMMON.into_iter().chain(FOLDERS.into_iter().flatten()) {
+        for (name, source) in COMMON.iter().chain(FOLDERS.iter().flatten()) {
             environment.add_template(name, source)?;
         }
         Ok(Self(environment))

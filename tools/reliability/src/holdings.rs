@@ -9,7 +9,7 @@ use std::{
 use reliability::digest;
 use serde::Deserialize;
 use serde_json::Value;
-use site_events::{Channel, EventType, SITE_STREAM};
+use site_events::{Channel, EventType, SITE_STREAM, channel::Recipient};
 use testkit::{
     RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, measure::open_files, receiver::Received,
 };
@@ -80,14 +80,10 @@ impl StoredEvent {
     }
 
     fn recipient(&self, channel: Channel) -> &str {
-        match channel {
-            Channel::SalesLead => SALES_TO,
-            Channel::RecruiterApplication => RECRUITERS_TO,
-            Channel::ContactAcknowledgement
-            | Channel::NewsletterConfirmation
-            | Channel::NewsletterWelcome
-            | Channel::NewsletterGoodbye
-            | Channel::ApplicationAcknowledgement => self.email(),
+        match channel.recipient() {
+            Recipient::Sales => SALES_TO,
+            Recipient::Recruiters => RECRUITERS_TO,
+            Recipient::Visitor => self.email(),
         }
     }
 }

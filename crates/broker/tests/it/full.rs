@@ -2,7 +2,7 @@
 
 use async_nats::jetstream;
 use site_broker::{DELIVERIES_BUCKET, PublishError, Publisher, SUBSCRIBERS_BUCKET};
-use site_events::{Channel, SITE_STREAM, event::ContactReceived, subjects};
+use site_events::{Channel, EventType, SITE_STREAM, event::ContactReceived, subjects};
 use site_service::{RequestId, status::unavailable};
 use testkit::{Nats, User};
 use tonic::Status;
@@ -46,16 +46,20 @@ async fn the_shortest_events_fill_their_share_before_their_deliveries_do() -> an
     let shortest = ContactReceived {
         name: "Z".to_owned(),
         email: EmailAddress::parse("z@x.io")?,
+        company: None,
+        phone: None,
+        attribution: None,
         ..message("x")?
     };
-    let [sales, visitor] = [Channel::SalesLead, Channel::ContactAcknowledgement];
-    let consumers = [sales.name(), visitor.name(), "webhook-customers"];
+    let of_contact = |channel: &Channel| channel.event_type() == EventType::ContactReceived;
+    let mails = Channel::ALL.into_iter().filter(of_contact).map(Channel::name);
+    let consumers: Vec<&str> = mails.chain(["webhook-customers"]).collect();
     for _ in 0..FORMS {
         let (request, id) = (RequestId::fresh(), fresh_id());
         publisher
             .publish(&request, id, &person()?, shortest.clone())
             .await?;
-        for consumer in consumers {
+        for consumer in &consumers {
             let delivered = "2026-11-24T03:38:00.123456789Z";
             deliveries
                 .put(format!("{id}.{consumer}"), delivered.into())

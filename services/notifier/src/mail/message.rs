@@ -150,13 +150,10 @@ fn attached(file: File) -> Result<SinglePart, MailError> {
 /// Mails of one person and conversation refer to the same message, which was never sent. Mail programs group them by
 /// it (RFC 5322, 3.6.4).
 fn conversation(channel: Channel) -> &'static str {
-    match channel {
-        Channel::SalesLead => "sales",
-        Channel::RecruiterApplication => "recruiters",
-        Channel::ContactAcknowledgement => "contact",
-        Channel::ApplicationAcknowledgement => "careers",
-        Channel::NewsletterConfirmation | Channel::NewsletterWelcome | Channel::NewsletterGoodbye => {
-            "newsletter"
-        }
-    }
+    let name = channel.name();
+    let part = match channel.is_to_visitor() {
+        true => name.split('-').next(),
+        false => name.rsplit('-').next(),
+    };
+    part.unwrap_or(name)
 }

@@ -11,7 +11,8 @@ use std::{
 use anyhow::Context;
 use serde_json::Value;
 use site_events::{
-    Channel,
+    Channel, EventType,
+    channel::Recipient,
     event::{CareersApplied, NewsletterConfirmed, NewsletterRequested, NewsletterUnsubscribed},
 };
 use testkit::{MailServer, Nats, S3, ScriptedReply, User, eventually};
@@ -46,15 +47,19 @@ async fn each_event_becomes_its_mails() -> anyhow::Result<()> {
     let confirmed = site.publish(VISITOR, confirmed).await?;
     let left = site.publish(VISITOR, NewsletterUnsubscribed { email }).await?;
     let applied = site.publish(VISITOR, application(VISITOR)?).await?;
-    for (event, channel, to) in [
-        (contact, Channel::SalesLead, SALES),
-        (contact, Channel::ContactAcknowledgement, VISITOR),
-        (requested, Channel::NewsletterConfirmation, VISITOR),
-        (confirmed, Channel::NewsletterWelcome, VISITOR),
-        (left, Channel::NewsletterGoodbye, VISITOR),
-        (applied, Channel::RecruiterApplication, RECRUITERS),
-        (applied, Channel::ApplicationAcknowledgement, VISITOR),
-    ] {
+    for channel in Channel::ALL {
+        let event = match channel.event_type() {
+            EventType::ContactReceived => contact,
+            EventType::NewsletterRequested => requested,
+            EventType::NewsletterConfirmed => confirmed,
+            EventType::NewsletterUnsubscribed => left,
+            _ => applied,
+        };
+        let to = match channel.recipient() {
+            Recipient::Visitor => VISITOR,
+            Recipient::Sales => SALES,
+            Recipient::Recruiters => RECRUITERS,
+        };
         let id = format!("<{event}.{}@oculant.example>", channel.name());
         let mail = eventually(&format!("the mail {id} to {to}"), SOON, async || {
             let mut mails = inbox.mails().into_iter();

@@ -122,8 +122,12 @@ async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
     }
     let rows = told_rows(&["leads", "list"], &site.broker)?;
     assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0][2..], ["Asha", ZOE, "spring sale", "waiting", "waiting"]);
-    assert_eq!(rows[1][2..], ["Ravi [31m one", ZOE, "-", "waiting", "waiting"]);
+    assert_eq!(rows[0][2..5], ["Asha", ZOE, "spring sale"]);
+    assert_eq!(rows[1][2..5], ["Ravi [31m one", ZOE, "-"]);
+    assert!(
+        rows.iter()
+            .all(|row| row[5..].iter().all(|cell| cell == "waiting"))
+    );
     Ok(())
 }
 
