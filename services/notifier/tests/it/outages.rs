@@ -2,7 +2,6 @@
 
 use std::{fs, time::Duration};
 
-use anyhow::Context;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use site_events::{Channel, EventType};
@@ -16,6 +15,11 @@ use crate::running::{SALES, SOON, Site, accepted, held, holding, parts, process,
 const VISITOR: &str = "zoe@example.org";
 /// Delay of an answer after the stop: two ack waits.
 const LATE_ANSWER: Duration = Duration::from_secs(4);
+
+fn is_to_visitor(mail: &Value) -> bool {
+    let to = mail["to"][0]["address"].as_str();
+    to.is_some_and(|to| to.ends_with("@example.org"))
+}
 
 fn channels_of_contact() -> Vec<Channel> {
     let of_contact = |channel: &Channel| channel.event_type() == EventType::ContactReceived;
@@ -42,13 +46,12 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     let left = usize::try_from(site.open(Channel::ContactAcknowledgement).await?)?;
     let mut under_way = 0;
     for channel in &channels {
-        under_way += usize::try_from(site.open(*channel).await?)?;
+        under_way += site.open(*channel).await?;
     }
     eventually("the mails of all that was acked", SOON * 2, async || {
         let mails = inbox.mails();
-        let is_visitors = |to: &Value| to.as_str().is_some_and(|to| to.ends_with("@example.org"));
-        let mailed = mails.iter().filter(|mail| is_visitors(&mail["to"][0]["address"]));
-        (mailed.count() + left >= visitors.len()).then_some(())
+        let mailed = mails.iter().filter(|mail| is_to_visitor(mail)).count();
+        (mailed + left >= visitors.len()).then_some(())
     })
     .await?;
     assert!(left > 0, "it was killed too late to show anything");
@@ -69,7 +72,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
     }
     let twice = mails.len() - all;
     assert!(
-        twice <= under_way,
+        twice as u64 <= under_way,
         "{twice} mails came twice, {under_way} were not acked"
     );
 
