@@ -8,5 +8,7 @@ test('the generated types are those of the API: cargo xtask generate', async () 
   const { dirname } = import.meta;
   const description = pathToFileURL(join(dirname, '../../../docs/openapi.json'));
   const written = await readFile(join(dirname, 'api.gen.ts'), 'utf8');
-  expect(written).toContain(astToString(await openapiTS(description, { defaultNonNullable: false })));
+  expect(written).toContain(
+    astToString(await openapiTS(description, { defaultNonNullable: false })),
+  );
 });

@@ -17,7 +17,7 @@ for (const [name, size] of [
   test(`on ${name} the page stays where it is behind the application`, async ({ page }) => {
     await page.setViewportSize(size);
     await page.goto('/careers');
-    await page.locator('main details[name] summary').first().click();
+    await page.locator('main summary').first().click();
     const opener = page.getByRole('link', { name: /^Apply for this position/ }).first();
     await opener.scrollIntoViewIfNeeded();
     const before = await scrollY(page);

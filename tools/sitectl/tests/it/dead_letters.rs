@@ -130,7 +130,7 @@ async fn dead_letters_of_a_removed_channel_stay_and_hold_up_no_others() -> anyho
     assert_eq!((lines.len(), lines[0]), (2, "replayed: [2]"), "{told}");
     let parts = [
         "not replayed: [1], of webhook-crm: ",
-        "drop them where an endpoint is gone",
+        "drop them if the endpoint was removed",
     ];
     assert_says(lines[1], &parts);
 
