@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_campaign_is_told_in_a_line() {
+    fn a_campaign_is_one_line() {
         let attribution = Attribution {
             utm_source: Some("newspaper".into()),
             utm_campaign: Some("spring".into()),

@@ -48,7 +48,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
     #[test]
-    fn an_issue_reaches_whoever_had_confirmed_and_has_not_left() {
+    fn an_issue_reaches_confirmed_subscribers_who_stayed() {
         let email = EmailAddress::parse("asha@example.com").expect("an address");
         let key = Uuid::from_u128(1);
         let pending = Subscriber::signed_up(None, email.clone(), None, NOW, key, key).expect("a sign-up");

@@ -77,7 +77,7 @@ impl From<ApplyError> for Status {
             }
             ApplyError::Upload(error) => {
                 tracing::warn!(%error, "résumé not stored");
-                status::unavailable("the store is away")
+                status::unavailable("the store is unavailable")
             }
             ApplyError::Publish(error) => error.into(),
         }

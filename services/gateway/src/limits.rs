@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_visitor_is_told_what_to_do_and_where_it_is_the_load_when_to_come_back() {
+    fn a_refusal_says_what_to_do_and_when_to_retry() {
         for limit in Limit::ALL {
             let error = limit.exceeded();
             assert!(

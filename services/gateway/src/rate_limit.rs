@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sixth_submission_at_once_is_told_how_long_to_wait() {
+    fn the_sixth_submission_at_once_gets_a_retry_after() {
         let (limit, address) = (limit(), IpAddr::from([203, 0, 113, 9]));
         for _ in 0..5 {
             assert_eq!(limit.admit(address), Ok(()));

@@ -20,13 +20,13 @@ impl NewsletterService for Api {
         &self,
         request: Request<SubscribeRequest>,
     ) -> Result<Response<SubscribeResponse>, Status> {
-        let (request_id, now) = told(&request);
+        let (request_id, now) = arrival(&request);
         sign_up::sign_up(&self.0, &request_id, request.into_inner(), now).await?;
         Ok(Response::new(SubscribeResponse {}))
     }
 
     async fn confirm(&self, request: Request<ConfirmRequest>) -> Result<Response<ConfirmResponse>, Status> {
-        let (request_id, now) = told(&request);
+        let (request_id, now) = arrival(&request);
         links::confirm(&self.0, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(ConfirmResponse {}))
     }
@@ -35,14 +35,14 @@ impl NewsletterService for Api {
         &self,
         request: Request<UnsubscribeRequest>,
     ) -> Result<Response<UnsubscribeResponse>, Status> {
-        let (request_id, now) = told(&request);
+        let (request_id, now) = arrival(&request);
         links::unsubscribe(&self.0, &request_id, &request.get_ref().token, now).await?;
         Ok(Response::new(UnsubscribeResponse {}))
     }
 }
 
 /// Request id and time of arrival.
-fn told<T>(request: &Request<T>) -> (RequestId, OffsetDateTime) {
+fn arrival<T>(request: &Request<T>) -> (RequestId, OffsetDateTime) {
     let id = RequestId::of_metadata(request.metadata());
     (id, OffsetDateTime::now_utc())
 }

@@ -51,7 +51,9 @@ async fn take(
     let own = NewsletterRequested::TYPE.submission_id(&newsletter.person_key, key, &person);
     let subscription = Uuid::new_v4();
     let signed_up = newsletter.update(&person, |known| {
-        let source = attribution.as_ref().and_then(|told| told.page.clone());
+        let source = attribution
+            .as_ref()
+            .and_then(|attribution| attribution.page.clone());
         Subscriber::signed_up(known.as_ref(), email.clone(), source, now, own, subscription)
     });
     let Some(Updated {

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_is_told_a_domain_or_an_address() {
+    fn helo_is_a_domain_or_an_address() {
         for (set, told) in [
             ("mail.oculant.example", "mail.oculant.example"),
             ("oculant.example.", "oculant.example"),

@@ -17,7 +17,7 @@ mod manual;
 mod newsletter;
 mod output;
 mod person;
-pub mod personal_data;
+pub mod person_stores;
 mod preflight;
 mod setup;
 mod subscribers;

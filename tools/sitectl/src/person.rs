@@ -21,7 +21,7 @@ use crate::{
     common_args::{CommonArgs, Mode},
     dead_letters,
     output::print_output,
-    personal_data::{
+    person_stores::{
         DEAD_LETTERS, DELIVERIES, EVENTS, Holder, PersonalData, PersonalDataStores, Place, SENDINGS,
         SUBSCRIBER, VISITOR_MAILS,
     },

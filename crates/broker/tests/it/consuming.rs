@@ -180,7 +180,7 @@ async fn while_the_receiver_is_unavailable_the_consumer_pauses_and_then_delivers
 }
 
 #[tokio::test]
-async fn events_that_the_receiver_never_takes_hold_up_no_others_and_are_given_up() -> anyhow::Result<()> {
+async fn poison_events_block_no_others_and_are_dead_lettered() -> anyhow::Result<()> {
     const POISON: usize = IN_FLIGHT;
     let nats = Nats::start().await?;
     let consumer = Consumer::start(&nats, in_a_hurry(Duration::from_secs(2)), |delivery| {

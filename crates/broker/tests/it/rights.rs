@@ -376,7 +376,7 @@ async fn each_user_is_answered_about_its_own_streams_and_may_change_none() -> an
 }
 
 #[tokio::test]
-async fn whoever_reads_backs_up_or_watches_can_do_nothing_else() -> anyhow::Result<()> {
+async fn accounts_that_read_or_back_up_can_do_nothing_else() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     create_the_consumer(&nats).await?;
     publish(&nats).await?;
@@ -394,7 +394,7 @@ async fn whoever_reads_backs_up_or_watches_can_do_nothing_else() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn nobody_else_hears_a_snapshot() -> anyhow::Result<()> {
+async fn no_other_account_receives_a_snapshot() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     publish(&nats).await?;
     let mut ears = Vec::new();

@@ -85,7 +85,7 @@ rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
     }
 
     #[test]
-    fn a_key_of_another_form_is_told_how_to_be_mended() {
+    fn a_key_of_another_form_is_refused_with_a_remedy() {
         let refusal = refusal("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----");
         assert!(refusal.contains("openssl rsa -traditional"), "{refusal}");
     }

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_the_dns_are_told_from_others() {
+    fn only_names_in_the_dns_are_accepted() {
         for good in ["company.com", "mail", "2026-11", "a._domainkey"] {
             assert_eq!(dns_name(good).as_deref(), Ok(good));
         }

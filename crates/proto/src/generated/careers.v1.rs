@@ -174,7 +174,7 @@ pub mod careers_service_client {
         ///
         /// Errors: INVALID_ARGUMENT with google.rpc.BadRequest; OUT_OF_RANGE where the
         /// résumé is too large; UNAVAILABLE with google.rpc.RetryInfo while the broker or
-        /// the store is away.
+        /// the store is unavailable.
         pub async fn apply(
             &mut self,
             request: impl tonic::IntoStreamingRequest<Message = super::ApplyRequest>,
@@ -216,7 +216,7 @@ pub mod careers_service_server {
         ///
         /// Errors: INVALID_ARGUMENT with google.rpc.BadRequest; OUT_OF_RANGE where the
         /// résumé is too large; UNAVAILABLE with google.rpc.RetryInfo while the broker or
-        /// the store is away.
+        /// the store is unavailable.
         async fn apply(
             &self,
             request: tonic::Request<tonic::Streaming<super::ApplyRequest>>,

@@ -36,7 +36,7 @@ async fn ask(
 }
 
 #[tokio::test]
-async fn a_connection_without_further_requests_is_told_to_go() -> anyhow::Result<()> {
+async fn an_idle_http2_connection_gets_goaway() -> anyhow::Result<()> {
     let server = Server::start().await?;
     let (requests, connection) = connect(server.address).await?;
     let (status, _) = ask(&requests, get("/")?).await?;

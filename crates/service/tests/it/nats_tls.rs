@@ -28,7 +28,7 @@ async fn refusal(nats: &Nats, trusting: &MountedCertificate) -> anyhow::Result<S
 }
 
 #[tokio::test]
-async fn a_broker_of_another_authority_or_without_tls_is_told_nothing() -> anyhow::Result<()> {
+async fn an_untrusted_broker_gets_no_credentials() -> anyhow::Result<()> {
     let (ours, theirs) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let good = MountedCertificate::new(ours.issue_to_server(&[HOST])?, &ours)?;
     let nats = Nats::start_encrypted(&good).await?;

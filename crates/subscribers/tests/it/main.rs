@@ -7,7 +7,7 @@ use uuid::Uuid;
 use visitor::{EmailAddress, PersonKey};
 
 #[tokio::test]
-async fn whoever_signed_up_is_known_at_once_whichever_server_is_asked() -> anyhow::Result<()> {
+async fn a_sign_up_is_known_at_once_on_every_server() -> anyhow::Result<()> {
     const SIGN_UPS: usize = 200;
     let nats = Nats::start_cluster().await?;
     nats.wait_until_current().await?;

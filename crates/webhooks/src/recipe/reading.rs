@@ -14,7 +14,7 @@ use super::{
     file::{RecipeFile, StepFile, Text},
     keep::Keep,
     secrets::Secrets,
-    templates::{Expression, Place, TemplateName, Templates, Told},
+    templates::{ErrorDetail, Expression, Place, TemplateName, Templates},
 };
 use crate::{
     addresses::{PrivateAddresses, ensure_public},
@@ -123,7 +123,7 @@ impl Recipe {
             for sample in [whole, least] {
                 let context = self.context(&sample, values);
                 let context = context.map_err(|error| self.templates.wrong(1, error.to_string()))?;
-                self.requests(base, &context, Told::Everything)?;
+                self.requests(base, &context, ErrorDetail::Full)?;
             }
         }
         self.check_token_request(values, private)
@@ -134,7 +134,7 @@ impl Recipe {
         values: &Map<String, Json>,
         private: PrivateAddresses,
     ) -> Result<(), RecipeError> {
-        let request = self.token_request(values, Told::Everything)?;
+        let request = self.token_request(values, ErrorDetail::Full)?;
         let Some((oauth, request)) = self.oauth.as_ref().zip(request) else {
             return Ok(());
         };

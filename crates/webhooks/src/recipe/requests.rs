@@ -11,7 +11,7 @@ use super::{
     RecipeError,
     context::EventContext,
     reading::{Body, OAuth, Recipe, Step},
-    templates::{TemplateName, Told},
+    templates::{ErrorDetail, TemplateName},
 };
 use crate::outgoing::Outgoing;
 
@@ -33,17 +33,17 @@ impl Recipe {
         &self,
         base: &Uri,
         context: &EventContext,
-        told: Told,
+        detail: ErrorDetail,
     ) -> Result<Vec<(String, Request<Bytes>)>, RecipeError> {
         let mut context = context.clone();
         let token = self.oauth.as_ref().map(|_| UNKNOWN);
         let (mut requests, nothing_kept) = (Vec::new(), context.values(None));
         for step in self.steps_for(context.event_type) {
             if let Some(when) = &step.when {
-                self.templates.is_true(when, &context.values(None), told)?;
-                self.templates.is_true(when, &nothing_kept, told)?;
+                self.templates.is_true(when, &context.values(None), detail)?;
+                self.templates.is_true(when, &nothing_kept, detail)?;
             }
-            let request = self.request(step, base, &context.values(token), told)?;
+            let request = self.request(step, base, &context.values(token), detail)?;
             requests.push((step.name.clone(), request));
             for keep in &step.keep {
                 context.keep(&step.name, &keep.name, keep.unknown(&step.name));
@@ -61,9 +61,9 @@ impl Recipe {
         step: &Step,
         base: &Uri,
         values: &Value,
-        told: Told,
+        detail: ErrorDetail,
     ) -> Result<Request<Bytes>, RecipeError> {
-        let render = |name: &TemplateName| self.templates.render(name, values, told);
+        let render = |name: &TemplateName| self.templates.render(name, values, detail);
         let uri = match &step.path {
             None => base.clone(),
             Some(path) => {
@@ -76,7 +76,7 @@ impl Recipe {
             Body::Json(name) => (Some("application/json"), self.json(name, &render(name)?)?),
             Body::Form(fields) => (
                 Some("application/x-www-form-urlencoded"),
-                self.form(fields, values, told)?,
+                self.form(fields, values, detail)?,
             ),
         };
         let says_itself = step.headers.iter().any(|(name, _)| name == header::CONTENT_TYPE);
@@ -95,14 +95,14 @@ impl Recipe {
     pub fn token_request(
         &self,
         values: &Map<String, Json>,
-        told: Told,
+        detail: ErrorDetail,
     ) -> Result<Option<Request<Bytes>>, RecipeError> {
         let Some(OAuth { url, form }) = &self.oauth else {
             return Ok(None);
         };
         let values = context! { values => Serde(values.clone()) };
-        let address = self.templates.render(url, &values, told)?;
-        let content = self.form(form, &values, told)?;
+        let address = self.templates.render(url, &values, detail)?;
+        let content = self.form(form, &values, detail)?;
         let request = Request::post(address)
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .header(header::ACCEPT, "application/json")
@@ -128,11 +128,11 @@ impl Recipe {
         &self,
         fields: &[(String, TemplateName)],
         values: &Value,
-        told: Told,
+        detail: ErrorDetail,
     ) -> Result<Bytes, RecipeError> {
         let mut form = form_urlencoded::Serializer::new(String::new());
         for (field, name) in fields {
-            let value = self.templates.render(name, values, told)?;
+            let value = self.templates.render(name, values, detail)?;
             if !value.is_empty() {
                 form.append_pair(field, &value);
             }

@@ -14,7 +14,7 @@ use super::{
     context::EventContext,
     file::Meaning,
     reading::{Recipe, Step},
-    templates::Told,
+    templates::ErrorDetail,
     tokens::Tokens,
 };
 use crate::{
@@ -55,7 +55,7 @@ impl RecipeSender {
 
     pub fn preview(&self, event: &Outgoing) -> Result<Vec<(String, Request<Bytes>)>, SendingError> {
         let context = self.recipe.context(event, &self.values)?;
-        Ok(self.recipe.requests(&self.base, &context, Told::Everything)?)
+        Ok(self.recipe.requests(&self.base, &context, ErrorDetail::Full)?)
     }
 
     async fn make_steps(
@@ -87,7 +87,7 @@ impl RecipeSender {
         let templates = &self.recipe.templates;
         // Evaluated before there is a token.
         step.when.as_ref().map_or(Ok(true), |when| {
-            templates.is_true(when, &context.values(None), Told::Place)
+            templates.is_true(when, &context.values(None), ErrorDetail::Position)
         })
     }
 
@@ -102,7 +102,9 @@ impl RecipeSender {
         loop {
             let token = self.token().await?;
             let values = context.values(token.as_deref());
-            let request = self.recipe.request(step, &self.base, &values, Told::Place)?;
+            let request = self
+                .recipe
+                .request(step, &self.base, &values, ErrorDetail::Position)?;
             let answer = self.client.send_seen(request, seen.as_deref_mut()).await?;
             match token {
                 Some(token) if answer.status == StatusCode::UNAUTHORIZED && !is_renewed => {
@@ -115,7 +117,7 @@ impl RecipeSender {
     }
 
     async fn token(&self) -> Result<Option<String>, SendingError> {
-        let Some(request) = self.recipe.token_request(&self.values, Told::Place)? else {
+        let Some(request) = self.recipe.token_request(&self.values, ErrorDetail::Position)? else {
             return Ok(None);
         };
         let token = self.tokens.get(&self.client, request).await?;

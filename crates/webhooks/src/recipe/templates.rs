@@ -64,11 +64,11 @@ pub struct Expression {
 
 /// Detail of an error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum ErrorDetail {
     /// Everything: the values are of a sample.
-    Everything,
+    Full,
     /// Line and kind only: the rest may repeat what a visitor wrote.
-    Place,
+    Position,
 }
 
 pub struct Templates {
@@ -121,7 +121,7 @@ impl Templates {
         let added = self
             .environment
             .add_template_owned(name.clone(), text.value.clone());
-        added.map_err(|error| self.error(&name, &error, Told::Everything))?;
+        added.map_err(|error| self.error(&name, &error, ErrorDetail::Full))?;
         Ok(TemplateName(name))
     }
 
@@ -131,21 +131,31 @@ impl Templates {
             line: self.first_line(text),
         };
         let compiled = self.environment.compile_expression(&expression.text);
-        let wrong = |error: Error| self.wrong(expression.line, described(&error, Told::Everything));
+        let wrong = |error: Error| self.wrong(expression.line, described(&error, ErrorDetail::Full));
         compiled.map(drop).map_err(wrong)?;
         Ok(expression)
     }
 
-    pub fn render(&self, name: &TemplateName, values: &Value, told: Told) -> Result<String, RecipeError> {
+    pub fn render(
+        &self,
+        name: &TemplateName,
+        values: &Value,
+        detail: ErrorDetail,
+    ) -> Result<String, RecipeError> {
         let template = self.environment.get_template(&name.0);
         let rendered = template.and_then(|template| template.render(values.clone()));
-        rendered.map_err(|error| self.error(&name.0, &error, told))
+        rendered.map_err(|error| self.error(&name.0, &error, detail))
     }
 
-    pub fn is_true(&self, expression: &Expression, values: &Value, told: Told) -> Result<bool, RecipeError> {
+    pub fn is_true(
+        &self,
+        expression: &Expression,
+        values: &Value,
+        detail: ErrorDetail,
+    ) -> Result<bool, RecipeError> {
         let compiled = self.environment.compile_expression(&expression.text);
         let value = compiled.and_then(|compiled| compiled.eval(values.clone()));
-        let value = value.map_err(|error| self.wrong(expression.line, described(&error, told)))?;
+        let value = value.map_err(|error| self.wrong(expression.line, described(&error, detail)))?;
         Ok(value.is_true())
     }
 
@@ -175,9 +185,9 @@ impl Templates {
         at + usize::from(matches!(announced, Some('|' | '>')))
     }
 
-    fn error(&self, name: &str, error: &Error, told: Told) -> RecipeError {
+    fn error(&self, name: &str, error: &Error, detail: ErrorDetail) -> RecipeError {
         let line = self.line_of(name, error.line().unwrap_or(1));
-        self.wrong(line, described(error, told))
+        self.wrong(line, described(error, detail))
     }
 
     fn line_of(&self, name: &str, line: usize) -> usize {
@@ -187,11 +197,11 @@ impl Templates {
     }
 }
 
-fn described(error: &Error, told: Told) -> String {
+fn described(error: &Error, detail: ErrorDetail) -> String {
     if let Some(fault) = error.source().and_then(|source| source.downcast_ref::<Fault>()) {
         return fault.to_string();
     }
-    match error.detail().filter(|_| told == Told::Everything) {
+    match error.detail().filter(|_| detail == ErrorDetail::Full) {
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),
     }

@@ -453,7 +453,7 @@ fn other_compound_files_are_no_documents() {
 }
 
 #[test]
-fn a_doc_is_taken_whatever_stands_behind_it_and_lies_in_it() {
+fn a_doc_is_accepted_with_any_streams_and_padding() {
     let embedded = archive([("xl/workbook.xml", "<x/>")]);
     let text = [&[0xec, 0xa5][..], &embedded, &[0; 5000]].concat();
     assert!(is_taken(Doc, &compound("/WordDocument", &text, 0)));

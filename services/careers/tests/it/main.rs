@@ -247,7 +247,7 @@ async fn a_stream_that_ends_without_the_commit_leaves_nothing_behind() -> anyhow
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
+async fn a_caller_that_disconnects_leaves_nothing_behind() -> anyhow::Result<()> {
     let mut running = running().await?;
     let parts = resume("cv.pdf", &pdf(MEGABYTE));
     let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });
@@ -265,8 +265,7 @@ async fn a_caller_that_goes_away_leaves_nothing_behind() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_during_the_publish_does_not_part_the_event_from_its_resume()
--> anyhow::Result<()> {
+async fn a_disconnect_during_the_publish_keeps_event_and_resume_together() -> anyhow::Result<()> {
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
     running.apply_until_stored().await?;
@@ -365,7 +364,7 @@ async fn a_key_is_refused_with_another_resume_and_taken_from_another_person() ->
 }
 
 #[tokio::test]
-async fn while_the_store_is_away_nothing_is_accepted_and_afterwards_all_is_well() -> anyhow::Result<()> {
+async fn without_the_store_nothing_is_accepted_until_it_is_back() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.s3.stop().await?;
     let application = || application(&pdf(MEGABYTE), Uuid::new_v4());
@@ -378,7 +377,7 @@ async fn while_the_store_is_away_nothing_is_accepted_and_afterwards_all_is_well(
 }
 
 #[tokio::test]
-async fn while_the_broker_is_away_no_object_stays_without_its_event() -> anyhow::Result<()> {
+async fn without_the_broker_no_object_stays_without_its_event() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.nats.stop().await?;
     let application = application(&pdf(MEGABYTE), Uuid::new_v4());

@@ -62,8 +62,7 @@ async fn what_its_caller_does_not_wait_for_is_stored_before_the_process_ends() -
 }
 
 #[tokio::test]
-async fn what_arrives_soon_after_the_stop_is_stored_and_what_does_not_is_told_to_come_again()
--> anyhow::Result<()> {
+async fn uploads_that_end_soon_after_a_stop_are_stored() -> anyhow::Result<()> {
     let (running, process) = running_process(&[GRACE]).await?;
     let (quick, stored) = arriving(&running).await?;
     let (_slow, refused) = arriving(&running).await?;

@@ -212,7 +212,7 @@ async fn every_field_that_is_not_right_has_a_sentence_and_nothing_is_stored() ->
 }
 
 #[tokio::test]
-async fn while_nats_is_away_it_says_so_and_goes_on_by_itself_afterwards() -> anyhow::Result<()> {
+async fn without_nats_a_form_gets_503_until_nats_is_back() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.becomes(ServingStatus::Serving).await?;
 

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_by_other_sites_and_answers() {
+    fn other_sites_and_api_answers_give_no_attribution() {
         for other in [
             "https://other.example/contact?utm_source=a",
             "https://oculant.example:8081/contact",

@@ -259,7 +259,7 @@ pub mod tests {
     }
 
     #[tokio::test]
-    async fn a_part_whose_head_does_not_end_or_begin_is_given_up_before_much_of_it_is_held() {
+    async fn an_endless_part_head_is_refused_before_it_is_buffered() {
         for first in [&b"--x\r\n"[..], b"x"] {
             let pieces = iter::once(first).chain(iter::repeat_n(PIECE, 100));
             let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, axum::Error>)));

@@ -84,7 +84,7 @@ async fn an_application_is_asked_for_its_work_before_it_is_read() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn whoever_names_no_submission_is_told_and_given_no_challenge() -> anyhow::Result<()> {
+async fn a_form_without_a_key_gets_no_challenge() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
     for key in ["", "no UUID"] {
         let asked = message(&gateway, key).send().await?;

@@ -361,7 +361,7 @@ async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_part_is_given_of_what_the_reader_has_already_and_else_the_whole() -> anyhow::Result<()> {
+async fn a_range_is_served_only_of_the_version_in_if_range() -> anyhow::Result<()> {
     const SCRIPT: &str = "/assets/main.1a2b.js";
     let (gateway, _folder) = site().await?;
     let whole = gateway.get(SCRIPT).send().await?;

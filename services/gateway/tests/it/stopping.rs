@@ -149,7 +149,7 @@ fn ensure_to_be_sent_again(answer: &str) {
 }
 
 #[tokio::test]
-async fn at_a_stop_an_upload_is_stored_or_its_visitor_is_told_to_send_it_again() -> anyhow::Result<()> {
+async fn at_a_stop_an_upload_is_stored_or_refused_with_503() -> anyhow::Result<()> {
     let (stack, spool) = stack().await?;
     let logs = TempDir::new()?;
     let (gateway, port) = gateway(&[("CAREERS_URL", stack.port_of("careers"))], logs.path()).await?;

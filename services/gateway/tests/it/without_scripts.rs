@@ -61,7 +61,7 @@ async fn page(answer: Response) -> anyhow::Result<String> {
 }
 
 #[tokio::test]
-async fn whoever_must_wait_reads_how_it_is_and_keeps_what_was_entered() -> anyhow::Result<()> {
+async fn a_rate_limited_visitor_without_scripts_keeps_the_input() -> anyhow::Result<()> {
     let folder = folder()?;
     let gateway = gateway_of(&folder, &["--rate-burst", "1"]).await?;
     let away = send(&gateway, "Hello").send().await?;
@@ -97,7 +97,7 @@ async fn whoever_must_wait_reads_how_it_is_and_keeps_what_was_entered() -> anyho
 }
 
 #[tokio::test]
-async fn whoever_cannot_solve_a_challenge_keeps_what_was_entered() -> anyhow::Result<()> {
+async fn a_visitor_who_cannot_solve_a_challenge_keeps_the_input() -> anyhow::Result<()> {
     let folder = folder()?;
     let gateway = gateway_of(&folder, &["--challenge", "always"]).await?;
     let asked = send(&gateway, "Hello").send().await?;

@@ -180,7 +180,7 @@ fn process(nats: &Nats, logs: &std::path::Path, limit: Option<&str>) -> anyhow::
 }
 
 #[tokio::test]
-async fn an_issue_is_handed_out_to_whoever_confirmed_and_to_nobody_else() -> anyhow::Result<()> {
+async fn an_issue_is_queued_for_confirmed_subscribers_only() -> anyhow::Result<()> {
     let running = running().await?;
     let readers = seed(&running.nats, 5).await?;
     running.sign_up_and_confirm().await?;

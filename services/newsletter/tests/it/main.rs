@@ -472,7 +472,7 @@ async fn a_hard_bounce_suppresses_a_subscriber() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_goodbye_that_failed_half_way_is_told_within_the_hour_and_none_later() -> anyhow::Result<()> {
+async fn an_interrupted_unsubscription_is_completed_within_the_hour() -> anyhow::Result<()> {
     for (minutes, told) in [(59, vec![UNSUBSCRIBED]), (61, vec![])] {
         let running = running().await?;
         let left = OffsetDateTime::now_utc() - Duration::minutes(minutes);

@@ -222,7 +222,7 @@ fn lead_of(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_lead_waits_for_a_retried_one_not_for_one_given_up() -> anyhow::Result<()> {
+async fn a_lead_waits_for_a_retried_one_not_for_a_dead_letter() -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|asked| {
         let tries = |word: &str| body_of(asked)["properties"].to_string().contains(word);
         match asked.url.path() {

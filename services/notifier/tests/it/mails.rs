@@ -217,7 +217,7 @@ async fn give_up(nats: &Nats, site: &Site, count: usize) -> anyhow::Result<Value
 }
 
 #[tokio::test]
-async fn the_operator_is_told_of_dead_letters_once_and_without_anybodys_data() -> anyhow::Result<()> {
+async fn the_digest_reports_dead_letters_once_without_personal_data() -> anyhow::Result<()> {
     let (nats, inbox, site, mut notifier) = scene(&[], take).await?;
     let event = give_up(&nats, &site, 1).await?;
     let letter = nats.dead_letters().await?.remove(0);

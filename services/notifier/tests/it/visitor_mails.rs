@@ -28,7 +28,7 @@ async fn withheld(site: &Site, channel: Channel, events: &[Uuid]) -> anyhow::Res
 }
 
 #[tokio::test]
-async fn beyond_the_cap_a_visitor_gets_no_mail_and_sales_hear_of_every_message() -> anyhow::Result<()> {
+async fn beyond_the_daily_limit_only_sales_get_mails() -> anyhow::Result<()> {
     const ONE_INBOX: [&str; 4] = [
         "zoe+0@example.org",
         VISITOR,

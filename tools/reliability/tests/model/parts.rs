@@ -17,7 +17,7 @@ use clap::Parser;
 use futures_util::{FutureExt, StreamExt};
 use resumes::ResumeStore;
 use site_events::{Channel, SITE_STREAM, SUPPRESSION_CONSUMER};
-use sitectl::personal_data::PersonalDataStores;
+use sitectl::person_stores::PersonalDataStores;
 use tempfile::TempDir;
 pub use testkit::PERSON_KEY;
 use testkit::{Broker, MailServer, Nats, S3, ScriptedReply, User};

@@ -34,7 +34,7 @@ mod tests {
     use crate::finding::Verdict;
 
     #[test]
-    fn a_clock_that_is_off_by_minutes_is_told_with_its_direction() {
+    fn a_wrong_clock_is_reported_with_its_direction() {
         assert_eq!(judge(Duration::seconds(-3)).verdict, Verdict::Ok);
         let ahead = judge(Duration::minutes(5));
         assert_eq!(ahead.verdict, Verdict::Warning);

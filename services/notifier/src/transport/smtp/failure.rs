@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_the_server_is_told_from_what_is_about_a_message() {
+    fn a_failure_of_the_server_differs_from_one_of_a_message() {
         for (code, words, about_the_server) in [
             (
                 450,

@@ -10,7 +10,7 @@ fn cause(answer: &str) -> Refusal {
 }
 
 #[test]
-fn answers_about_us_a_recipient_and_a_mail_are_told_apart() {
+fn answers_are_about_us_a_recipient_or_a_mail() {
     let mut wrong = Vec::new();
     for section in ANSWERS.split("\n# ").skip(1) {
         let (heading, answers) = section.split_once('\n').expect("answers");
