@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_goes_on_while_the_broker_takes_no_report() {
+    async fn work_continues_while_progress_acks_hang() {
         let (tell, told) = tokio::sync::oneshot::channel();
         let mut tell = Some(tell);
         let done = with_progress(told, Duration::ZERO, || {

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dead_letter_is_summarized_without_a_word_of_the_person() {
+    fn a_dead_letter_summary_has_no_personal_data() {
         let mut headers = HeaderMap::new();
         headers.insert(DEAD_LETTER_ERROR, "550 5.1.1 \u{1b}[31mNo such user");
         headers.insert(DEAD_LETTER_ATTEMPTS, "90");

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_endpoint_is_named_with_the_reason_but_no_secret() {
+    fn a_wrong_endpoint_is_named_without_its_secret() {
         let one = CRM.trim_matches(['[', ']']);
         let twice = format!("[{one}, {one}]");
         let long = format!("{}\"", "c".repeat(41));

@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn telemetry_tells_a_refusal_from_an_ack_that_did_not_come() {
+    fn refused_and_unacknowledged_publishes_have_different_kinds() {
         let kind = |kind| PublishError::from(context::PublishError::new(kind)).kind();
         assert_eq!(kind(PublishErrorKind::TimedOut), "not_acknowledged");
         assert_eq!(kind(PublishErrorKind::BrokenPipe), "not_acknowledged");

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_is_dead_lettered_after_25_hours_and_90_attempts() {
+    fn events_are_dead_lettered_after_25_hours_and_90_attempts() {
         let retries = RetryPolicy::default();
         let old = Duration::from_secs(25 * 60 * 60);
         assert!(retries.is_given_up(90, old));

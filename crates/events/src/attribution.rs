@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_long_or_unprintable_is_kept_as_far_as_it_can_be() {
+    fn attribution_is_truncated_and_cleaned() {
         let told = Attribution {
             page: Some("/contact".into()),
             referrer: Some("x".repeat(301)),

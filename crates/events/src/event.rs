@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_submissions_id_is_of_its_type_its_key_its_person_and_our_secret() {
+    fn submission_ids_depend_on_type_key_person_and_secret() {
         let secrets = ["a key", "another key"]
             .map(|name| PersonKey::new(&format!("{name} of thirty-two bytes or more")).expect("a long key"));
         let people = ["asha@example.com", "zoe@example.org"]

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_issue_has_one_id_by_its_name_and_its_mails_one_by_subscription() {
+    fn issue_and_sending_ids_are_deterministic() {
         let issue = IssueId::named("smart-home");
         assert_eq!(issue, IssueId::named("smart-home"));
         assert_ne!(issue, IssueId::named("smart-homes"));

@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_held_of_a_person_is_found_by_subject() {
+    fn subjects_select_one_persons_messages() {
         let subjects = [format!("site.*.*.{PERSON}"), format!("replay.*.{PERSON}")];
         assert_eq!(events_of(PERSON), subjects);
         assert_eq!(dead_letters_of(PERSON), format!("dead.*.{PERSON}"));
     }
 
     #[test]
-    fn a_subject_tells_its_person_its_kind_and_its_channel() {
+    fn a_subject_names_its_person_kind_and_channel() {
         let event = format!("site.contact.received.{PERSON}");
         assert_eq!(person_of(&event), PERSON);
         assert_eq!(without_person(&event), "site.contact.received");

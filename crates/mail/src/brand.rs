@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_passes_the_schema_has_what_mails_show() {
+    fn the_schemas_required_fields_are_enough() {
         let mut smallest = json(FILE);
         let required = json(SCHEMA)["required"].take();
         let required: Vec<String> = serde_json::from_value(required).expect("names");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_brand_file_that_is_not_one_is_refused_with_the_reason() {
+    fn an_invalid_brand_file_is_refused_with_the_reason() {
         let refusal = Brand::read("/nowhere/brand.json").expect_err("there is none");
         assert!(refusal.starts_with("it cannot be read"), "{refusal}");
         let refusal = Brand::read(SCHEMA).expect_err("a schema is no brand");

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_of_a_store_has_a_scheme_and_a_host() {
+    fn a_store_endpoint_has_a_scheme_and_a_host() {
         for raw in [
             "http://127.0.0.1:9000",
             "https://s3.example.com/",

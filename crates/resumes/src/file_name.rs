@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn people_read_the_name_that_they_gave() {
+    fn a_readable_name_drops_folders_and_invisible_characters() {
         for (raw, readable) in [
             ("/home/zoë/Résumé – Zoë.pdf", "Résumé – Zoë.pdf"),
             ("cv\u{202e}fdp.exe\r\n", "cvfdp.exe"),

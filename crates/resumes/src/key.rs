@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_holds_who_and_which_attempt_and_nothing_else() {
+    fn a_key_holds_only_person_and_attempt() {
         let key = new();
         assert_eq!(key.as_str(), format!("resumes/{PERSON}/{ATTEMPT}"));
         assert_eq!(key.person().as_ref().map(PersonId::as_str), Some(PERSON));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_key_cannot_leave_the_folder_it_is_exported_to() {
+    fn a_listed_key_cannot_leave_the_export_folder() {
         let attempt = |key: &str| ResumeKey::known(key.to_owned()).attempt();
         assert_eq!(attempt("resumes/0123/.."), NAMELESS);
         assert_eq!(attempt("resumes/0123/../.."), NAMELESS);
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_a_bucket_lists_names_no_other_folder(key in "(resumes/)?.{0,60}") {
+        fn no_listed_key_names_another_folder(key in "(resumes/)?.{0,60}") {
             let key = ResumeKey::known(key);
             let attempt = key.attempt();
             prop_assert!(!attempt.is_empty() && attempt != "." && attempt != "..", "{attempt}");

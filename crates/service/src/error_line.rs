@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cause_is_said_once_and_in_one_line() {
+    fn each_cause_is_named_once_on_one_line() {
         let said_by_the_broker = PublishError::with_source(PublishErrorKind::Other, "no responders");
         let error = Err::<(), _>(said_by_the_broker).context("the event is not stored");
         let error = error.expect_err("it failed");

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_handler_that_panics_is_an_answer_that_tells_nothing_of_it_and_the_next_is_served() {
+    async fn a_panicking_handler_answers_an_empty_500() {
         async fn panics() -> &'static str {
             panic!("a detail")
         }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_any_version_names_one_host_at_most_and_since_1_1_one() {
+    fn a_request_needs_one_host_in_each_http_version() {
         use Version as V;
         for (version, target, hosts, expected) in [
             (V::HTTP_10, "/", &[][..], true),

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn no_header_holds_a_key_that_the_gateway_derives() {
+    fn no_header_is_parsed_as_a_derived_key() {
         let derived = parse(KEY).map(IdempotencyKey::Derived);
         let sent = derived.as_ref().map(ToString::to_string).unwrap_or_default();
         assert_eq!(sent.parse(), derived);

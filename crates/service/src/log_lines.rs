@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_flat_and_carries_the_ids_of_its_spans() {
+    fn a_log_line_is_flat_and_carries_span_fields() {
         let written = Written::default();
         let (out, guard) = non_blocking(written.clone());
         let subscriber = tracing_subscriber::registry().with(LogLines(out));

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_password_and_the_former_are_tried_at_every_server() -> io::Result<()> {
+    fn new_and_former_passwords_are_tried_at_every_server() -> io::Result<()> {
         let file = NamedTempFile::new()?;
         fs::write(&file, "first\n")?;
         let path = file.path().to_owned();

@@ -48,7 +48,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
     #[test]
-    fn an_issue_reaches_confirmed_subscribers_who_stayed() {
+    fn an_issue_reaches_only_confirmed_subscribers() {
         let email = EmailAddress::parse("asha@example.com").expect("an address");
         let key = Uuid::from_u128(1);
         let pending = Subscriber::signed_up(None, email.clone(), None, NOW, key, key).expect("a sign-up");

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_sign_up_repeats_an_unfinished_mail_request_or_waits_a_quarter_of_an_hour() {
+    fn a_second_sign_up_repeats_an_unfinished_mail_request() {
         let asking = sign_up(None, NOW, FIRST);
         let soon = NOW + Duration::minutes(14);
         assert_eq!(sign_up(asking.as_ref(), soon, SECOND), asking);
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_left_gets_another_subscription_by_a_sign_up() {
+    fn only_an_unsubscribed_person_gets_a_new_subscription() {
         let later = NOW + Duration::days(30);
         assert_eq!(sign_up(Some(&confirmed()), later, SECOND), None);
         assert_eq!(sign_up(Some(&confirmed().suppressed(NOW)), later, SECOND), None);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_who_never_consented_nor_left_expire() {
+    fn records_without_consent_or_unsubscription_expire() {
         let within = std::time::Duration::from_secs(1);
         let ninety_days = std::time::Duration::from_secs(7_776_000);
         let left = pending().unsubscribed(NOW);
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn who_left_leaves_no_address_behind_but_is_known() -> serde_json::Result<()> {
+    fn an_unsubscribed_record_loses_its_address() -> serde_json::Result<()> {
         for kept in [pending(), confirmed(), confirmed().suppressed(NOW)] {
             assert_eq!(kept.clone().forgotten(), kept);
         }
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_forgets_who_left_and_who_never_confirmed_again() {
+    fn a_sweep_removes_addresses_after_unsubscribing() {
         let left = pending().unsubscribed(NOW);
         assert_eq!(left.clone().swept(NOW + Duration::HOUR), left);
         let forgotten = left.clone().forgotten();
@@ -500,7 +500,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_is_subscribed_or_kept_subscribed_against_their_will(happenings in happenings()) {
+        fn no_subscription_exists_without_consent(happenings in happenings()) {
             let (mut known, mut now) = (None, NOW);
             for (what, seconds) in happenings {
                 now += Duration::seconds(seconds);

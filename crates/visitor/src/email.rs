@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_addresses_are_taken_as_written() {
+    fn ordinary_addresses_are_accepted_as_written() {
         for address in ["asha@example.com", "a.b+tag@sub.example.co.in", "x@a.io"] {
             assert_eq!(parsed(&format!("  {address} ")).as_deref(), Ok(address));
         }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_mail_can_go_to_is_refused() {
+    fn undeliverable_addresses_are_refused() {
         let long_local_part = format!("{}@example.com", "a".repeat(65));
         assert!(parsed(&long_local_part[1..]).is_ok());
         let long_label = format!("user@{}.example", "ü".repeat(60));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_in_another_script_is_the_one_that_browsers_make_of_it() {
+    fn internationalized_domains_are_encoded_as_browsers_do() {
         for (entered, sent) in [
             ("user@müller.example", "user@xn--mller-kva.example"),
             ("user@MÜLLER.example", "user@xn--mller-kva.example"),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_before_the_at_and_a_missing_ending_have_sentences_of_their_own() {
+    fn common_address_mistakes_have_their_own_sentences() {
         for (address, sentence) in [
             ("jörg@example.com", OTHER_SCRIPT),
             ("用户@example.com", OTHER_SCRIPT),
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_with_a_tag_leads_to_the_inbox_of_the_one_without() {
+    fn an_inbox_ignores_case_and_tag() {
         let inbox = |address: &str| EmailAddress::parse(address).map(|address| address.inbox());
         for spelling in ["asha", "asha+", "Asha+News", "asha+a+b", "asha++"] {
             let address = format!("{spelling}@Example.com");
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_stored_as_it_was_written_and_hidden_in_logs() -> serde_json::Result<()> {
+    fn an_address_is_stored_as_written_and_redacted_in_logs() -> serde_json::Result<()> {
         let stored = r#""Asha@example.com""#;
         let address: EmailAddress = serde_json::from_str(stored)?;
         assert_eq!(address.as_str(), "Asha@example.com");
@@ -388,7 +388,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_is_a_plain_address_and_stays_as_it_is(
+        fn an_accepted_address_is_plain_and_stable(
             raw in "[ <(\\[\"']{0,2}(\\PC|[\\x00-\\x20.+]){0,8}@(\\PC|[a-z0-9.-]){0,12}(\\.com)?[ >)\\]\"';,]{0,2}",
         ) {
             if let Ok(address) = parsed(&raw) {
@@ -400,7 +400,7 @@ mod tests {
         }
 
         #[test]
-        fn what_browsers_take_is_what_the_html_standards_expression_takes(
+        fn the_browser_check_matches_the_html_standard(
             address in "[a-z.!+_]{0,3}[@ü ]{0,2}([a-zA-Z0-9.-]{0,4}|[a-z0-9]{60,65})[.-]?[a-z0-9.@-]{0,3}",
         ) {
             let expression = Regex::new(HTML_RULE).expect("an expression");
@@ -408,7 +408,7 @@ mod tests {
         }
 
         #[test]
-        fn no_tag_leads_elsewhere_and_an_inbox_is_an_address_that_leads_there(
+        fn a_tag_never_changes_the_inbox(
             user in "[a-zA-Z0-9!=_-]{1,12}",
             tag in "[a-z0-9+=-]{0,12}",
         ) {

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_128_bits_of_hmac_sha256_of_the_address_without_its_tag() {
+    fn an_inbox_id_is_a_keyed_hash_ignoring_the_tag() {
         // printf '\0asha@example.com' | openssl dgst -sha256 -hmac "a token key of thirty-two bytes or more"
         let id = "6b4505c23c87c772a27910acdcd3724b";
         assert_eq!(inbox(KEY, "asha@example.com"), id);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_text_round_is_left_out() {
+    fn bidirectional_controls_are_removed() {
         for c in
             "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}"
                 .chars()
@@ -48,14 +48,14 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_left_out() {
+    fn invisible_characters_are_removed() {
         for c in "\u{ad}\u{200b}\u{2028}\u{2029}\u{2060}\u{2063}\u{3164}\u{feff}\u{fff9}\u{e0041}".chars() {
             assert_eq!(without_invisible(&format!("As{c}ha")), "Asha", "{c:?}");
         }
     }
 
     #[test]
-    fn what_names_are_written_with_stays() {
+    fn joiners_and_variation_selectors_are_kept() {
         for name in [
             "ആശ ജോൺ\u{200d}",
             "می\u{200c}خواهم",

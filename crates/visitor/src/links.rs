@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sites_address_has_a_scheme_and_a_host_and_no_slash_at_its_end() {
+    fn a_site_url_has_a_scheme_and_a_host() {
         for (raw, read) in [
             ("https://company.com/", "https://company.com"),
             ("http://localhost:8080", "http://localhost:8080"),

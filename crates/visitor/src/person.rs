@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_128_bits_of_hmac_sha256_of_the_address_in_any_spelling() {
+    fn a_person_id_is_a_keyed_hash_of_the_address() {
         // echo -n asha@example.com | openssl dgst -sha256 -hmac "a key of thirty-two bytes or more"
         let id = "b482fe4a4a9729ef532801979ccb769c";
         assert_eq!(person(KEY, "asha@example.com"), id);

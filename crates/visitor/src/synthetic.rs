@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_else_makes_a_mark() {
+    fn forged_marks_are_refused() {
         let (address, later) = (email("check@example.com"), NOW + Duration::MINUTE);
         let other = SyntheticKey::new("another key of thirty-two bytes or more").expect("a long key");
         let inbox = key().inboxes.person(&address);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_in_place_of_a_person_is_none_that_a_key_makes() {
+    fn no_person_has_the_synthetic_id() {
         let person = PersonKey::new(SECRET)
             .expect("a long key")
             .person(&email("check@example.com"));

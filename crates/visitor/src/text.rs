@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_kept_as_it_was_written_with_at_most_200_characters() {
+    fn a_name_is_kept_as_written_up_to_200_characters() {
         assert_eq!(name(" Zoë Müller "), Ok("Zoë Müller".to_owned()));
         assert!(name(&"ஆ".repeat(200)).is_ok());
         assert!(name(&"ஆ".repeat(201)).is_err());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn pasted_control_characters_cost_nobody_a_form() {
+    fn pasted_control_characters_are_cleaned_not_refused() {
         for (raw, line, letter) in [
             ("one\u{b}two\u{c}three", "one two three", "one\ntwo\nthree"),
             ("one\u{85}two\rthree", "one two three", "one\ntwo\nthree"),
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_accepted_text_is_short_visible_and_stays_as_it_is(
+        fn an_accepted_text_is_short_visible_and_stable(
             raw in "(\\PC|[\\x00-\\x20\\u{85}\\u{200b}\\u{202e}\\u{3164}]){0,30}",
             lines in prop::sample::select(vec![LineMode::One, LineMode::Many]),
         ) {

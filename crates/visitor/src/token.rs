@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_valid_for_its_purpose_and_key_until_it_expires() {
+    fn a_token_is_bound_to_purpose_key_and_expiry() {
         let token = token(&key());
         for (key, purpose, now, expected) in [
             (key(), Purpose::Confirm, NOW, Ok(person())),

@@ -115,7 +115,7 @@ mod tests {
 
     /// Most share some octets with a special block.
     #[test]
-    fn others_are_public() {
+    fn other_addresses_are_public() {
         let v4 = "8.8.8.8 8.18.0.1 8.64.0.1 9.0.0.9 93.184.215.14 100.63.255.255 100.128.0.1 172.15.0.1
             172.32.0.1 192.0.1.1 192.1.0.1 192.88.98.1 198.17.0.1 198.20.0.1 223.255.255.1";
         let v6 = "2001:200::1 2001:4860:4860::8888 2606:4700:4700::1111 2a00:0:1::1 2a00:db8::1 3fff:1000::1";
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_to_ourselves_is_found_only_where_that_is_allowed() {
+    async fn localhost_resolves_only_if_private_addresses_are_allowed() {
         let found = async |private| {
             let name: Name = "localhost".parse().expect("a name");
             filtering_resolver(private).call(name).await.is_ok()

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_endpoint_is_named_with_what_is_wrong() {
+    fn a_wrong_endpoint_is_named_with_the_reason() {
         assert_eq!(refusal(URL, SECRET), None);
         for (url, secret, said) in [
             ("http://crm.example/hooks", SECRET, "not https"),

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_says_what_becomes_of_an_event() {
+    fn an_answers_status_decides_the_remedy() {
         let at_least = Duration::ZERO;
         let (retry, later) = (Remedy::Retry { at_least }, Remedy::RetryLater { at_least });
         for (status, remedy) in [
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_code_is_shown_only_if_it_is_a_name() {
+    fn an_error_code_is_shown_only_if_well_formed() {
         for (told, said) in [
             (Some("DUPLICATES_DETECTED"), " (DUPLICATES_DETECTED)"),
             (Some("no lead of asha@example.com"), ""),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_shows_what_recruiters_ask_first() {
+    fn an_application_shows_its_key_fields() {
         let data = json!({ "name": "Asha", "email": "asha@example.com", "position": "AI Intern", "phone": "+91 98400 00000",
             "experience": "1 year", "coverLetter": "Hello", "resume": { "fileName": "cv.pdf" } });
         assert_eq!(

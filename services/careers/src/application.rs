@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_are_40_characters_of_phone_and_20000_of_letter() {
+    fn phone_has_40_and_letter_20000_characters_at_most() {
         assert_eq!(violated(form(&"1".repeat(40), &"x".repeat(20_000))), [""; 0]);
         assert_eq!(
             violated(form(&"1".repeat(41), &"x".repeat(20_001))),

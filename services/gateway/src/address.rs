@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proxys_entry_counts_and_a_forged_one_before_it_does_not() {
+    fn only_the_proxys_forwarded_entry_counts() {
         for (lines, expected) in [
             (&["198.51.100.1, 203.0.113.9"][..], "203.0.113.9"),
             (&["198.51.100.1", "2001:db8::1"], "2001:db8::1"),

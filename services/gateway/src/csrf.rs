@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_browser_calls_cross_site_is_refused_and_no_allowed_origin() {
+    fn only_cross_site_requests_without_allowed_origin_are_refused() {
         let cross = ("sec-fetch-site", "cross-site");
         assert!(refused(&[cross]));
         assert!(refused(&[cross, ("origin", "https://other.example")]));

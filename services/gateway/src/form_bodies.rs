@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn large_bodies_that_do_not_arrive_leave_room_for_small_ones() {
+    async fn stalled_large_bodies_leave_room_for_small_ones() {
         let bodies = FormBodies {
             budget: Arc::new(Semaphore::new(1024 * 1024)),
             max_bytes: FORM_BYTES,

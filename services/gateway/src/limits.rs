@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_says_what_to_do_and_when_to_retry() {
+    fn a_refusal_names_the_remedy_and_retry_time() {
         for limit in Limit::ALL {
             let error = limit.exceeded();
             assert!(

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn addresses_with_their_whole_limit_again_are_forgotten() {
+    async fn addresses_with_a_refilled_limit_are_dropped() {
         const VISITORS: u32 = 50_000;
         let n = |n| NonZeroU32::new(n).expect("not zero");
         // The quota refills within a millisecond.

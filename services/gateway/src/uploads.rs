@@ -186,7 +186,7 @@ pub mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_network_that_holds_most_places_loses_its_slowest_to_another() {
+    async fn the_busiest_network_loses_its_slowest_upload() {
         let uploads = Uploads::new(3);
         let slow = begin(&uploads, 1, 1, 400_000).await;
         let quick = begin(&uploads, 1, 2, 900_000).await;
@@ -196,7 +196,7 @@ pub mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_address_that_holds_more_than_its_neighbour_loses_its_slowest_to_them() {
+    async fn the_busiest_address_loses_its_slowest_upload() {
         let uploads = Uploads::new(2);
         let slow = begin(&uploads, 1, 1, 400_000).await;
         let quick = begin(&uploads, 1, 1, 900_000).await;
@@ -207,7 +207,7 @@ pub mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn among_equal_networks_the_slowest_upload_loses_its_place_after_a_fair_time() {
+    async fn the_slowest_upload_is_evicted_after_the_fair_time() {
         let uploads = Uploads::new(2);
         let slow = begin(&uploads, 1, 1, 1_000).await;
         let quick = begin(&uploads, 2, 1, 900_000).await;
@@ -218,7 +218,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_network_is_what_one_sender_gets_by_the_asking() {
+    fn a_network_is_an_ipv4_24_or_ipv6_48() {
         for (address, expected) in [
             ("203.0.113.9", "203.0.113.0"),
             ("::ffff:203.0.113.9", "203.0.113.0"),

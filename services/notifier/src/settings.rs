@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_at_the_end_of_the_site_is_not_doubled_in_links() {
+    fn the_site_url_loses_its_trailing_slash() {
         let settings = parse(&[BRAND, "--site-url=https://oculant.example/"]).ok();
         assert_eq!(
             settings.map(|settings| settings.site_url).as_deref(),

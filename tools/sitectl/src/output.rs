@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_a_table_for_people_and_one_document_for_machines() -> anyhow::Result<()> {
+    fn a_list_prints_as_a_table_or_json() -> anyhow::Result<()> {
         let items = [["crm", "1"], ["a longer one", "12"]];
         let table = "NAME          WAITING\ncrm           1\na longer one  12\n";
         assert_eq!(printed(false, &items)?, table);

@@ -150,7 +150,7 @@ async fn a_failed_event_is_retried_after_a_pause() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn while_the_receiver_is_unavailable_the_consumer_pauses_and_then_delivers_all() -> anyhow::Result<()> {
+async fn a_consumer_pauses_while_its_receiver_is_unavailable() -> anyhow::Result<()> {
     const OUTAGE: Duration = Duration::from_secs(8);
     let nats = Nats::start().await?;
     for _ in 0..BACKLOG {
@@ -207,7 +207,7 @@ async fn poison_events_block_no_others_and_are_dead_lettered() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn an_event_that_fails_for_too_long_is_a_dead_letter_with_its_reason() -> anyhow::Result<()> {
+async fn an_expired_event_is_dead_lettered_with_its_reason() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     publish(&nats).await?;
     let retries = in_a_hurry(Duration::from_secs(1));
@@ -232,7 +232,7 @@ async fn an_event_that_fails_for_too_long_is_a_dead_letter_with_its_reason() -> 
 }
 
 #[tokio::test]
-async fn a_refused_or_unreadable_event_is_a_dead_letter_at_once() -> anyhow::Result<()> {
+async fn refused_and_unreadable_events_are_dead_lettered_at_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     publish(&nats).await?;
     let no_event = EventType::ContactReceived.subject(&person()?);
@@ -253,7 +253,7 @@ async fn a_refused_or_unreadable_event_is_a_dead_letter_at_once() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn a_pull_that_the_broker_ends_is_repeated_while_a_delivery_hangs() -> anyhow::Result<()> {
+async fn an_ended_pull_is_repeated_while_a_delivery_hangs() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     publish(&nats).await?;
     let consumer = Consumer::start(&nats, RetryPolicy::DEFAULT, |delivery| async move {
@@ -284,7 +284,7 @@ async fn a_pull_that_the_broker_ends_is_repeated_while_a_delivery_hangs() -> any
 }
 
 #[tokio::test]
-async fn events_not_begun_at_a_stop_come_again_before_the_ack_wait() -> anyhow::Result<()> {
+async fn a_stop_returns_unstarted_events_at_once() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     for _ in 0..IN_FLIGHT {
         publish(&nats).await?;

@@ -76,7 +76,7 @@ async fn the_shortest_events_fill_their_share_before_their_deliveries_do() -> an
 }
 
 #[tokio::test]
-async fn a_flood_of_forms_is_refused_and_leaves_room_for_dead_letters_and_deliveries() -> anyhow::Result<()> {
+async fn a_full_stream_refuses_forms_but_not_dead_letters() -> anyhow::Result<()> {
     let nats = small().await?;
     let refused = flood(&nats).await?;
     assert!(matches!(refused, Err(PublishError::Refused(_))), "{refused:?}");

@@ -28,7 +28,7 @@ async fn publish(publisher: &Publisher) -> anyhow::Result<Result<Stored, Publish
 }
 
 #[tokio::test]
-async fn an_event_waits_a_moment_for_the_connection_and_not_for_ever() -> anyhow::Result<()> {
+async fn an_event_waits_briefly_for_the_connection() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let url = nats.url();
     let (_, port) = url.rsplit_once(':').context("a port")?;
@@ -67,7 +67,7 @@ async fn without_leader(nats: &Nats, stream: &str) -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_event_or_entry_waits_a_moment_for_a_leader_and_not_for_ever() -> anyhow::Result<()> {
+async fn writes_wait_briefly_for_a_leader() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
     let published = async {
@@ -96,7 +96,7 @@ async fn an_event_or_entry_waits_a_moment_for_a_leader_and_not_for_ever() -> any
 }
 
 #[tokio::test]
-async fn an_event_that_a_leader_took_with_it_is_sent_once_more() -> anyhow::Result<()> {
+async fn an_unacknowledged_event_is_published_again() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
     let leader = nats.client(User::Operator).await?;
@@ -120,7 +120,7 @@ async fn an_event_that_a_leader_took_with_it_is_sent_once_more() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn a_repeat_of_an_erased_submission_is_not_taken_for_stored() -> anyhow::Result<()> {
+async fn a_duplicate_of_an_erased_submission_is_refused() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let publisher = Publisher::new(nats.client(User::Contact).await?);
     let (request, person) = (RequestId::fresh(), person()?);

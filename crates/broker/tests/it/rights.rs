@@ -248,7 +248,7 @@ async fn ask_with_each_destination(client: &Client, question: &Question) -> anyh
 }
 
 #[tokio::test]
-async fn an_answer_reaches_its_asker_alone_whatever_reply_subject_is_named() -> anyhow::Result<()> {
+async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     create_the_consumer(&nats).await?;
     publish(&nats).await?;
@@ -305,7 +305,7 @@ async fn ensure_it_cannot_acknowledge(
 }
 
 #[tokio::test]
-async fn nobody_takes_or_acknowledges_deliveries_of_another_s_consumer() -> anyhow::Result<()> {
+async fn no_user_can_pull_or_ack_another_consumer() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     nats.provision(&["--webhooks", WEBHOOK]).await?;
     create_the_consumer(&nats).await?;
@@ -338,7 +338,7 @@ fn streams_of(user: User) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result<()> {
+async fn an_unreadable_bucket_is_not_opened() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     // The notifier may see that the bucket exists.
     let context = jetstream::new(nats.client(User::Notifier).await?);
@@ -349,7 +349,7 @@ async fn without_the_right_to_read_it_a_bucket_is_not_opened() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn each_user_is_answered_about_its_own_streams_and_may_change_none() -> anyhow::Result<()> {
+async fn users_read_only_their_streams_and_change_none() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let mut questions = Vec::new();
     for (user, stream) in User::all().flat_map(|user| stream_names().map(move |stream| (user, stream))) {
@@ -421,7 +421,7 @@ async fn no_other_account_receives_a_snapshot() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn nobody_is_let_in_without_a_login() -> anyhow::Result<()> {
+async fn connections_without_a_login_are_refused() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     assert!(async_nats::connect(nats.url()).await.is_err());
     let login = async_nats::ConnectOptions::with_user_and_password(

@@ -44,7 +44,7 @@ fn kept_subject(stream: &str, key: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_message_removes_others_by_a_header_wherever_a_service_may_write() -> anyhow::Result<()> {
+async fn no_service_can_roll_up_messages() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let operator = operator(&nats).await?;
     for stream in stream_names() {

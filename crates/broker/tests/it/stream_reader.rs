@@ -43,7 +43,7 @@ impl Letters {
 }
 
 #[tokio::test]
-async fn all_of_a_stream_is_read_in_order_with_what_comes_meanwhile() -> anyhow::Result<()> {
+async fn a_stream_is_read_in_order_with_concurrent_messages() -> anyhow::Result<()> {
     let letters = Letters::start().await?;
     let reader = &letters.reader;
     assert!(reader.all().try_next().await?.is_none());

@@ -99,7 +99,7 @@ rX7/8Jlaz+hCkOl4QzEKftCDuS208DvRfY2tDRgI
     }
 
     #[test]
-    fn a_key_that_is_none_is_refused_and_not_repeated() {
+    fn an_invalid_key_is_refused_and_not_repeated() {
         for bad in [
             "hunter2",
             "AAAA",

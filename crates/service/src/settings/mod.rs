@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_not_taken_as_an_argument() {
+    fn a_secret_argument_is_refused() {
         let said = "The setting EXAMPLE_KEY is a secret and not taken as an argument";
         for args in [
             &["example", "--key=0123456789"][..],
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn help_tells_of_the_file_and_offers_no_flag_for_a_secret() {
+    fn help_names_a_secrets_file_but_no_flag() {
         let of_program = read_at::<Example>(&["example", "--help"], None).err();
         let of_command = read_at::<Tool>(&["tool", "work", "--help"], None).err();
         for help in [of_program, of_command].map(Option::unwrap_or_default) {

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_or_no_code_stays_as_it_was_sent() {
+    fn reserved_and_invalid_escapes_stay_unchanged() {
         for path in [
             "/a%20b", "/a%2520b", "/%", "/%6", "/%zz", "/%+6", "/a%c3%a9", "/%5Cb", "/\\b", "/%00",
             "/%0d%0a", "/@b,c", "/%3f", "/%é",
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_climbs_has_none() {
+    fn a_path_with_dot_segments_is_refused() {
         for path in ["/..", "/a/../b", "/%2e%2e/b", "/..%2fb", "//.%2e"] {
             assert_eq!(of(path), None, "{path}");
         }

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_style_of_a_drawing_is_found_and_no_other_text() {
+    fn each_style_of_a_drawing_is_found() {
         let drawing = "<svg><style>a{}</style><g>text</g><style>b{}</style><style>open</svg>";
         assert_eq!(styles(drawing).collect::<Vec<_>>(), ["a{}", "b{}"]);
         assert_eq!(styles("<svg/>").count(), 0);

@@ -113,8 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_older_than_tls_1_2_is_spoken_and_every_cipher_suite_has_forward_secrecy() -> anyhow::Result<()>
-    {
+    fn tls_is_1_2_or_newer_with_forward_secrecy() -> anyhow::Result<()> {
         let authority = CertificateAuthority::new()?;
         let trusted = CaFile::parse(&authority.file().to_string_lossy());
         let config = public_client_config(Some(&trusted.map_err(anyhow::Error::msg)?))?;

@@ -125,7 +125,7 @@ async fn refusal(channel: Channel) -> String {
 }
 
 #[tokio::test]
-async fn only_a_client_with_a_client_s_certificate_of_the_authority_is_answered() -> anyhow::Result<()> {
+async fn only_trusted_client_certificates_are_accepted() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
     let server = Server::start(&certificates.service).await?;
     let good = server.channel(NAME, client(&certificates.client)?)?;
@@ -167,7 +167,7 @@ async fn a_service_of_another_authority_or_name_gets_no_call() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn probes_are_answered_in_clear_by_name_and_nothing_else_is() -> anyhow::Result<()> {
+async fn only_health_probes_are_answered_without_tls() -> anyhow::Result<()> {
     let certificates = Certificates::issue()?;
     let server = Server::start(&certificates.service).await?;
     let clear = Endpoint::from_shared(format!("http://127.0.0.1:{}", server.health_port))?;

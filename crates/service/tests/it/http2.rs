@@ -53,7 +53,7 @@ async fn an_idle_http2_connection_gets_goaway() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_go_is_cut_off() -> anyhow::Result<()> {
+async fn a_client_ignoring_goaway_is_disconnected() -> anyhow::Result<()> {
     let server = Server::start().await?;
     let settings = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     read_to_end(&mut server.say(settings).await?).await?;

@@ -49,7 +49,7 @@ async fn an_untrusted_broker_gets_no_credentials() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn renewed_certificates_and_another_authority_are_taken_by_a_connected_client() -> anyhow::Result<()> {
+async fn a_connected_client_uses_renewed_certificates_and_authorities() -> anyhow::Result<()> {
     let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let mounted = MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?;
     let nats = Nats::start_encrypted(&mounted).await?;

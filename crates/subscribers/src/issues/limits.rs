@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn each_window_lets_as_many_go_as_its_limit_until_the_next_one() {
+    fn each_window_hands_out_its_limit() {
         for (mut service, seconds) in [
             (Service::with(|limits| limits.per_second = Some(5)), 1),
             (Service::with(|limits| limits.per_day = Some(5)), 12 * 60 * 60),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_that_wait_when_a_day_begins_count_in_it() {
+    fn waiting_mails_count_in_the_new_day() {
         let mut service = Service::with(|limits| limits.per_day = Some(100));
         assert_eq!(service.hand_out().0, 100);
         service.queue.pending = 30;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn mails_of_other_services_count_also_after_a_table_was_not_written() {
+    fn other_services_mails_count_in_the_daily_limit() {
         let mut service = Service::with(|limits| limits.per_day = Some(100));
         assert_eq!(service.hand_out().0, 100);
         service.queue.pending = 0;

@@ -110,7 +110,7 @@ mod tests {
     use crate::outgoing::samples;
 
     #[test]
-    fn what_a_visitor_left_out_is_none_and_what_no_event_has_is_not_there() -> anyhow::Result<()> {
+    fn optional_fields_are_none_and_unknown_fields_undefined() -> anyhow::Result<()> {
         let (_, event) = samples(EventType::CareersApplied, OffsetDateTime::UNIX_EPOCH);
         let context = EventContext::new(&event, &Map::new(), [])?;
         let data = context.values(None).get_attr("data")?;

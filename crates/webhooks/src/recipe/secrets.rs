@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_read_anew_each_time_and_never_from_another_folder() -> anyhow::Result<()> {
+    fn a_secret_is_reread_and_stays_in_its_folder() -> anyhow::Result<()> {
         let folder = tempfile::tempdir()?;
         fs::write(folder.path().join("token"), "first\n")?;
         let secrets = Secrets::in_folder(Some(folder.path().to_owned()));

@@ -153,7 +153,7 @@ async fn asked_of(crm: &Crm, is_known: bool, event: &Outgoing) -> anyhow::Result
 }
 
 #[tokio::test]
-async fn a_bounce_or_an_erasure_changes_the_records_of_its_person_alone() -> anyhow::Result<()> {
+async fn bounces_and_erasures_change_only_their_persons_records() -> anyhow::Result<()> {
     let person = "0".repeat(32);
     let hard = bounced("hard")?;
     let erased = sample(EventType::PersonErased, OffsetDateTime::now_utc());
@@ -339,7 +339,7 @@ fn uncoded() -> Vec<Documented> {
 }
 
 #[tokio::test]
-async fn what_an_answer_means_is_what_the_vendor_documents() -> anyhow::Result<()> {
+async fn answers_are_classified_as_vendors_document() -> anyhow::Result<()> {
     for (recipe, reply, meaning, said) in coded().chain(uncoded()) {
         let scripted = reply.clone();
         let vendor = vendor(move |_| scripted.clone()).await?;
@@ -379,7 +379,7 @@ async fn an_answer_over_the_size_limit_is_a_failure() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_secret_that_rotates_is_used_from_the_next_request_on() -> anyhow::Result<()> {
+async fn the_next_request_uses_a_rotated_secret() -> anyhow::Result<()> {
     let vendor = vendor(|asked| match header_of(asked, "authorization") {
         "Bearer new" => Reply::Answer(200, json!({ "results": [{ "id": "512" }] })),
         _ => Reply::Answer(401, json!({ "category": "INVALID_AUTHENTICATION" })),
@@ -423,7 +423,7 @@ async fn an_application_reaches_lever_with_its_position_and_its_link() -> anyhow
 }
 
 #[tokio::test]
-async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_first() -> anyhow::Result<()> {
+async fn a_lever_retry_creates_only_the_missing_note() -> anyhow::Result<()> {
     let notes = AtomicUsize::new(0);
     let vendor = vendor(move |asked| match asked.method.as_str() {
         "GET" => Reply::Answer(200, json!({ "data": [{ "id": "o-1" }] })),
@@ -448,7 +448,7 @@ async fn a_cover_letter_reaches_lever_though_only_the_opportunity_was_made_at_fi
 }
 
 #[tokio::test]
-async fn pipedrive_gets_a_person_once_and_a_lead_and_a_note_for_each_message() -> anyhow::Result<()> {
+async fn pipedrive_gets_one_person_with_a_lead_per_message() -> anyhow::Result<()> {
     let persons = Arc::new(AtomicUsize::new(0));
     let known = persons.clone();
     let vendor = vendor(move |asked| match (asked.method.as_str(), asked.url.path()) {

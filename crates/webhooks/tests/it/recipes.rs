@@ -99,7 +99,7 @@ fn every_recipe_is_tried_here() -> anyhow::Result<()> {
 }
 
 #[test]
-fn every_body_fits_its_vendor_s_schema_whatever_a_visitor_wrote() -> anyhow::Result<()> {
+fn every_body_fits_its_vendors_schema() -> anyhow::Result<()> {
     let now = OffsetDateTime::now_utc();
     let link = "https://store.example/cv.pdf?X-Amz-Signature=1".to_owned();
     for (recipe, url) in RECIPES {
@@ -150,7 +150,7 @@ fn ensure_valid(schema: &Value, body: &[u8]) -> anyhow::Result<()> {
 }
 
 #[test]
-fn an_address_that_is_longer_than_a_leads_stands_before_the_message() -> anyhow::Result<()> {
+fn a_too_long_address_is_put_before_the_message() -> anyhow::Result<()> {
     let event = longest(EventType::ContactReceived, "words ")?;
     let message: String = "words ".chars().cycle().take(10_000).collect();
     for (recipe, step, text) in [
@@ -172,7 +172,7 @@ fn an_address_that_is_longer_than_a_leads_stands_before_the_message() -> anyhow:
 }
 
 #[test]
-fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<()> {
+fn visitor_text_is_escaped_in_forms_and_urls() -> anyhow::Result<()> {
     let now = OffsetDateTime::now_utc();
     let event = changed(EventType::ContactReceived, |content| {
         content["data"]["name"] = "Asha &oid=1".into();
@@ -202,7 +202,7 @@ fn a_form_and_a_path_hold_what_a_visitor_wrote_as_one_value() -> anyhow::Result<
 }
 
 #[test]
-fn without_a_person_field_a_recipe_takes_leads_but_no_erasure() -> anyhow::Result<()> {
+fn a_recipe_without_a_person_field_accepts_only_leads() -> anyhow::Result<()> {
     let mut unnamed = values(TOKEN_URL);
     unnamed.as_object_mut().context("values")?.remove("person_field");
     for recipe in ["zoho-crm.yaml", "pipedrive.yaml"] {

@@ -17,7 +17,7 @@ const DOCUMENT: (&str, &[u8]) = ("word/document.xml", b"<w/>");
 const CONTENT_TYPES: &str = "[Content_Types].xml";
 
 #[test]
-fn a_pdf_a_doc_and_a_docx_are_each_that_and_nothing_else() {
+fn each_resume_kind_is_recognized_by_its_content() {
     for (file, its) in [(pdf(), Pdf), (doc(), Doc), (docx(), Docx)] {
         for kind in KINDS {
             let other = Err(ResumeError::Content(kind));
@@ -28,7 +28,7 @@ fn a_pdf_a_doc_and_a_docx_are_each_that_and_nothing_else() {
 }
 
 #[test]
-fn the_last_ending_says_what_a_file_is() {
+fn the_last_extension_decides_the_kind() {
     for (name, kind) in [
         ("cv.pdf", Pdf),
         ("Résumé Zoë.final.DocX", Docx),
@@ -48,7 +48,7 @@ fn the_last_ending_says_what_a_file_is() {
 }
 
 #[test]
-fn a_pdf_is_taken_whatever_stands_behind_its_end() {
+fn a_pdf_with_trailing_bytes_is_accepted() {
     for behind in [
         &b""[..],
         b"\r\n\0\x0c\t ",
@@ -73,7 +73,7 @@ fn a_pdf_is_taken_whatever_stands_behind_its_end() {
 }
 
 #[test]
-fn before_a_pdf_stands_nothing_but_what_servers_and_printers_leave_there() {
+fn only_harmless_bytes_may_precede_a_pdf() {
     for honest in [
         &b""[..],
         b"\n\n",
@@ -103,7 +103,7 @@ fn before_a_pdf_stands_nothing_but_what_servers_and_printers_leave_there() {
 }
 
 #[test]
-fn a_pdf_that_is_cut_off_is_none() {
+fn a_truncated_pdf_is_refused() {
     let whole = pdf();
     for cut in 0..whole.len() - 1 {
         assert!(!is_taken(Pdf, &whole[..cut]), "{cut}");
@@ -156,7 +156,7 @@ fn ensure_harmless<'a>(cases: impl IntoIterator<Item = (&'a str, Vec<u8>)>) {
 }
 
 #[test]
-fn a_docx_is_taken_however_it_was_packed() {
+fn a_docx_is_accepted_however_it_was_packed() {
     let named = |list: &str, document: &str| {
         let types = usual_types();
         archive([
@@ -179,7 +179,7 @@ fn a_docx_is_taken_however_it_was_packed() {
 }
 
 #[test]
-fn a_docx_is_taken_whatever_stands_behind_it() {
+fn a_docx_with_trailing_bytes_is_accepted() {
     let behind = |bytes: &[u8]| [&docx(), bytes].concat();
     ensure_harmless([
         ("a line", behind(b"\r\n")),
@@ -192,7 +192,7 @@ fn a_docx_is_taken_whatever_stands_behind_it() {
 }
 
 #[test]
-fn a_docx_is_known_by_its_list_however_that_is_written() {
+fn a_docx_is_recognized_in_every_content_types_encoding() {
     let types = usual_types();
     let default = format!("<Types><Default Extension=\"xml\" ContentType=\"{WORD}\"></Default></Types>");
     let list = content_types("/word/document2.xml");
@@ -211,7 +211,7 @@ fn a_docx_is_known_by_its_list_however_that_is_written() {
 }
 
 #[test]
-fn what_documents_usually_hold_is_not_called_active() {
+fn usual_document_parts_are_not_active_content() {
     let chart = docx_that_embeds(&[("word/embeddings/a.xlsx", &docx())]);
     ensure_harmless([("a chart's workbook", chart)]);
     for (kind, target) in [
@@ -226,7 +226,7 @@ fn what_documents_usually_hold_is_not_called_active() {
 }
 
 #[test]
-fn archives_that_hold_no_document_of_word_are_refused() {
+fn archives_without_a_word_document_are_refused() {
     let usual = usual_types();
     let list = (CONTENT_TYPES, usual.as_bytes());
     let workbook = usual.replace("wordprocessingml.document.main", "spreadsheetml.sheet.main");
@@ -253,7 +253,7 @@ fn archives_that_hold_no_document_of_word_are_refused() {
 }
 
 #[test]
-fn a_document_with_a_password_is_called_that() {
+fn an_encrypted_document_is_reported_as_such() {
     let package = compound("/EncryptedPackage", b"secret", 2);
     assert_eq!(look(Docx, &package), Err(ResumeError::Protected));
     assert_eq!(look(Doc, &package), Err(ResumeError::Protected));
@@ -287,7 +287,7 @@ fn ensure_named(kind: ResumeKind, file: &[u8], expected: &[ActiveContent]) {
 }
 
 #[test]
-fn macros_are_taken_and_named() {
+fn macros_are_accepted_and_reported() {
     for part in ["word/vbaProject.bin", "word\\VBAPROJECT.BIN"] {
         ensure_named(Docx, &docx_that_embeds(&[(part, b"")]), &[Macros]);
     }
@@ -307,7 +307,7 @@ fn macros_are_taken_and_named() {
 }
 
 #[test]
-fn what_is_loaded_from_elsewhere_is_taken_and_named() {
+fn external_templates_are_accepted_and_reported() {
     for target in [
         "http://attacker.example/a.dotm",
         "HTTPS://attacker.example/a",
@@ -328,7 +328,7 @@ fn what_is_loaded_from_elsewhere_is_taken_and_named() {
 }
 
 #[test]
-fn files_within_a_document_are_taken() {
+fn embedded_files_in_documents_are_accepted() {
     for part in ["word/embeddings/oleObject1.bin", "word/embeddings/a.xlsm"] {
         ensure_named(Docx, &docx_that_embeds(&[(part, b"")]), &[]);
     }
@@ -337,7 +337,7 @@ fn files_within_a_document_are_taken() {
 }
 
 #[test]
-fn what_a_pdf_does_by_itself_is_taken_and_named() {
+fn active_content_of_a_pdf_is_accepted_and_reported() {
     for (dictionary, expected) in [
         ("/OpenAction << /S /JavaScript /JS (app.alert(1)) >>", JavaScript),
         ("/OpenAction<</S/JavaScript/JS 7 0 R>>", JavaScript),
@@ -359,7 +359,7 @@ fn what_a_pdf_does_by_itself_is_taken_and_named() {
 }
 
 #[test]
-fn words_that_only_resemble_active_content_are_not_called_that() {
+fn text_resembling_active_content_is_not_reported() {
     for harmless in [
         "(I write JavaScript /JavaScripting and /JSON)",
         "/Title (Frontend/JavaScript developer) /Keywords (HTML/CSS/JavaScript)",
@@ -383,7 +383,7 @@ fn compound_with(storage: &str, stream: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_crowded_archive_is_refused_by_what_its_end_says() {
+fn an_archive_with_too_many_entries_is_refused() {
     let names: Vec<String> = (2..=MAX_ENTRIES).map(|number| number.to_string()).collect();
     let (most, too_many) = (docx_with(&names[1..]), docx_with(&names));
     assert!(is_taken(Docx, &most));
@@ -395,7 +395,7 @@ fn a_crowded_archive_is_refused_by_what_its_end_says() {
 }
 
 #[test]
-fn lists_that_grow_when_they_are_unpacked_are_cut() {
+fn archives_unpacking_beyond_the_limit_are_refused() {
     let padding = " ".repeat(usize::try_from(MAX_LIST_BYTES).expect("it is small"));
     let grown = content_types("/word/document.xml").replace("<Default", &format!("{padding}<Default"));
     let bomb = archive([(CONTENT_TYPES, grown.as_bytes()), DOCUMENT]);
@@ -408,7 +408,7 @@ fn lists_that_grow_when_they_are_unpacked_are_cut() {
 }
 
 #[test]
-fn entries_that_share_what_is_packed_are_not_unpacked_again_and_again() {
+fn entries_sharing_packed_bytes_are_refused_quickly() {
     // Empty DEFLATE blocks (RFC 1951, 3.2.4): a megabyte that unpacks to nothing.
     let nothing = [b"\0\0\0\xff\xff".repeat(200_000), b"\x01\0\0\xff\xff".to_vec()].concat();
     let mut file = docx_that_embeds(&[("a.rels", &nothing)]);
@@ -430,7 +430,7 @@ fn entries_that_share_what_is_packed_are_not_unpacked_again_and_again() {
 }
 
 #[test]
-fn the_largest_files_take_no_time_to_look_at() {
+fn the_largest_files_are_inspected_quickly() {
     let largest = usize::try_from(MAX_BYTES).expect("it is small") - 100;
     let begun = std::time::Instant::now();
     for filling in [&b"x"[..], b"/", b"/J#61vaScript", b"PK\x05\x06", b"startxref%%EO"] {
@@ -444,7 +444,7 @@ fn the_largest_files_take_no_time_to_look_at() {
 }
 
 #[test]
-fn other_compound_files_are_no_documents() {
+fn other_compound_files_are_refused() {
     let stream = |name, content: &[u8]| is_taken(Doc, &compound(name, content, 0));
     assert!(stream("/WordDocument", &[0xec, 0xa5]));
     assert!(!stream("/Workbook", &[0xec, 0xa5]) && !stream("/WordDocuments", &[0xec, 0xa5]));

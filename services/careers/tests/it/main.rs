@@ -225,7 +225,7 @@ async fn an_application_needs_no_resume_and_then_no_scanner() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+async fn a_different_person_key_fails_the_start() -> anyhow::Result<()> {
     let (nats, s3, spool) = (Nats::start().await?, S3::start().await?, TempDir::new()?);
     let mut settings = settings(default_flags(&nats, &s3, spool.path(), 0))?;
     settings.person.person_key = PersonKey::new("another key for tests, of thirty-two bytes")?;
@@ -285,7 +285,7 @@ async fn a_disconnect_during_the_publish_keeps_event_and_resume_together() -> an
 }
 
 #[tokio::test]
-async fn a_kill_during_the_upload_leaves_its_record_and_nothing_in_the_spool() -> anyhow::Result<()> {
+async fn a_kill_during_an_upload_leaves_only_its_record() -> anyhow::Result<()> {
     let (running, process) = running_process(&[]).await?;
     running.s3.fault(S3Fault::HoldAnswers);
     running.apply_until_stored().await?;
@@ -308,7 +308,7 @@ async fn more_than_ten_mebibytes_are_too_large() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_file_is_judged_by_its_content_and_all_mistakes_are_named_at_once() -> anyhow::Result<()> {
+async fn all_violations_of_an_application_are_named_at_once() -> anyhow::Result<()> {
     let mut running = running().await?;
     let form = ApplicationForm {
         email: "zoe".into(),
@@ -326,7 +326,7 @@ async fn a_file_is_judged_by_its_content_and_all_mistakes_are_named_at_once() ->
 }
 
 #[tokio::test]
-async fn a_repeated_submission_has_one_event_and_leaves_its_own_resume_to_the_sweep() -> anyhow::Result<()> {
+async fn a_duplicate_application_leaves_its_resume_to_the_sweep() -> anyhow::Result<()> {
     let mut running = running().await?;
     let (file, key) = (pdf(MEGABYTE), Uuid::new_v4());
     let first = running.apply(application(&file, key)).await?;
@@ -345,7 +345,7 @@ async fn a_repeated_submission_has_one_event_and_leaves_its_own_resume_to_the_sw
 }
 
 #[tokio::test]
-async fn a_key_is_refused_with_another_resume_and_taken_from_another_person() -> anyhow::Result<()> {
+async fn a_key_is_bound_to_its_person_and_resume() -> anyhow::Result<()> {
     let mut running = running().await?;
     let (file, key) = (pdf(MEGABYTE), Uuid::new_v4());
     running.apply(application(&file, key)).await?;
@@ -377,7 +377,7 @@ async fn without_the_store_nothing_is_accepted_until_it_is_back() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn without_the_broker_no_object_stays_without_its_event() -> anyhow::Result<()> {
+async fn without_the_broker_no_object_is_left_behind() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.nats.stop().await?;
     let application = application(&pdf(MEGABYTE), Uuid::new_v4());

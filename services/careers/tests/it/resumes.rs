@@ -11,7 +11,7 @@ fn application_with(file_name: &str, content: &[u8]) -> Vec<Part> {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_what_its_name_says_is_refused_at_its_field() -> anyhow::Result<()> {
+async fn an_invalid_resume_file_is_refused_at_its_field() -> anyhow::Result<()> {
     let mut running = running().await?;
     let one = || resume("cv.pdf", &pdf(MEGABYTE));
     let several = [one(), one(), commit(Uuid::new_v4())].concat();
@@ -43,7 +43,7 @@ async fn a_file_that_is_not_what_its_name_says_is_refused_at_its_field() -> anyh
 }
 
 #[tokio::test]
-async fn a_name_of_any_length_is_kept_in_the_event_and_out_of_the_key() -> anyhow::Result<()> {
+async fn a_file_name_is_in_the_event_not_the_key() -> anyhow::Result<()> {
     let mut running = running().await?;
     let names = [("x", 76), ("x", 251), ("ஆ", 83), ("🙂", 300)]
         .map(|(letter, length)| format!("{}.pdf", letter.repeat(length)));
@@ -68,7 +68,7 @@ async fn a_name_of_any_length_is_kept_in_the_event_and_out_of_the_key() -> anyho
 }
 
 #[tokio::test]
-async fn what_of_a_resume_can_do_something_by_itself_is_in_its_event() -> anyhow::Result<()> {
+async fn active_content_is_named_in_the_event() -> anyhow::Result<()> {
     let mut running = running().await?;
     let script = b"%PDF-1.7\n1 0 obj\n<< /S /JavaScript >>\nendobj\nstartxref\n0\n%%EOF\n";
     running.apply(application_with("cv.pdf", script)).await?;

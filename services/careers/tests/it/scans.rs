@@ -35,7 +35,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() -> anyhow::Result<()> {
+async fn an_infected_resume_is_refused_at_its_field() -> anyhow::Result<()> {
     let clamd = Clamd::start("").await?;
     let mut running = scanned_by(&clamd.address()).await?;
     // Scanned to its end.
@@ -60,7 +60,7 @@ async fn an_infected_resume_is_refused_at_its_field_and_leaves_nothing_behind() 
 }
 
 #[tokio::test]
-async fn without_a_scanner_resumes_are_taken_unscanned() -> anyhow::Result<()> {
+async fn without_a_scanner_resumes_are_accepted_unscanned() -> anyhow::Result<()> {
     let mut unscanned = running().await?;
     assert_eq!(unscanned.scan_of(&infected(MEGABYTE)).await?, "not-scanned");
     let clamd = Clamd::start("").await?;
@@ -72,7 +72,7 @@ async fn without_a_scanner_resumes_are_taken_unscanned() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_silent_scanner_holds_nobody_up() -> anyhow::Result<()> {
+async fn a_silent_scanner_times_out() -> anyhow::Result<()> {
     // The system accepts connections, and nothing reads them.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let mut running = scanned_by(&silent.local_addr()?.to_string()).await?;
@@ -83,7 +83,7 @@ async fn a_silent_scanner_holds_nobody_up() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_resume_above_the_scanners_limit_is_taken_unscanned() -> anyhow::Result<()> {
+async fn a_resume_above_the_scanners_limit_stays_unscanned() -> anyhow::Result<()> {
     let clamd = Clamd::start(&format!("StreamMaxLength {MEGABYTE}")).await?;
     let mut running = scanned_by(&clamd.address()).await?;
     assert_eq!(running.scan_of(&pdf(MEGABYTE / 2)).await?, "clean");

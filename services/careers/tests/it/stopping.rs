@@ -45,7 +45,7 @@ async fn takes_no_more(port: u16) -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_its_caller_does_not_wait_for_is_stored_before_the_process_ends() -> anyhow::Result<()> {
+async fn a_stopping_process_stores_abandoned_applications() -> anyhow::Result<()> {
     let (running, process) = running_process(&[GRACE]).await?;
     running.s3.fault(S3Fault::HoldAnswers);
     running.apply_until_stored().await?;

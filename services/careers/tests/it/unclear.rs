@@ -32,7 +32,7 @@ impl Running {
 }
 
 #[tokio::test]
-async fn an_event_that_was_sent_twice_and_stored_once_keeps_its_resume() -> anyhow::Result<()> {
+async fn an_event_published_twice_keeps_its_resume() -> anyhow::Result<()> {
     const APPLICATIONS: usize = 8;
     let running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
@@ -60,8 +60,7 @@ async fn an_event_that_was_sent_twice_and_stored_once_keeps_its_resume() -> anyh
 }
 
 #[tokio::test]
-async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_to_the_sweep()
--> anyhow::Result<()> {
+async fn an_unacknowledged_event_leaves_its_resume_to_the_sweep() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.s3.fault(S3Fault::HoldAnswers);
     let applying = running.applying(&pdf(MEGABYTE), Uuid::new_v4());
@@ -81,7 +80,7 @@ async fn where_the_event_is_not_acknowledged_the_resume_and_its_record_are_left_
 }
 
 #[tokio::test]
-async fn a_resume_swept_before_its_event_was_stored_is_stored_again() -> anyhow::Result<()> {
+async fn a_resume_swept_before_its_event_is_stored_again() -> anyhow::Result<()> {
     is_stored_again_after(Sweep::Ends).await?;
     is_stored_again_after(Sweep::Dies).await
 }

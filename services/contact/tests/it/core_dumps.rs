@@ -46,7 +46,7 @@ fn is_open_to_its_user(pid: u32) -> anyhow::Result<bool> {
 }
 
 #[tokio::test]
-async fn a_started_service_leaves_no_core_dump_and_shows_its_memory_to_nobody() -> anyhow::Result<()> {
+async fn a_service_has_no_core_dump_and_closed_memory() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     for (debuggable, is_open) in [("false", false), ("true", true)] {
         let service = contact(folder.path(), debuggable)?;

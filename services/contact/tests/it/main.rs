@@ -110,7 +110,7 @@ async fn a_message_is_stored_before_it_is_answered() -> anyhow::Result<()> {
 
 /// The first answer is lost, and another message comes before the repeat.
 #[tokio::test]
-async fn a_message_repeated_after_another_is_stored_once_if_its_key_is_bound_to_it() -> anyhow::Result<()> {
+async fn a_late_duplicate_is_accepted_only_under_a_bound_key() -> anyhow::Result<()> {
     let mut running = running().await?;
     let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes()).into_uuid();
     for (key, expected) in [(bound, Ok(())), (Uuid::new_v4(), Err(Code::AlreadyExists))] {
@@ -129,7 +129,7 @@ async fn a_message_repeated_after_another_is_stored_once_if_its_key_is_bound_to_
 }
 
 #[tokio::test]
-async fn a_repeated_message_is_stored_once_and_another_under_its_key_refused() -> anyhow::Result<()> {
+async fn a_key_stores_one_message_and_refuses_others() -> anyhow::Result<()> {
     let mut running = running().await?;
     let first = message();
     let answer = running.contact.submit(first.clone()).await?.into_inner();
@@ -160,9 +160,8 @@ async fn a_repeated_message_is_stored_once_and_another_under_its_key_refused() -
     Ok(())
 }
 
-/// Another person's use of a key blocks and hides no message.
 #[tokio::test]
-async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Result<()> {
+async fn another_persons_key_does_not_block_a_message() -> anyhow::Result<()> {
     let mut running = running().await?;
     let content = format!("content:{}", Uuid::new_v4());
     let bound = Builder::from_custom_bytes(*Uuid::new_v4().as_bytes()).into_uuid();
@@ -191,7 +190,7 @@ async fn a_key_that_somebody_else_used_takes_a_message_at_once() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn every_field_that_is_not_right_has_a_sentence_and_nothing_is_stored() -> anyhow::Result<()> {
+async fn every_invalid_field_is_explained_and_nothing_stored() -> anyhow::Result<()> {
     let mut running = running().await?;
     let wrong = request(ContactForm {
         name: String::new(),
@@ -238,7 +237,7 @@ async fn without_nats_a_form_gets_503_until_nats_is_back() -> anyhow::Result<()>
 }
 
 #[tokio::test]
-async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::Result<()> {
+async fn a_submission_to_a_hanging_broker_times_out() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.nats.servers[0].freeze().await?;
     let refused = timeout(SOON, running.contact.submit(message()))
@@ -249,7 +248,7 @@ async fn a_broker_that_hangs_is_not_waited_for_beyond_the_deadline() -> anyhow::
 }
 
 #[tokio::test]
-async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+async fn a_different_person_key_fails_the_start() -> anyhow::Result<()> {
     let another = "--person-key=another key for tests, of thirty-two bytes";
     let refused = running_on(Nats::start().await?, &[another]).await.err();
     assert_eq!(
@@ -260,7 +259,7 @@ async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn before_the_set_up_it_is_not_ready() -> anyhow::Result<()> {
+async fn a_service_is_not_ready_before_setup() -> anyhow::Result<()> {
     let disk = TempDir::new()?;
     let nats = Nats::start_as(Broker::One, None, Ports::free()?.nats, disk.path()).await?;
     let mut running = running_on(nats, &[&person_key()]).await?;
@@ -270,7 +269,7 @@ async fn before_the_set_up_it_is_not_ready() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
+async fn a_service_publishes_only_its_own_event() -> anyhow::Result<()> {
     let running = running().await?;
     let client = running.nats.client(User::Contact).await?;
     client
@@ -282,7 +281,7 @@ async fn it_may_publish_nothing_but_its_own_event() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_form_is_synthetic_only_with_a_good_mark_under_the_services_key() -> anyhow::Result<()> {
+async fn a_form_is_synthetic_only_with_a_valid_mark() -> anyhow::Result<()> {
     const KEY: &str = "a synthetic key of thirty-two bytes or more";
     let synthetic_key = format!("--synthetic-key={KEY}");
     let expires = OffsetDateTime::now_utc() + time::Duration::minutes(5);

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_ours_tells_its_path_and_its_campaign() {
+    fn our_pages_give_path_and_campaign() {
         let page = "https://oculant.example:8080/contact?utm_source=a%20b&utm_content=x&gclid=1#form";
         let told = told(page).expect("a page of ours");
         assert_eq!((told.page.as_str(), told.referrer.as_str()), ("/contact", ""));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_the_targets_where_it_names_one_and_has_no_case() {
+    fn the_targets_host_wins_and_case_is_ignored() {
         for (target, host, is_ours) in [
             ("http://oculant.example/api/contact", "other.example", true),
             ("http://OCULANT.example/api/contact", "other.example", true),

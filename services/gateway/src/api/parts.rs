@@ -225,7 +225,7 @@ pub mod tests {
     }
 
     #[tokio::test]
-    async fn where_no_file_was_chosen_none_is_sent_on() {
+    async fn an_empty_file_field_sends_no_file() {
         let body = "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"\"\r\n\
                     Content-Type: application/octet-stream\r\n\r\n\r\n--x--\r\n";
         let (to, mut from) = mpsc::channel(4);
@@ -236,7 +236,7 @@ pub mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_called_what_its_owner_calls_it() {
+    async fn a_file_name_is_decoded_as_browsers_encode_it() {
         for (sent, called) in [
             ("%22The%22 Rao.pdf", "\"The\" Rao.pdf"),
             ("\\\"The\\\" Rao.pdf", "\"The\" Rao.pdf"),

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_flood_begins_above_the_limit_and_ends_a_minute_after_the_last_excess() {
+    async fn a_flood_ends_a_minute_after_the_last_excess() {
         const PER_MINUTE: NonZeroU32 = NonZeroU32::new(600).expect("not zero");
         let (flood, begin) = (Flood::above(PER_MINUTE), Instant::now());
         let calm = (0..PER_MINUTE.get()).filter(|_| !flood.arrives(begin));

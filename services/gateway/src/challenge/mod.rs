@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_where_it_is_off() {
+    fn no_challenge_is_required_if_off() {
         let off = challenges(ChallengeMode::Off);
         assert!((0..10).all(|_| passes(&off, "contact")));
     }
 
     #[test]
-    fn a_flood_counts_all_forms_and_before_it_wrong_solutions_pass() {
+    fn a_flood_counts_all_forms_together() {
         let challenges = challenges(ChallengeMode::Flood);
         let mut wrong = headers();
         wrong.insert(SOLUTION, HeaderValue::from_static("e30="));

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solution_is_good_for_its_submission_alone_and_that_again() {
+    fn a_solution_is_valid_only_for_its_own_submission() {
         let work = work();
         let challenge = issued(&work);
         let solution = solved(&challenge);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_computed_is_no_solution() {
+    fn guessed_and_malformed_solutions_are_refused() {
         let work = work();
         let challenge = issued(&work);
         let right = solved(&challenge);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_that_is_forged_changed_or_too_old_counts_for_nothing() {
+    fn forged_changed_and_expired_challenges_are_refused() {
         let work = work();
         let others =
             ProofOfWork::new(Some("another key of thirty-two bytes or more".into()), TRIES).expect("a key");

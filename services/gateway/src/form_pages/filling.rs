@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_said_at_its_field_and_nowhere_else() {
+    fn an_error_is_shown_only_at_its_field() {
         let page = filled(&[("name", "Tell us <who> you are.")], &[]);
         assert_eq!(
             page,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_entered_is_text_wherever_it_stands() {
+    fn entered_text_is_escaped_everywhere() {
         let nasty = "\"><script>alert('&quot;')</script>\r\n🎥</textarea>{{refusal}}";
         let page = filled(&[], &[("name", nasty), ("message", nasty)]);
         let text =

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_what_is_too_large_the_fields_that_came_whole_are_kept() {
+    async fn complete_fields_of_a_too_large_body_are_kept() {
         let chunks = [
             "name=Ada&message=".to_owned(),
             "x".repeat(MAX_KEPT_BYTES),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_does_not_come_is_not_waited_for() {
+    async fn a_stalled_body_yields_its_complete_fields() {
         let begun = stream::iter([Ok::<_, std::io::Error>("name=Ada&message=Hel")]).chain(stream::pending());
         let (_request, kept) = KeptBody::of(request(Body::from_stream(begun)), &room()).await;
         let values = kept.expect("there is room").values().await;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_bodies_are_kept_at_once_than_there_is_room_for() {
+    async fn kept_bodies_are_limited() {
         let room = room();
         let keep = || KeptBody::of(request("name=Ada".into()), &room);
         let (_, kept) = keep().await;

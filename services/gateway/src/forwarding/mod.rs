@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn all_attempts_share_one_deadline_and_each_gets_what_is_left() {
+    async fn all_attempts_share_one_deadline() {
         let (limit, times) = (Duration::from_millis(500), RefCell::new(Vec::new()));
         let started = Instant::now();
         let called = repeated(limit, |time| {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_been_sent_is_not_sent_again() {
+    fn only_unsent_calls_are_retried() {
         let unreached = Status::unavailable("the connection broke");
         assert!(has_no_answer(&unreached));
         for (status, code) in [

@@ -86,7 +86,7 @@ fn ensure_protocol(upload: &Upload, body_bytes: usize) {
 
 /// The first byte sets the size of the pieces.
 #[test]
-fn any_body_in_any_pieces_becomes_a_form_by_the_protocol_or_a_refusal() {
+fn any_body_becomes_valid_requests_or_a_refusal() {
     let runtime = Builder::new_current_thread().enable_time().build();
     let runtime = runtime.expect("a runtime");
     check!(name = "uploads")

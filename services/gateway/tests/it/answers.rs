@@ -31,7 +31,7 @@ async fn refusal(request: RequestBuilder) -> anyhow::Result<(StatusCode, String)
 }
 
 #[tokio::test]
-async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
+async fn unknown_routes_are_refused_in_json() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     assert_eq!(
         refusal(gateway.get("/api/nothing")).await?.0,
@@ -62,7 +62,7 @@ async fn what_no_route_takes_is_refused_in_json() -> anyhow::Result<()> {
 
 /// TRACE would echo headers that the browser adds by itself.
 #[tokio::test]
-async fn no_method_is_taken_but_those_of_the_address() -> anyhow::Result<()> {
+async fn other_methods_are_refused_with_405() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
     for path in [
         "/api/contact",
@@ -83,7 +83,7 @@ async fn no_method_is_taken_but_those_of_the_address() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_unsubscribe_link_that_is_opened_leads_to_the_page_that_asks() -> anyhow::Result<()> {
+async fn an_unsubscribe_link_opens_the_confirmation_page() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     for (query, token) in [
         ("?token=a.b-c_d", "token=a.b-c_d"),
@@ -109,7 +109,7 @@ async fn an_unsubscribe_link_that_is_opened_leads_to_the_page_that_asks() -> any
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Result<()> {
+async fn each_unreadable_body_gets_its_own_status() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
     for form in [
         "/api/contact",
@@ -161,7 +161,7 @@ async fn what_cannot_be_read_is_refused_by_what_is_wrong_with_it() -> anyhow::Re
 }
 
 #[tokio::test]
-async fn what_scripts_write_as_an_object_is_read() -> anyhow::Result<()> {
+async fn json_objects_of_scripts_are_read() -> anyhow::Result<()> {
     const JSON: &str = "application/json";
     const ITS_ENCODING: &str = "application/json; charset=utf-8";
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
@@ -257,7 +257,7 @@ async fn an_unavailable_service_is_503_with_retry_after() -> anyhow::Result<()> 
 }
 
 #[tokio::test]
-async fn the_sixth_form_at_once_of_one_visitor_is_rate_limited() -> anyhow::Result<()> {
+async fn a_visitors_burst_of_forms_is_rate_limited() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-per-minute", "1"]).await?;
     for (path, at_once, longest_wait) in [
         ("/api/contact", 5, 60),
@@ -301,7 +301,7 @@ async fn a_report_of_an_unknown_remote_is_refused() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_refused_upload_is_read_to_its_end_so_that_the_browser_sees_why() -> anyhow::Result<()> {
+async fn a_refused_upload_is_drained_before_the_answer() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let file = multipart::Part::bytes(vec![b'x'; 20 << 20]).file_name("cv.pdf");
     let form = multipart::Form::new().text("name", "Ada").part("resume", file);
@@ -358,7 +358,7 @@ async fn every_answer_carries_the_security_headers() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_arriving_is_cut_off_after_the_time_limit() -> anyhow::Result<()> {
+async fn a_stalled_body_is_answered_408() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let stalled = Body::wrap_stream(futures_util::stream::pending::<Result<Vec<u8>, std::io::Error>>());
     let message = gateway
@@ -370,7 +370,7 @@ async fn a_body_that_stops_arriving_is_cut_off_after_the_time_limit() -> anyhow:
 }
 
 #[tokio::test]
-async fn a_wrongly_chunked_body_is_its_senders_fault() -> anyhow::Result<()> {
+async fn a_wrongly_chunked_body_is_a_bad_request() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let address = gateway.url.strip_prefix("http://").context("an address")?;
     let multipart = "multipart/form-data; boundary=x";

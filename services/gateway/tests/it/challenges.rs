@@ -49,7 +49,7 @@ async fn solved(asked: Response) -> anyhow::Result<String> {
 }
 
 #[tokio::test]
-async fn a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()> {
+async fn a_solved_form_is_accepted() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
     let solution = solved(message(&gateway, KEY).send().await?).await?;
     let again = || message(&gateway, KEY).header("challenge-solution", &solution);
@@ -66,7 +66,7 @@ async fn a_form_is_taken_once_its_work_is_done() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_application_is_asked_for_its_work_before_it_is_read() -> anyhow::Result<()> {
+async fn a_challenge_comes_before_reading_an_application() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
     // Reading this upload would take longer and end in a timeout.
     let begun = stream::iter([Ok::<_, std::io::Error>("--x\r\n")]).chain(stream::pending());
@@ -102,7 +102,7 @@ async fn a_form_without_a_key_gets_no_challenge() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn copies_of_the_gateway_with_one_key_take_each_others_solutions() -> anyhow::Result<()> {
+async fn gateways_with_one_key_accept_each_others_solutions() -> anyhow::Result<()> {
     let with_key = async |key| gateway(&["--challenge", "always", "--challenge-key", key]).await;
     let one = with_key("a key of thirty-two bytes, or more").await?;
     let another = with_key("a key of thirty-two bytes, or more").await?;

@@ -33,7 +33,7 @@ async fn visitors_learn_nothing_of_its_health() -> anyhow::Result<()> {
 
 /// `http_middleware` tests which hosts a request may name.
 #[tokio::test]
-async fn two_hosts_are_refused_whatever_is_asked_for() -> anyhow::Result<()> {
+async fn two_hosts_are_refused_on_every_route() -> anyhow::Result<()> {
     const SITE: &str = "Host: site\r\n";
     const PAGE: &str = "Accept: text/html\r\n";
     const FRIEND: &str = "Origin: https://friend.example\r\nAccess-Control-Request-Method: POST\r\n";

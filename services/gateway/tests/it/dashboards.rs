@@ -187,7 +187,7 @@ fn every_alert_queries_existing_metrics_and_has_a_runbook_entry() -> anyhow::Res
 
 /// promtool evaluates every rule at every moment, so each case gets only the rules it needs.
 #[test]
-fn alerts_fire_and_keep_still_as_their_cases_say() -> anyhow::Result<()> {
+fn alerts_fire_as_their_test_cases_expect() -> anyhow::Result<()> {
     const CASE: &str = "\n  - name: ";
     let (scratch, text) = (TempDir::new()?, rules()?);
     let file = |name: &str| scratch.path().join(name);

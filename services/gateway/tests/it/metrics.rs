@@ -160,7 +160,7 @@ async fn waiting_mails_have_a_lag_and_an_age() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_alerts_watch_is_counted_from_none_and_then_one_by_one() -> anyhow::Result<()> {
+async fn alerted_metrics_start_at_zero() -> anyhow::Result<()> {
     let (stack, collector) = observed().await?;
     let sales = [("channel", Channel::SalesLead.name())];
     let none = async |metric: &str, labels: &[(&str, &str)]| {
@@ -265,7 +265,7 @@ async fn page_loads_are_counted_by_route_without_prefetches() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn what_a_limit_refuses_is_counted_under_its_name() -> anyhow::Result<()> {
+async fn refusals_are_counted_by_limit() -> anyhow::Result<()> {
     let (stack, collector) = observed_with(&[("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")]).await?;
     let counted = async |limit: &'static str, refusals: i64| {
         eventually(limit, EXPORT, async || {

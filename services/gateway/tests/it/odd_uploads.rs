@@ -80,7 +80,7 @@ impl Site {
 }
 
 #[tokio::test]
-async fn a_body_that_cannot_be_read_is_the_senders_mistake() -> anyhow::Result<()> {
+async fn an_unreadable_upload_is_a_bad_request() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let bad = |content: &[u8]| whole(&[fields(), content.to_vec()]);
     let long = "n".repeat(6_000_000);
@@ -119,7 +119,7 @@ async fn a_body_that_cannot_be_read_is_the_senders_mistake() -> anyhow::Result<(
 }
 
 #[tokio::test]
-async fn what_the_form_does_not_ask_for_is_passed_over() -> anyhow::Result<()> {
+async fn unknown_parts_of_an_upload_are_ignored() -> anyhow::Result<()> {
     let site = Site::start().await?;
     for (case, content) in [
         ("a part without a name", part("", "value")),
@@ -147,7 +147,7 @@ async fn what_the_form_does_not_ask_for_is_passed_over() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_resume_without_a_usable_name_is_refused_at_its_field() -> anyhow::Result<()> {
+async fn an_unusable_resume_name_is_refused_at_its_field() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let named = |disposition: &[u8]| whole(&[fields(), part(disposition, pdf(1000))]);
     for (case, body) in [

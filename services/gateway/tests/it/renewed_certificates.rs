@@ -169,7 +169,7 @@ fn of_client(issuer: &CertificateAuthority) -> anyhow::Result<[String; 2]> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_form_fails_while_programs_take_up_renewed_certificates() -> anyhow::Result<()> {
+async fn no_form_fails_while_certificates_are_renewed() -> anyhow::Result<()> {
     let (former, new) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let both = former.pem() + &new.pem();
     let site = Site::start(&former, &both).await?;
@@ -202,7 +202,7 @@ async fn no_form_fails_while_programs_take_up_renewed_certificates() -> anyhow::
 }
 
 #[tokio::test]
-async fn a_program_goes_on_where_changed_files_cannot_be_used() -> anyhow::Result<()> {
+async fn a_program_keeps_running_with_unusable_renewed_files() -> anyhow::Result<()> {
     let (authority, logs) = (CertificateAuthority::new()?, TempDir::new()?);
     let issue = || of_client(&authority);
     let mounted = MountedCertificate::new(issue()?, &authority)?;

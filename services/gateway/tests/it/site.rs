@@ -148,7 +148,7 @@ async fn each_page_has_one_spelling_of_its_address() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_cached_page_gets_its_own_id_and_needs_one_host() -> anyhow::Result<()> {
+async fn cached_pages_get_own_ids_and_require_one_host() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     let mut ids = BTreeSet::new();
     for hosts in [
@@ -167,7 +167,7 @@ async fn a_cached_page_gets_its_own_id_and_needs_one_host() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn each_other_site_that_may_call_is_allowed_a_cached_page() -> anyhow::Result<()> {
+async fn a_cached_page_allows_each_cors_origin() -> anyhow::Result<()> {
     let friends = ["https://friend.example", "https://another.example"];
     let (gateway, _folder) = site_with(&["--cors-origins", &friends.join(",")]).await?;
     for friend in [friends, friends].concat() {
@@ -179,7 +179,7 @@ async fn each_other_site_that_may_call_is_allowed_a_cached_page() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Result<()> {
+async fn no_path_leaves_the_host_or_the_folder() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for path in [
         "//other.example/",
@@ -221,7 +221,7 @@ async fn no_address_leads_to_another_host_or_out_of_the_folder() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn what_is_closed_is_410_with_its_page_from_its_time_on() -> anyhow::Result<()> {
+async fn a_closed_position_answers_410_with_its_page() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for (path, status, page) in [
         ("/careers/closed", StatusCode::GONE, "<h1>Closed</h1>"),
@@ -255,7 +255,7 @@ async fn what_is_closed_is_410_with_its_page_from_its_time_on() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_404_with_the_page_of_its_area() -> anyhow::Result<()> {
+async fn a_missing_page_is_its_areas_404() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for (path, page) in [
         ("/nothing", "Oops! Page not found"),
@@ -270,7 +270,7 @@ async fn what_does_not_exist_is_404_with_the_page_of_its_area() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn what_no_disk_can_have_does_not_exist() -> anyhow::Result<()> {
+async fn overlong_paths_do_not_exist() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for length in [235, 251, 255, 256, 4_000, 20_000] {
         let long = "a".repeat(length);
@@ -290,7 +290,7 @@ async fn what_no_disk_can_have_does_not_exist() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn pages_run_no_script_but_ours_and_have_no_style_but_ours() -> anyhow::Result<()> {
+async fn pages_allow_only_our_scripts_and_styles() -> anyhow::Result<()> {
     const POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-abc='; style-src 'self' 'sha256-def='; \
                           img-src 'self'; font-src 'self'; connect-src 'self'; media-src 'self'; manifest-src 'self'; \
                           frame-src https://maps.example; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
@@ -341,7 +341,7 @@ async fn every_file_has_its_type_policy_and_time_in_caches() -> anyhow::Result<(
 }
 
 #[tokio::test]
-async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
+async fn a_304_keeps_its_headers() -> anyhow::Result<()> {
     let (gateway, _folder) = site().await?;
     for path in ["/", "/assets/main.1a2b.js"] {
         let first = gateway.get(path).send().await?;
@@ -361,7 +361,7 @@ async fn what_a_browser_still_has_keeps_its_headers() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_range_is_served_only_of_the_version_in_if_range() -> anyhow::Result<()> {
+async fn a_range_is_served_only_if_if_range_matches() -> anyhow::Result<()> {
     const SCRIPT: &str = "/assets/main.1a2b.js";
     let (gateway, _folder) = site().await?;
     let whole = gateway.get(SCRIPT).send().await?;
@@ -404,7 +404,7 @@ async fn a_range_is_served_only_of_the_version_in_if_range() -> anyhow::Result<(
 }
 
 #[tokio::test]
-async fn a_folder_that_holds_no_site_ends_the_start() {
+async fn a_missing_site_dir_fails_the_start() {
     let started = Gateway::start(&["--site-dir", "/nowhere"]).await;
     let sentence = started.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(

@@ -162,7 +162,7 @@ impl Upload {
 }
 
 #[tokio::test]
-async fn stalled_uploads_are_answered_408_and_make_room_for_a_visitor() -> anyhow::Result<()> {
+async fn stalled_uploads_get_408_and_make_room() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let slow = site
         .attack((0..10).map(|host| format!("203.0.113.{host}")), 4)
@@ -176,7 +176,7 @@ async fn stalled_uploads_are_answered_408_and_make_room_for_a_visitor() -> anyho
 }
 
 #[tokio::test]
-async fn steady_slow_uploads_hold_up_no_other_visitor() -> anyhow::Result<()> {
+async fn steady_slow_uploads_block_no_other_visitor() -> anyhow::Result<()> {
     for network in ["203.0.113.{}", "203.0.{}.1", "2001:db8:1:{}::1", "2001:db8:{}::1"] {
         let site = Site::start().await?;
         let addresses = (0..5).map(|address: u8| network.replace("{}", &address.to_string()));
@@ -196,7 +196,7 @@ async fn steady_slow_uploads_hold_up_no_other_visitor() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_upload_that_nobody_waits_for_may_be_slow() -> anyhow::Result<()> {
+async fn a_lone_upload_may_be_slow() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let mut lone = site.upload("198.51.100.1", SMALL_BYTES).await?;
     lone.send_slowly(SMALL_BYTES / 20).await?;

@@ -149,7 +149,7 @@ fn ensure_to_be_sent_again(answer: &str) {
 }
 
 #[tokio::test]
-async fn at_a_stop_an_upload_is_stored_or_refused_with_503() -> anyhow::Result<()> {
+async fn an_upload_during_shutdown_is_stored_or_gets_503() -> anyhow::Result<()> {
     let (stack, spool) = stack().await?;
     let logs = TempDir::new()?;
     let (gateway, port) = gateway(&[("CAREERS_URL", stack.port_of("careers"))], logs.path()).await?;
@@ -191,7 +191,7 @@ async fn at_a_stop_an_upload_is_stored_or_refused_with_503() -> anyhow::Result<(
 }
 
 #[tokio::test]
-async fn an_application_not_stored_by_the_end_of_the_grace_period_is_answered_503() -> anyhow::Result<()> {
+async fn an_application_unstored_after_the_grace_period_gets_503() -> anyhow::Result<()> {
     let (stack, _spool) = stack().await?;
     let logs = TempDir::new()?;
     let (gateway, port) = gateway(&[("CAREERS_URL", stack.port_of("careers"))], logs.path()).await?;
@@ -210,7 +210,7 @@ async fn an_application_not_stored_by_the_end_of_the_grace_period_is_answered_50
 }
 
 #[tokio::test]
-async fn an_upload_waits_for_a_starting_careers_service_but_is_never_sent_twice() -> anyhow::Result<()> {
+async fn an_upload_waits_for_careers_but_is_never_resent() -> anyhow::Result<()> {
     let (mut stack, spool) = stack().await?;
     let port = stack.ports.site;
     let careers = stack.take_service("careers")?;

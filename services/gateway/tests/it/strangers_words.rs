@@ -89,7 +89,7 @@ async fn ask(port: u16, asked: &str, headers: &str) -> anyhow::Result<String> {
 }
 
 #[tokio::test]
-async fn no_log_line_span_or_metric_repeats_what_a_stranger_chose() -> anyhow::Result<()> {
+async fn telemetry_never_repeats_a_strangers_input() -> anyhow::Result<()> {
     let (collector, address) = Collector::start().await?;
     let (site, logs) = (small_site()?, TempDir::new()?);
     let (gateway, port) = gateway(site.path(), logs.path(), &address).await?;

@@ -87,7 +87,7 @@ fn said(output: &Output) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_synthetic_form_reaches_its_inbox_but_no_lead_webhook_or_metric() -> anyhow::Result<()> {
+async fn a_synthetic_form_reaches_only_its_inbox() -> anyhow::Result<()> {
     let site = Site::start(&[]).await?;
     let checked = site.check(&site.flags(KEY)).await?;
     let told = said(&checked);
@@ -134,7 +134,7 @@ async fn a_synthetic_form_reaches_its_inbox_but_no_lead_webhook_or_metric() -> a
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_check_says_in_one_sentence_how_far_it_came() -> anyhow::Result<()> {
+async fn a_failed_check_reports_its_last_step() -> anyhow::Result<()> {
     let settings = [
         ("CHALLENGE", "always"),
         ("CHALLENGE_TRIES", "10"),

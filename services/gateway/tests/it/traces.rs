@@ -147,7 +147,7 @@ fn value(span: &Span, key: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn an_application_is_one_trace_to_its_mails_webhook_and_logs() -> anyhow::Result<()> {
+async fn an_application_has_one_trace_through_all_services() -> anyhow::Result<()> {
     let applied = Applied::start().await?;
     let (collector, trace) = (&applied.collector, &applied.trace);
     let whole = eventually("the whole tree", EXPORT, async || {
@@ -226,7 +226,7 @@ async fn ensure_logs_carry_the_trace(applied: &Applied) -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn no_visitor_decides_that_a_trace_is_recorded() -> anyhow::Result<()> {
+async fn visitors_cannot_force_trace_sampling() -> anyhow::Result<()> {
     let (collector, address) = Collector::start().await?;
     let settings = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),

@@ -97,7 +97,7 @@ async fn a_message_reaches_sales_and_is_acknowledged() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_sign_up_is_confirmed_and_ended_by_links_in_mails() -> anyhow::Result<()> {
+async fn mailed_links_confirm_and_end_a_subscription() -> anyhow::Result<()> {
     let site = site().await?;
     let inbox = site.stack.mail_server()?;
     let signed_up = site
@@ -153,7 +153,7 @@ async fn first_mail_to(site: &Site, address: &str) -> anyhow::Result<Value> {
 }
 
 #[tokio::test]
-async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
+async fn a_resume_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
     let site = site().await?;
     let file = pdf(5_000_000);
     let digest = base16ct::lower::encode_string(&Sha256::digest(&file));
@@ -185,7 +185,7 @@ async fn a_resume_of_five_megabytes_reaches_the_recruiters_byte_for_byte() -> an
 }
 
 #[tokio::test]
-async fn one_key_has_one_effect_and_is_refused_for_another_message() -> anyhow::Result<()> {
+async fn one_key_stores_one_message() -> anyhow::Result<()> {
     let site = site().await?;
     let send = |message: Value| {
         let request = site.http.post(format!("{}/api/contact", site.stack.site()));
@@ -207,7 +207,7 @@ async fn one_key_has_one_effect_and_is_refused_for_another_message() -> anyhow::
 
 /// A restarting service refuses connections for a moment. Here its port does, because start times vary.
 #[tokio::test]
-async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyhow::Result<()> {
+async fn a_form_waits_for_a_restarting_service() -> anyhow::Result<()> {
     let site = site().await?;
     let contact = site.stack.port_of("contact");
     // Reserved, because another test may take a free port.
@@ -223,7 +223,7 @@ async fn a_service_that_refuses_connections_for_a_second_costs_no_form() -> anyh
 }
 
 #[tokio::test]
-async fn what_is_in_flight_at_a_stop_is_finished() -> anyhow::Result<()> {
+async fn requests_in_flight_at_a_stop_are_answered() -> anyhow::Result<()> {
     let mut site = site().await?;
     let url = format!("{}/api/contact", site.stack.site());
     let sending: Vec<_> = (0..50)

@@ -97,7 +97,7 @@ async fn a_rate_limited_visitor_without_scripts_keeps_the_input() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn a_visitor_who_cannot_solve_a_challenge_keeps_the_input() -> anyhow::Result<()> {
+async fn a_challenged_visitor_without_scripts_keeps_the_input() -> anyhow::Result<()> {
     let folder = folder()?;
     let gateway = gateway_of(&folder, &["--challenge", "always"]).await?;
     let asked = send(&gateway, "Hello").send().await?;
@@ -113,7 +113,7 @@ async fn a_visitor_who_cannot_solve_a_challenge_keeps_the_input() -> anyhow::Res
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_a_page_too() -> anyhow::Result<()> {
+async fn unreadable_forms_are_answered_with_a_page() -> anyhow::Result<()> {
     let folder = folder()?;
     let gateway = gateway_of(&folder, &["--rate-burst", "100"]).await?;
     let send_as = |content_type: &'static str, body: &'static str| {
@@ -150,7 +150,7 @@ async fn what_cannot_be_read_is_a_page_too() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_robot_is_thanked_and_a_reloaded_answer_opens_the_form() -> anyhow::Result<()> {
+async fn robots_are_thanked_and_reloads_open_the_form() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let fields = [("name", "Ada"), ("website", "https://spam.example")];
     let thanked = by_a_browser(gateway.post("/api/contact").form(&fields));
@@ -164,7 +164,7 @@ async fn a_robot_is_thanked_and_a_reloaded_answer_opens_the_form() -> anyhow::Re
 }
 
 #[tokio::test]
-async fn cross_site_forms_are_refused_and_count_against_nobody() -> anyhow::Result<()> {
+async fn cross_site_forms_are_refused_without_counting() -> anyhow::Result<()> {
     let folder = folder()?;
     let flags = ["--rate-burst", "1", "--cors-origins", "https://friend.example"];
     let gateway = gateway_of(&folder, &flags).await?;
@@ -282,7 +282,7 @@ fn application(email: &'static str, resume: Vec<u8>) -> multipart::Form {
 }
 
 #[tokio::test]
-async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<()> {
+async fn a_newsletter_question_is_answered_by_a_form() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let answer = |action: &str, token: &str, body: &'static str| {
         site.post(&format!("/?newsletter={action}&token={token}"))
@@ -325,7 +325,7 @@ async fn the_question_of_a_mails_link_is_answered_by_a_form() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn a_form_sent_twice_is_one_and_sales_learn_what_led_to_it() -> anyhow::Result<()> {
+async fn a_form_without_scripts_is_deduplicated_and_keeps_its_attribution() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let fields = [
         ("name", "Zoë Müller"),
@@ -368,7 +368,7 @@ async fn a_form_sent_twice_is_one_and_sales_learn_what_led_to_it() -> anyhow::Re
 }
 
 #[tokio::test]
-async fn a_wrong_form_comes_back_as_it_was_with_what_is_wrong() -> anyhow::Result<()> {
+async fn an_invalid_form_keeps_its_input_and_shows_its_errors() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let nasty = "\"><script>alert(1)</script>\r\n🎥 &quot;";
     let fields = [("name", ""), ("email", "\"zoe@"), ("message", nasty)];
@@ -399,7 +399,7 @@ async fn a_wrong_form_comes_back_as_it_was_with_what_is_wrong() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn an_application_that_is_refused_comes_back_without_its_file() -> anyhow::Result<()> {
+async fn a_refused_application_is_shown_again_without_its_file() -> anyhow::Result<()> {
     let site = Site::start().await?;
     for (email, resume, status, sentence) in [
         (

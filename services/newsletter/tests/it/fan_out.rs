@@ -208,7 +208,7 @@ async fn an_issue_is_queued_for_confirmed_subscribers_only() -> anyhow::Result<(
 }
 
 #[tokio::test]
-async fn a_test_of_an_issue_is_handed_out_to_nobody() -> anyhow::Result<()> {
+async fn a_test_of_an_issue_reaches_no_subscriber() -> anyhow::Result<()> {
     let running = running().await?;
     running.sign_up_and_confirm().await?;
     let operator = Operator::on(&running.nats).await?;
@@ -219,7 +219,7 @@ async fn a_test_of_an_issue_is_handed_out_to_nobody() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_paused_issue_waits_and_then_counts_a_changed_record_once() -> anyhow::Result<()> {
+async fn a_resumed_issue_queues_a_changed_record_once() -> anyhow::Result<()> {
     const COUNT: usize = 2_000;
     let running = running().await?;
     let readers = seed(&running.nats, COUNT).await?;
@@ -262,7 +262,7 @@ async fn a_canceled_issue_is_handed_out_no_further() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out() -> anyhow::Result<()> {
+async fn a_killed_fan_out_resumes_and_skips_no_subscriber() -> anyhow::Result<()> {
     let (count, kills) = (3_000, 3);
     let nats = Nats::start().await?;
     let readers = seed(&nats, count).await?;
@@ -303,7 +303,7 @@ async fn killed_at_random_moments_it_goes_on_where_it_was_and_leaves_nobody_out(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_processes_share_a_daily_limit_and_a_kill_neither_exceeds_nor_wastes_it() -> anyhow::Result<()> {
+async fn processes_share_a_daily_limit_across_kills() -> anyhow::Result<()> {
     const LIMIT: usize = 600;
     let nats = Nats::start().await?;
     nats.shorten_the_ack_wait(Wait::from_secs(1)).await?;
@@ -326,7 +326,7 @@ async fn two_processes_share_a_daily_limit_and_a_kill_neither_exceeds_nor_wastes
 }
 
 #[tokio::test]
-async fn what_was_agreed_to_is_kept_in_the_words_of_the_page() -> anyhow::Result<()> {
+async fn a_consent_keeps_the_pages_wording() -> anyhow::Result<()> {
     let running = running().await?;
     running.sign_up_and_confirm().await?;
     let record = running.record().await?;

@@ -196,7 +196,7 @@ const CONFIRMED: &str = "site.newsletter.confirmed.v1";
 const UNSUBSCRIBED: &str = "site.newsletter.unsubscribed.v1";
 
 #[tokio::test]
-async fn each_step_has_one_event_and_who_left_leaves_no_address_and_may_return() -> anyhow::Result<()> {
+async fn a_subscription_publishes_one_event_per_step() -> anyhow::Result<()> {
     let running = running().await?;
     for _ in 0..2 {
         running.sign_up().await?;
@@ -255,7 +255,7 @@ async fn wrong_addresses_and_links_are_refused_with_a_sentence() -> anyhow::Resu
 }
 
 #[tokio::test]
-async fn while_the_key_changes_links_by_the_former_one_still_work() -> anyhow::Result<()> {
+async fn links_signed_by_the_former_key_still_work() -> anyhow::Result<()> {
     let new = TokenKey::new("the new key for tests, of 32 bytes")?;
     let former = TokenKey::new(TOKEN_KEY)?;
     let running = running_where(|settings| {
@@ -271,9 +271,8 @@ async fn while_the_key_changes_links_by_the_former_one_still_work() -> anyhow::R
     Ok(())
 }
 
-/// A key must not reveal another person's sign-up or its outcome.
 #[tokio::test]
-async fn a_key_that_somebody_else_used_is_as_good_as_any() -> anyhow::Result<()> {
+async fn another_persons_key_neither_blocks_nor_reveals_a_sign_up() -> anyhow::Result<()> {
     let running = running().await?;
     running.sign_up_and_confirm().await?;
     for (first, mails) in [(ADDRESS, 1), ("stranger@example.org", 2)] {
@@ -290,7 +289,7 @@ async fn a_key_that_somebody_else_used_is_as_good_as_any() -> anyhow::Result<()>
 }
 
 #[tokio::test]
-async fn the_same_key_asks_for_one_mail_however_late_but_for_another_after_a_goodbye() -> anyhow::Result<()> {
+async fn a_key_requests_one_mail_until_unsubscribed() -> anyhow::Result<()> {
     let running = running().await?;
     // The key of a browser without scripts stays the same for an hour.
     let key = format!("content:{}", Uuid::new_v4());
@@ -313,7 +312,7 @@ async fn the_same_key_asks_for_one_mail_however_late_but_for_another_after_a_goo
 
 /// A subscriber's sign-up stores as much and takes as long as any other.
 #[tokio::test]
-async fn no_clock_tells_who_is_subscribed() -> anyhow::Result<()> {
+async fn sign_up_timing_does_not_reveal_subscribers() -> anyhow::Result<()> {
     const TRIES: usize = 100;
     const ROUNDS: usize = 3;
     let running = running().await?;
@@ -343,7 +342,7 @@ async fn no_clock_tells_who_is_subscribed() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow::Result<()> {
+async fn a_repeated_sign_up_completes_a_failed_one() -> anyhow::Result<()> {
     let mut running = running().await?;
     running.nats.stop().await?;
     let refused = running.sign_up().await;
@@ -358,7 +357,7 @@ async fn a_sign_up_that_fails_half_way_is_completed_by_repeating_it() -> anyhow:
 }
 
 #[tokio::test]
-async fn only_a_first_sign_up_is_forgotten_unless_confirmed_and_may_be_repeated() -> anyhow::Result<()> {
+async fn only_an_unconfirmed_first_sign_up_expires() -> anyhow::Result<()> {
     const CONFIRMED_ADDRESS: &str = "asha@example.com";
     const LEFT_ADDRESS: &str = "ravi@example.com";
     let within = Wait::from_secs(4);
@@ -403,7 +402,7 @@ async fn only_a_first_sign_up_is_forgotten_unless_confirmed_and_may_be_repeated(
 }
 
 #[tokio::test]
-async fn requests_of_the_same_moment_all_get_an_answer_and_cause_one_event_each() -> anyhow::Result<()> {
+async fn concurrent_requests_publish_one_event_per_step() -> anyhow::Result<()> {
     let running = running().await?;
     try_join_all((0..8).map(|_| running.sign_up())).await?;
     try_join_all((0..8).map(|_| running.confirm_by_link())).await?;
@@ -413,7 +412,7 @@ async fn requests_of_the_same_moment_all_get_an_answer_and_cause_one_event_each(
 }
 
 #[tokio::test]
-async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()> {
+async fn a_different_person_key_fails_the_start() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let mut settings = settings(&nats)?;
     settings.person.person_key = PersonKey::new("another key for tests, of thirty-two bytes")?;
@@ -426,7 +425,7 @@ async fn with_another_key_of_person_ids_it_does_not_start() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
+async fn a_start_before_setup_names_the_command() -> anyhow::Result<()> {
     for what in ["consumer", "bucket"] {
         let nats = Nats::start().await?;
         let context = jetstream::new(nats.client(User::Operator).await?);
@@ -445,8 +444,7 @@ async fn a_start_before_the_set_up_says_what_to_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn who_bounces_before_confirming_is_forgotten_after_ninety_days_or_at_once_after_leaving()
--> anyhow::Result<()> {
+async fn suppressions_without_consent_expire_after_ninety_days() -> anyhow::Result<()> {
     let stranger = running().await?;
     stranger.sign_up().await?;
     stranger.bounce().await?;

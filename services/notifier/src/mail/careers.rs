@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_found_clean_is_said_to_be() -> Result<(), minijinja::Error> {
+    fn only_a_clean_scan_is_reported_as_clean() -> Result<(), minijinja::Error> {
         for (scan, is_clean) in [
             (Scan::Clean, true),
             (Scan::NotScanned, false),

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_encoded_is_encoded_once_more_and_nothing_else_is() {
+    fn only_encoded_looking_text_is_encoded_again() {
         let subject = |value: &str| written(text("Subject", value.to_owned()));
         assert_eq!(
             subject("New message from =?utf-8?B?Q0VP?="),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_old_mail_programs_cannot_read_has_another_beside_it() {
+    fn a_non_ascii_attachment_name_has_an_ascii_fallback() {
         let headers = |name: &str| {
             let name = AttachmentName::new(name);
             let content_type = name.content_type("application/pdf").expect("a media type");
@@ -161,7 +161,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_header_holds_an_encoded_word_of_a_visitor(name in spoofs()) {
+        fn no_header_contains_a_visitors_encoded_word(name in spoofs()) {
             let line = wording::one_line(&name);
             let subject = written(text("Subject", format!("New message from {line}")));
             prop_assert!(!has_word_of_the_visitor(&subject), "{subject}");

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_repeated_that_is_not_plainly_a_name() {
+    fn text_that_is_no_plain_name_is_refused() {
         let entered = NO_NAMES.iter().flat_map(|kind| kind.split(" | "));
         for entered in entered.chain(["", " "]) {
             assert_eq!(PlainName::parse(entered), None, "{entered:?}");
@@ -230,7 +230,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_plain_name_stays_one_and_holds_nothing_that_a_link_or_number_needs(entered in "(\\PC|[A-Za-z.' -]){0,44}") {
+        fn a_plain_name_has_no_digits_or_link_characters(entered in "(\\PC|[A-Za-z.' -]){0,44}") {
             if let Some(name) = PlainName::parse(&entered) {
                 prop_assert!(!name.0.contains(|c: char| c.is_numeric() || c.is_control() || "/\\:@<>#%=&?\"".contains(c)), "{name:?}");
                 prop_assert_eq!(PlainName::parse(&name.0), Some(name));

@@ -64,7 +64,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn whatever_a_visitor_may_enter_is_an_address_that_a_mail_can_go_to(
+        fn every_accepted_address_makes_a_mailbox(
             raw in look_alikes(),
             name in any::<String>(),
         ) {

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_as_a_person_would_say_them() {
+    fn sizes_are_human_readable() {
         for (bytes, said) in [
             (0, "0 bytes"),
             (1, "1 byte"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_said_in_utc() {
+    fn times_are_written_in_utc() {
         assert_eq!(
             time(datetime!(2026-11-20 01:30 +05:30)),
             "19 November 2026, 20:00 UTC"

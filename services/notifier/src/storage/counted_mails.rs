@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_record_is_one_that_the_broker_takes() {
+    fn the_largest_record_fits_the_broker() {
         const MOST: u16 = 1000;
         const MAX_PAYLOAD: usize = 1024 * 1024;
         let kinds = Channel::ALL.into_iter().filter(|channel| channel.is_to_visitor());
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_later_it_counts_no_more() {
+    fn a_mail_stops_counting_after_a_day() {
         let one = counted(CountedMails::default(), "1.a", NOW);
         let two = counted(one, "2.a", NOW + Duration::HOUR);
         let nearly = NOW + Duration::DAY - Duration::SECOND;
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn within_any_day_there_are_never_more_of_a_kind_than_may_be(
+        fn no_day_exceeds_the_limit_of_a_kind(
             steps in prop::collection::vec((0u8..30, 0i64..20_000), 0..80),
         ) {
             let (mut known, mut now, mut sent) = (CountedMails::default(), NOW, BTreeMap::new());

@@ -15,7 +15,7 @@ const VISITOR: &str = "zoe@example.org";
 const ACK_WAIT: Duration = Duration::from_secs(2);
 
 #[tokio::test]
-async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> anyhow::Result<()> {
+async fn a_kill_before_the_record_repeats_the_mail_once() -> anyhow::Result<()> {
     let (mut nats, server, site) = parts(holding(VISITOR)).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let logs = tempfile::TempDir::new()?;
@@ -55,7 +55,7 @@ async fn killed_between_a_mail_and_its_record_it_repeats_that_mail_once() -> any
 }
 
 #[tokio::test]
-async fn a_mail_that_another_notifier_delivered_is_not_sent_at_its_next_attempt() -> anyhow::Result<()> {
+async fn a_retry_skips_a_mail_that_another_notifier_delivered() -> anyhow::Result<()> {
     let (nats, server, site, _notifier) = scene(&[], |to, _| match to {
         VISITOR => ScriptedReply::ToContent("451 4.3.0 Try again"),
         _ => ScriptedReply::Take,
@@ -72,7 +72,7 @@ async fn a_mail_that_another_notifier_delivered_is_not_sent_at_its_next_attempt(
 }
 
 #[tokio::test]
-async fn a_mail_that_takes_longer_than_the_ack_wait_is_sent_by_one_notifier() -> anyhow::Result<()> {
+async fn a_mail_slower_than_the_ack_wait_is_sent_once() -> anyhow::Result<()> {
     let (nats, server, site) = parts(holding(VISITOR)).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let _one = Running::start(&nats, server.port, &[]).await?;
@@ -87,7 +87,7 @@ async fn a_mail_that_takes_longer_than_the_ack_wait_is_sent_by_one_notifier() ->
 }
 
 #[tokio::test]
-async fn mails_that_cannot_be_recorded_are_sent_by_no_other_notifier() -> anyhow::Result<()> {
+async fn unrecorded_mails_are_sent_by_no_other_notifier() -> anyhow::Result<()> {
     // Several, because the broker chooses who gets a redelivery.
     let visitors: Vec<String> = (0..6).map(|n| format!("visitor-{n}@example.org")).collect();
     let (nats, server, site) = parts(take).await?;
@@ -117,7 +117,7 @@ async fn mails_that_cannot_be_recorded_are_sent_by_no_other_notifier() -> anyhow
 }
 
 #[tokio::test]
-async fn a_redelivered_event_is_not_sent_beside_its_mail_in_flight() -> anyhow::Result<()> {
+async fn a_redelivery_does_not_duplicate_a_mail_in_flight() -> anyhow::Result<()> {
     let (nats, server, site, _notifier) = scene(&[], holding(VISITOR)).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
@@ -138,7 +138,7 @@ async fn a_redelivered_event_is_not_sent_beside_its_mail_in_flight() -> anyhow::
 }
 
 #[tokio::test]
-async fn two_notifiers_share_the_mails_and_double_none() -> anyhow::Result<()> {
+async fn two_notifiers_share_the_mails_without_duplicates() -> anyhow::Result<()> {
     let visitors: Vec<String> = (0..60).map(|n| format!("visitor-{n}@example.org")).collect();
     let (nats, one, site, _one) = scene(&[], take).await?;
     let other = MailServer::start(take).await?;

@@ -148,7 +148,7 @@ fn by_reader(server: &MailServer) -> BTreeMap<String, Vec<String>> {
 }
 
 #[tokio::test]
-async fn subscribers_who_leave_before_their_mail_is_sent_get_none() -> anyhow::Result<()> {
+async fn unsubscribed_people_get_no_waiting_mail() -> anyhow::Result<()> {
     let (nats, server, _site) = parts(take).await?;
     let readers = seed(&nats, 10).await?;
     let operator = Operator::on(&nats).await?;
@@ -215,7 +215,7 @@ fn repeats(server: &MailServer, readers: &[SeededSubscriber]) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_at_random_moments_it_repeats_only_mails_in_flight() -> anyhow::Result<()> {
+async fn a_killed_notifier_repeats_only_mails_in_flight() -> anyhow::Result<()> {
     let (count, kills) = (1_000, 3);
     let (nats, server, _site) = parts(|_, _| ScriptedReply::TakeAfter(MAIL_TIME)).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
@@ -248,7 +248,7 @@ async fn killed_at_random_moments_it_repeats_only_mails_in_flight() -> anyhow::R
 }
 
 #[tokio::test]
-async fn mails_that_a_domain_defers_hold_up_no_other() -> anyhow::Result<()> {
+async fn mails_deferred_by_a_domain_block_no_others() -> anyhow::Result<()> {
     let (nats, server, site) = parts(|to, attempt| match to.ends_with("@slow.example") && attempt < 2 {
         true => ScriptedReply::ToRecipient("451 4.7.1 Greylisted"),
         false => ScriptedReply::Take,
@@ -280,7 +280,7 @@ async fn bounced(nats: &Nats) -> anyhow::Result<Vec<Value>> {
 }
 
 #[tokio::test]
-async fn a_mail_that_is_deferred_for_too_long_becomes_a_soft_bounce() -> anyhow::Result<()> {
+async fn a_mail_deferred_for_too_long_becomes_a_soft_bounce() -> anyhow::Result<()> {
     let full = |_: &str, _: usize| ScriptedReply::ToRecipient("451 4.2.2 Mailbox full");
     let (nats, server, _site) = parts(full).await?;
     let readers = seed(&nats, 1).await?;
@@ -302,7 +302,7 @@ async fn a_mail_that_is_deferred_for_too_long_becomes_a_soft_bounce() -> anyhow:
 
 /// Their mails come first, so it looks as if the mail server accepts none.
 #[tokio::test]
-async fn slow_domains_at_the_head_of_an_issue_hold_up_no_other() -> anyhow::Result<()> {
+async fn deferring_domains_block_no_others_of_an_issue() -> anyhow::Result<()> {
     const OTHERS: usize = 20;
     let (nats, server, _site, _notifier) = scene(&[], |to, _| match to.ends_with("@example.org") {
         true => ScriptedReply::Take,
@@ -343,7 +343,7 @@ async fn an_address_that_does_not_exist_becomes_a_hard_bounce() -> anyhow::Resul
 
 /// The first refusal is ambiguous: its mail is retried, not given up.
 #[tokio::test]
-async fn an_issue_that_domain_after_domain_refuses_is_held_and_sent_later() -> anyhow::Result<()> {
+async fn an_issue_refused_by_many_domains_is_held() -> anyhow::Result<()> {
     const READERS: usize = 26;
     for refusal in [
         "550 5.7.1 Message rejected",
@@ -375,7 +375,7 @@ async fn an_issue_that_domain_after_domain_refuses_is_held_and_sent_later() -> a
 }
 
 #[tokio::test]
-async fn a_lead_goes_before_an_issue() -> anyhow::Result<()> {
+async fn a_lead_is_sent_before_an_issue() -> anyhow::Result<()> {
     let slow = |_: &str, _: usize| ScriptedReply::TakeAfter(Duration::from_millis(200));
     let (nats, server, site, _notifier) = scene(&[], slow).await?;
     let readers = seed(&nats, 500).await?;

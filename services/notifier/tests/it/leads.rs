@@ -170,7 +170,7 @@ fn lead(email: &str, message: &str) -> anyhow::Result<ContactReceived> {
 }
 
 #[tokio::test]
-async fn each_lead_is_in_the_crm_once_and_in_its_persons_order() -> anyhow::Result<()> {
+async fn leads_reach_the_crm_once_in_each_persons_order() -> anyhow::Result<()> {
     const PEOPLE: usize = LEADS / 4;
     let contacts = Arc::new(Mutex::new(Contacts::default()));
     let stored = contacts.clone();
@@ -222,7 +222,7 @@ fn lead_of(text: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_lead_waits_for_a_retried_one_not_for_a_dead_letter() -> anyhow::Result<()> {
+async fn leads_wait_for_a_retried_lead_not_a_dead_letter() -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|asked| {
         let tries = |word: &str| body_of(asked)["properties"].to_string().contains(word);
         match asked.url.path() {
@@ -266,7 +266,7 @@ async fn a_lead_waits_for_a_retried_one_not_for_a_dead_letter() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn an_erasure_reaches_the_crm_by_the_id_that_it_knows() -> anyhow::Result<()> {
+async fn an_erasure_reaches_the_crm_by_person_id() -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|asked| match asked.url.path() {
         "/crm/v3/objects/contacts/gdpr-delete" => Reply::Answer(204, Value::Null),
         _ => Reply::Answer(200, json!({ "results": [{ "id": "512" }], "total": 1 })),
@@ -298,7 +298,7 @@ async fn an_erasure_reaches_the_crm_by_the_id_that_it_knows() -> anyhow::Result<
 }
 
 #[tokio::test]
-async fn each_attempt_is_noted_with_its_status_and_no_word_of_the_person() -> anyhow::Result<()> {
+async fn each_attempt_is_recorded_without_personal_data() -> anyhow::Result<()> {
     let crm = HttpStandIn::start(|_| Reply::Answer(400, json!({ "category": "VALIDATION_ERROR" }))).await?;
     let sales = Sales::with(&crm, &["contact.received"]).await?;
     sales.write("zoe@example.org", "Two cameras.").await?;

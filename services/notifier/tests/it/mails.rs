@@ -104,7 +104,7 @@ pub async fn applied_with_resume(s3: &S3, file_name: &str) -> anyhow::Result<Car
 }
 
 #[tokio::test]
-async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> anyhow::Result<()> {
+async fn a_recruiters_mail_links_and_attaches_the_resume() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let (_nats, inbox, site, _notifier) = scene(&s3.flags(), take).await?;
     let applied = applied_with_resume(&s3, "Résumé Zoë.pdf").await?;
@@ -140,7 +140,7 @@ async fn an_application_reaches_the_recruiters_with_a_link_to_its_resume() -> an
 }
 
 #[tokio::test]
-async fn a_resume_that_is_too_large_or_unavailable_is_a_link_only() -> anyhow::Result<()> {
+async fn large_and_unavailable_resumes_are_only_linked() -> anyhow::Result<()> {
     for is_available in [true, false] {
         let mut s3 = S3::start().await?;
         let bytes = if is_available { 5_000_001 } else { 1 };
@@ -164,7 +164,7 @@ async fn a_resume_that_is_too_large_or_unavailable_is_a_link_only() -> anyhow::R
 }
 
 #[tokio::test]
-async fn recruiters_learn_what_the_same_person_applied_for_before() -> anyhow::Result<()> {
+async fn recruiters_see_earlier_applications() -> anyhow::Result<()> {
     let (_nats, inbox, site, _notifier) = scene(&[], take).await?;
     let mut references = Vec::new();
     for (position, before) in [
@@ -287,7 +287,7 @@ async fn telling(nats: &Nats, server: &MailServer) -> anyhow::Result<Running> {
 }
 
 #[tokio::test]
-async fn a_mail_to_the_operator_is_sent_once_however_long_it_takes() -> anyhow::Result<()> {
+async fn a_slow_mail_to_the_operator_is_sent_once() -> anyhow::Result<()> {
     const ACK_WAIT: Duration = Duration::from_secs(2);
     let (nats, server, site) = parts(running::holding(OPERATOR)).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;

@@ -18,7 +18,7 @@ pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<Career
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_resumes_that_hang_take_little_memory_and_arrive_in_the_end() -> anyhow::Result<()> {
+async fn many_hanging_resumes_take_bounded_memory() -> anyhow::Result<()> {
     const RESUME_BYTES: usize = 2_500_000;
     let s3 = S3::start().await?;
     let (nats, server, site) = parts(|to, _| match to {
@@ -54,7 +54,7 @@ async fn many_resumes_that_hang_take_little_memory_and_arrive_in_the_end() -> an
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn resumes_that_the_mail_server_does_not_read_hold_up_no_mail_without_one() -> anyhow::Result<()> {
+async fn unread_resumes_block_no_mail_without_one() -> anyhow::Result<()> {
     const RESUME_BYTES: usize = 5_000_000;
     const ROOM: usize = 2;
     const WAITING: usize = 6;

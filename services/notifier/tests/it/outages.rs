@@ -27,7 +27,7 @@ fn channels_of_contact() -> Vec<Channel> {
 }
 
 #[tokio::test]
-async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result<()> {
+async fn a_notifier_killed_under_load_loses_no_mail() -> anyhow::Result<()> {
     let (nats, inbox, site) = parts(take).await?;
     let logs = tempfile::TempDir::new()?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
@@ -85,7 +85,7 @@ async fn killed_under_load_it_sends_the_rest_once_it_is_back() -> anyhow::Result
 }
 
 #[tokio::test]
-async fn a_mail_that_is_answered_long_after_the_stop_is_sent_once() -> anyhow::Result<()> {
+async fn a_mail_answered_long_after_the_stop_is_sent_once() -> anyhow::Result<()> {
     let (nats, server, site) = parts(holding(VISITOR)).await?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     let logs = tempfile::TempDir::new()?;

@@ -78,7 +78,7 @@ async fn drains(arrived: impl Fn() -> usize, all: usize) -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow::Result<()> {
+async fn the_backlog_is_sent_after_the_mail_server_recovers() -> anyhow::Result<()> {
     // Pauses of at least 1, 2 and 4 s. The system may count each connection twice.
     const MOST_ASKED: usize = 8;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
@@ -117,7 +117,7 @@ async fn mails_that_wait_for_the_mail_server_go_out_once_it_is_back() -> anyhow:
 }
 
 #[tokio::test]
-async fn mails_that_another_notifier_sent_while_they_waited_are_not_sent_again() -> anyhow::Result<()> {
+async fn waiting_mails_delivered_by_another_notifier_are_skipped() -> anyhow::Result<()> {
     let (nats, away) = (Nats::start().await?, Away::start().await?);
     let site = Site::on(&nats).await?;
     let _notifier = Running::start_retrying_after(NEVER, &nats, away.port, &[]).await?;
@@ -138,7 +138,7 @@ async fn mails_that_another_notifier_sent_while_they_waited_are_not_sent_again()
 }
 
 #[tokio::test]
-async fn a_resume_that_the_store_could_not_give_is_attached_once_it_is_back() -> anyhow::Result<()> {
+async fn an_unavailable_resume_is_attached_after_recovery() -> anyhow::Result<()> {
     const RESUME_BYTES: usize = 100_000;
     let (nats, server, site) = parts(take).await?;
     let mut s3 = S3::start().await?;
@@ -171,7 +171,7 @@ async fn contact(site: &Site, messages: usize) -> anyhow::Result<Vec<Uuid>> {
 }
 
 #[tokio::test]
-async fn mails_and_webhooks_of_a_person_who_is_erased_while_they_wait_are_not_sent() -> anyhow::Result<()> {
+async fn an_erasure_cancels_waiting_mails_and_webhooks() -> anyhow::Result<()> {
     /// As many as wait at once.
     const PEOPLE: usize = 4;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
@@ -219,7 +219,7 @@ async fn mails_and_webhooks_of_a_person_who_is_erased_while_they_wait_are_not_se
 }
 
 #[tokio::test]
-async fn a_failing_receiver_gets_one_probe_at_a_time_and_all_once_it_recovers() -> anyhow::Result<()> {
+async fn a_failing_receiver_gets_probes_then_the_backlog() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     /// Long enough for growing pauses between probes.
     const OUTAGE: Duration = Duration::from_secs(8);
@@ -240,7 +240,7 @@ async fn a_failing_receiver_gets_one_probe_at_a_time_and_all_once_it_recovers() 
 }
 
 #[tokio::test]
-async fn a_receiver_that_says_when_to_come_back_gets_all_then_and_nothing_before() -> anyhow::Result<()> {
+async fn a_receivers_retry_after_is_respected() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     const ASKED_FOR: Duration = Duration::from_secs(12);
     let receiver = Receiver::start_at(0).await?;

@@ -22,7 +22,7 @@ use crate::running::{
 };
 
 #[tokio::test]
-async fn a_refused_mail_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow::Result<()> {
+async fn a_refused_mail_is_dead_lettered_and_blocks_no_others() -> anyhow::Result<()> {
     let (nats, server, site, _notifier) = scene(&[], |to, _| match to {
         "gone@example.org" => {
             ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here")
@@ -72,7 +72,7 @@ async fn a_refused_mail_is_a_dead_letter_at_once_and_holds_up_nobody() -> anyhow
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Result<()> {
+async fn hanging_mails_block_no_others() -> anyhow::Result<()> {
     let stuck = ["one", "two", "three", "four"].map(|name| format!("{name}@stuck.example"));
     let nats = Nats::start().await?;
     let server = MailServer::start(
@@ -110,7 +110,7 @@ async fn a_server_that_hangs_on_some_mails_holds_up_no_others() -> anyhow::Resul
 }
 
 #[tokio::test]
-async fn deferred_hanging_and_cut_mails_hold_up_no_others_and_arrive_once() -> anyhow::Result<()> {
+async fn faulty_mails_block_no_others_and_arrive_once() -> anyhow::Result<()> {
     const FAULTY: [&str; 4] = [
         "deferred@example.org",
         "busy@example.org",
@@ -164,7 +164,7 @@ async fn deferred_hanging_and_cut_mails_hold_up_no_others_and_arrive_once() -> a
 }
 
 #[tokio::test]
-async fn a_restart_of_the_mail_server_costs_no_mail_an_attempt() -> anyhow::Result<()> {
+async fn a_mail_server_restart_costs_no_attempt() -> anyhow::Result<()> {
     let (nats, server, site) = parts(take).await?;
     let port = server.port;
     let _notifier = Running::start_retrying_after(NEVER, &nats, port, &[]).await?;
@@ -184,7 +184,7 @@ async fn a_restart_of_the_mail_server_costs_no_mail_an_attempt() -> anyhow::Resu
 
 /// A wrong password, and a sender whom the server does not know.
 #[tokio::test]
-async fn a_refused_account_is_asked_once_an_hour_and_costs_no_mail() -> anyhow::Result<()> {
+async fn a_refused_account_is_probed_hourly_without_losing_mails() -> anyhow::Result<()> {
     const WELL_WITHIN_THE_HOUR: Duration = Duration::from_secs(5);
     let login = Login {
         user: "notifier".to_owned(),
@@ -228,7 +228,7 @@ async fn a_refused_account_is_asked_once_an_hour_and_costs_no_mail() -> anyhow::
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
-async fn nothing_is_kept_of_a_person_erased_while_a_mail_is_in_flight() -> anyhow::Result<()> {
+async fn a_person_erased_during_a_mail_leaves_no_data() -> anyhow::Result<()> {
     let (refuse, told_to_refuse) = std::sync::mpsc::channel::<()>();
     let told_to_refuse = Mutex::new(told_to_refuse);
     let (nats, server, site, _notifier) = scene(&[], move |_, _| {
@@ -253,7 +253,7 @@ async fn nothing_is_kept_of_a_person_erased_while_a_mail_is_in_flight() -> anyho
 }
 
 #[tokio::test]
-async fn mails_refused_because_of_our_account_are_held_and_arrive_later() -> anyhow::Result<()> {
+async fn mails_refused_for_our_account_arrive_later() -> anyhow::Result<()> {
     // Every mail is held for longer.
     const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
     let (nats, server, site) = parts(take).await?;
@@ -306,7 +306,7 @@ async fn mails_refused_because_of_our_account_are_held_and_arrive_later() -> any
 }
 
 #[tokio::test]
-async fn a_relay_for_its_own_domain_alone_delays_only_other_mails() -> anyhow::Result<()> {
+async fn mails_denied_by_a_relay_are_deferred() -> anyhow::Result<()> {
     let (nats, server, site, _notifier) = scene(&[], |to, _| match to {
         SALES => ScriptedReply::Take,
         _ => ScriptedReply::ToRecipient("554 5.7.1 Relay access denied"),

@@ -55,7 +55,7 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
 
 /// To be looked at, in `target/mail-preview`.
 #[tokio::test]
-async fn with_the_variable_generate_each_mail_is_generated_as_a_page() -> anyhow::Result<()> {
+async fn generate_writes_a_preview_of_each_mail() -> anyhow::Result<()> {
     if env::var_os("GENERATE").is_none() {
         return Ok(());
     }
@@ -87,7 +87,7 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn what_a_visitor_types_stays_text_in_lines_that_smtp_carries() -> anyhow::Result<()> {
+async fn visitor_text_is_escaped_and_lines_fit_smtp() -> anyhow::Result<()> {
     let context = context(&[])?;
     for (name, mail) in samples::mails(&context).await? {
         let html = mail.rendered(&context)?.html;
@@ -102,7 +102,7 @@ async fn what_a_visitor_types_stays_text_in_lines_that_smtp_carries() -> anyhow:
 }
 
 #[tokio::test]
-async fn changing_the_brand_file_alone_changes_who_every_mail_speaks_for() -> anyhow::Result<()> {
+async fn the_brand_file_alone_brands_every_mail() -> anyhow::Result<()> {
     let ours = fs::read_to_string(root().join("brand.json"))?;
     let theirs = tempfile::NamedTempFile::new()?;
     let text = ours.replace("Oculant", "Nightjar").replace("oculant", "nightjar");

@@ -56,7 +56,7 @@ fn lines_with(text: &Value, words: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyhow::Result<()> {
+async fn an_encoded_looking_name_reaches_sales_literally() -> anyhow::Result<()> {
     let (_nats, inbox, site, _notifier) = scene(&[], take).await?;
     let message = ContactReceived {
         name: format!("{OVERRIDE}{SPOOF} of the <b>board</b>"),
@@ -92,7 +92,7 @@ async fn a_name_that_looks_encoded_is_shown_to_sales_as_it_was_written() -> anyh
 }
 
 #[tokio::test]
-async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_written() -> anyhow::Result<()> {
+async fn an_encoded_looking_application_reaches_recruiters_literally() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let (_nats, inbox, site, _notifier) = scene(&s3.flags(), take).await?;
     let applied = CareersApplied {
@@ -116,7 +116,7 @@ async fn an_application_that_looks_encoded_is_shown_to_recruiters_as_it_was_writ
 }
 
 #[tokio::test]
-async fn mails_to_visitors_hold_no_words_that_anybody_typed_with_their_address() -> anyhow::Result<()> {
+async fn visitor_mails_contain_no_submitted_text() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let (_nats, inbox, site, _notifier) = scene(&s3.flags(), take).await?;
     let attribution = Some(Attribution {

@@ -33,7 +33,7 @@ async fn ensure_refused(
 }
 
 #[tokio::test]
-async fn a_setting_that_is_wrong_is_named_with_the_reason() -> anyhow::Result<()> {
+async fn a_wrong_mail_setting_fails_the_start() -> anyhow::Result<()> {
     let need_tls = "it must begin with http://, or authorities to trust be set";
     for (flag, reasons) in [
         ("--sales-to=nobody", ["--sales-to", "not an e-mail address"]),
@@ -59,7 +59,7 @@ async fn a_setting_that_is_wrong_is_named_with_the_reason() -> anyhow::Result<()
 }
 
 #[tokio::test]
-async fn a_signature_that_cannot_be_made_ends_the_start() -> anyhow::Result<()> {
+async fn an_unusable_dkim_key_or_selector_fails_the_start() -> anyhow::Result<()> {
     const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     const PKCS8: &str = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----";
     const GARBAGE: &str = "-----BEGIN RSA PRIVATE KEY-----\nhunter2\n-----END RSA PRIVATE KEY-----";
@@ -77,7 +77,7 @@ async fn a_signature_that_cannot_be_made_ends_the_start() -> anyhow::Result<()> 
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_wrong_ends_the_start_before_anything_is_connected() -> anyhow::Result<()> {
+async fn a_wrong_endpoint_fails_the_start_before_connecting() -> anyhow::Result<()> {
     let webhooks = json!([{
         "name": "crm",
         "url": "http://crm.example/hooks",

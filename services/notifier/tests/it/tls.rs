@@ -66,7 +66,7 @@ async fn mails_go_out_encrypted_after_a_login() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_prove_its_name_gets_nothing_and_the_mail_waits() -> anyhow::Result<()> {
+async fn an_untrusted_mail_server_gets_no_login_and_no_mail() -> anyhow::Result<()> {
     let (authority, unknown) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let of_another_host = authority.issue("mail.example.org")?;
     let of_nobody = unknown.issue("127.0.0.1")?;
@@ -174,7 +174,7 @@ async fn checked(
 }
 
 #[tokio::test]
-async fn a_store_of_an_unknown_authority_is_refused_until_that_is_trusted() -> anyhow::Result<()> {
+async fn a_store_with_an_untrusted_certificate_is_refused() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
     let (theirs, ours) = (CertificateAuthority::new()?, CertificateAuthority::new()?);
     let trusted = MountedCertificate::new(ours.issue_to_server(&["127.0.0.1"])?, &ours)?;

@@ -97,8 +97,7 @@ async fn judged(webhook: &Received, secret: &str) -> anyhow::Result<Value> {
 }
 
 #[tokio::test]
-async fn python_libraries_of_both_specifications_verify_a_webhook_while_a_secret_rotates()
--> anyhow::Result<()> {
+async fn standard_libraries_verify_webhooks_during_a_rotation() -> anyhow::Result<()> {
     let receiver = Receiver::start_at(0).await?;
     let (new, old) = (secret(), secret());
     let mut endpoint = receiver.endpoint("crm", &["contact.received"]);
@@ -123,7 +122,7 @@ async fn python_libraries_of_both_specifications_verify_a_webhook_while_a_secret
 }
 
 #[tokio::test]
-async fn an_unavailable_endpoint_holds_up_no_other() -> anyhow::Result<()> {
+async fn an_unavailable_endpoint_blocks_no_other() -> anyhow::Result<()> {
     let (away, there) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
     away.answer(StatusCode::SERVICE_UNAVAILABLE);
     let sending = Sending::to(&[
@@ -144,7 +143,7 @@ async fn an_unavailable_endpoint_holds_up_no_other() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_dead_letter_and_a_redirect_is_not_followed() -> anyhow::Result<()> {
+async fn refusals_are_dead_lettered_and_redirects_not_followed() -> anyhow::Result<()> {
     let (refusing, moved) = (Receiver::start_at(0).await?, Receiver::start_at(0).await?);
     refusing.answer(StatusCode::UNPROCESSABLE_ENTITY);
     moved.answer(StatusCode::TEMPORARY_REDIRECT);
@@ -173,7 +172,7 @@ async fn a_refusal_is_a_dead_letter_and_a_redirect_is_not_followed() -> anyhow::
 }
 
 #[tokio::test]
-async fn an_endpoint_that_refuses_our_credentials_is_held_until_it_is_resumed() -> anyhow::Result<()> {
+async fn an_endpoint_refusing_credentials_is_held_until_resumed() -> anyhow::Result<()> {
     const MESSAGES: usize = 10;
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::UNAUTHORIZED);
@@ -223,7 +222,7 @@ async fn a_starting_notifier_asks_a_held_endpoint() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_gone_is_switched_off_and_its_events_are_dead_letters() -> anyhow::Result<()> {
+async fn a_gone_endpoint_is_disabled_and_its_events_dead_lettered() -> anyhow::Result<()> {
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::GONE);
     let sending = Sending::to(&[receiver.endpoint("crm", &["contact.received"])]).await?;
@@ -308,7 +307,7 @@ async fn a_replayed_event_is_sent_once() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_start_with_an_endpoint_that_was_not_set_up_fails() -> anyhow::Result<()> {
+async fn a_start_without_the_endpoints_consumer_fails() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
     let receiver = Receiver::start_at(0).await?;
     let webhooks = json!([receiver.endpoint("crm", &["contact.received"])]);

@@ -154,7 +154,7 @@ async fn ensure_same_form_pages(client: &Client, one: &Stack, many: &Stack) -> a
 }
 
 #[tokio::test]
-async fn behind_the_router_nobody_can_choose_an_address() -> anyhow::Result<()> {
+async fn forged_client_addresses_are_ignored_behind_the_router() -> anyhow::Result<()> {
     let burst = [("RATE_BURST", "1"), ("RATE_PER_MINUTE", "1")];
     let stack = Stack::start_as(cluster(), Ports::free()?, &burst).await?;
     let client = Client::new();

@@ -72,7 +72,7 @@ fn settings(folder: &Path) -> anyhow::Result<Settings> {
 }
 
 #[tokio::test]
-async fn browsers_keep_what_carries_a_hash_and_ask_for_the_entry_of_a_remote() -> anyhow::Result<()> {
+async fn hashed_assets_are_cached_and_remote_entries_revalidated() -> anyhow::Result<()> {
     const NOTHING: &str = "There is nothing at this address.\n";
     let web = Web::start().await?;
     let (kept, script, text) = (
@@ -104,7 +104,7 @@ async fn browsers_keep_what_carries_a_hash_and_ask_for_the_entry_of_a_remote() -
 }
 
 #[tokio::test]
-async fn whatever_is_asked_for_names_one_host() -> anyhow::Result<()> {
+async fn every_request_names_one_host() -> anyhow::Result<()> {
     let web = Web::start().await?;
     for path in ["/remotes/blog/remoteEntry.js", "/nothing"] {
         for (hosts, is_taken) in [
@@ -127,7 +127,7 @@ async fn whatever_is_asked_for_names_one_host() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn it_says_that_it_lives_and_is_ready_to_whom_it_is_not_a_site() -> anyhow::Result<()> {
+async fn health_probes_are_answered_on_their_own_port() -> anyhow::Result<()> {
     let web = Web::start().await?;
     for (path, said) in [
         ("/livez", r#"{"status":"alive"}"#),
@@ -143,7 +143,7 @@ async fn it_says_that_it_lives_and_is_ready_to_whom_it_is_not_a_site() -> anyhow
 }
 
 #[tokio::test]
-async fn asked_to_stop_it_ends_by_itself() -> anyhow::Result<()> {
+async fn a_stop_request_ends_the_server() -> anyhow::Result<()> {
     let web = Web::start().await?;
     web.get("/").await?;
     web.stop.cancel();
@@ -153,7 +153,7 @@ async fn asked_to_stop_it_ends_by_itself() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
-async fn a_folder_that_the_build_did_not_write_ends_the_start() -> anyhow::Result<()> {
+async fn an_unbuilt_site_dir_fails_the_start() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let built = Service::build(settings(folder.path())?).await;
     let sentence = built.err().map(|error| error.to_string()).unwrap_or_default();

@@ -33,7 +33,7 @@ const STEPS: std::ops::Range<usize> = 1..16;
 const SHRINKING: Duration = Duration::from_secs(25);
 
 #[test]
-fn in_any_order_nothing_is_lost_and_nothing_is_sent_twice() {
+fn any_order_of_failures_neither_loses_nor_duplicates() {
     let run = &Run::from_environment();
     let found: Vec<String> = thread::scope(|scope| {
         let threads = (0..THREADS).map(|thread| scope.spawn(move || run.thread(thread)));

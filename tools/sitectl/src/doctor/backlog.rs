@@ -102,7 +102,7 @@ mod tests {
     use crate::finding::Verdict;
 
     #[test]
-    fn what_waits_for_long_is_a_warning() {
+    fn an_old_backlog_is_a_warning() {
         let judged = |age| judge("somebody", 3, Some(age));
         assert_eq!(judged(Duration::minutes(29)).verdict, Verdict::Ok);
         let late = judged(Duration::minutes(31));

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn words_become_html_that_says_nothing_else() -> anyhow::Result<()> {
+    fn markdown_is_rendered_as_escaped_html() -> anyhow::Result<()> {
         // An autolink or a tag of the author's own is refused; `<two>` is one.
         assert!(rendered("One & <two> *three*\n").is_err());
         let (html, _) = rendered(
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_would_stumble_over_is_named() -> anyhow::Result<()> {
+    fn mistakes_in_an_article_are_named() -> anyhow::Result<()> {
         for (markdown, named) in [
             (
                 "Hello\n{{ name }}!\n",
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_as_it_stands_is_no_fault() -> anyhow::Result<()> {
+    fn intended_markdown_is_not_a_mistake() -> anyhow::Result<()> {
         for markdown in [
             "Helm writes `{{ .Values.name }}`.\n\n```\n{{ name }} [^1] ${HOME}\n```\n\n    {% if %}\n",
             "One[^1], again[^1].\n\n[^1]: With a [link](https://example.org/).\n\n    And a second paragraph.\n",

@@ -114,7 +114,7 @@ mod tests {
     const CAMPAIGN: &str = "utm_source=newsletter&utm_medium=email&utm_campaign=smart-home";
 
     #[test]
-    fn links_to_our_site_name_the_issue_and_no_other_is_changed() -> anyhow::Result<()> {
+    fn only_links_to_our_site_name_the_issue() -> anyhow::Result<()> {
         let links = Links::new("https://oculant.example", "smart-home", None)?;
         let mut found = Findings::default();
         for (written, link) in [

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_post_of_the_blog_is_on_the_web_too_and_another_file_begins_with_its_title() -> anyhow::Result<()> {
+    fn only_a_blog_post_has_a_web_link() -> anyhow::Result<()> {
         let source = "---\n\nid: smart-home\ntitle: \"The smart home\"\nexcerpt: Cameras at home.\nauthor: CTO\n---\n\nHello *you*.\n";
         let post = parse(source, Some("smart-home"))?;
         let words = [&*post.name, &*post.subject, &*post.preview, &*post.text];
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused_with_the_reason() {
+    fn unsendable_posts_are_refused_with_the_reason() {
         let with_title = |body: &str| format!("---\ntitle: x\nexcerpt: x\n---\n{body}\n");
         for (source, reason) in [
             ("No title.\n".to_owned(), "no title"),

@@ -111,7 +111,7 @@ async fn a_site_that_ran() -> anyhow::Result<(Site, ResumeKey)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<()> {
+async fn a_restored_site_resumes_at_the_backup() -> anyhow::Result<()> {
     let (former, resume) = a_site_that_ran().await?;
     let backups = Backups::of(&former);
     let before = former.positions().await?;
@@ -156,7 +156,7 @@ async fn a_restored_site_goes_on_where_the_backup_was_taken() -> anyhow::Result<
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restore_overwrites_nothing_and_an_interrupted_one_can_be_repeated() -> anyhow::Result<()> {
+async fn a_restore_overwrites_nothing_and_can_be_repeated() -> anyhow::Result<()> {
     let former = Site::start().await?;
     former.publish(SERVED, message("Zoë Müller", SERVED)?).await?;
     former.apply().await?;
@@ -201,7 +201,7 @@ pub async fn fill(site: &Site, megabytes: usize) -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_backup_that_fails_leaves_none() -> anyhow::Result<()> {
+async fn a_failed_backup_leaves_no_files() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     fill(&site, 4).await?;
     let backups = Backups::of(&site);

@@ -186,7 +186,7 @@ async fn a_backup_is_restored_only_whole_and_with_its_identity() -> anyhow::Resu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_backup_is_none_and_hinders_no_other() -> anyhow::Result<()> {
+async fn a_killed_backup_is_incomplete_and_blocks_no_other() -> anyhow::Result<()> {
     let site = Site::start().await?;
     fill(&site, 4).await?;
     site.apply().await?;
@@ -238,7 +238,7 @@ fn age_all_files(site: &Site, days: u32) -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn old_backups_are_removed_with_their_objects_and_the_last_stays() -> anyhow::Result<()> {
+async fn old_backups_are_pruned_except_the_last() -> anyhow::Result<()> {
     const OF_A_KILLED_BACKUP: &str = "20200101T000000Z/streams/SITE.snapshot.age";
     let site = Site::start().await?;
     let backups = Backups::of(&site);
@@ -279,7 +279,7 @@ async fn old_backups_are_removed_with_their_objects_and_the_last_stays() -> anyh
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_backup_is_sent_in_parts_to_a_slow_bucket_and_comes_back_whole() -> anyhow::Result<()> {
+async fn a_large_backup_survives_a_slow_bucket() -> anyhow::Result<()> {
     let site = Site::start().await?;
     fill(&site, 20).await?;
     let backups = Backups::of(&site);

@@ -24,7 +24,7 @@ async fn until_listed(site: &Site, numbers: &[u64]) -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_reaches_the_failed_channel_alone_and_may_fail_again() -> anyhow::Result<()> {
+async fn a_replay_reaches_only_the_failed_channel() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let server = MailServer::start(|to, attempt| match (to, attempt) {
         (VISITOR, 1..=3) => ScriptedReply::ToRecipient("550 5.1.1 <gone@example.org>: gone is no user here"),
@@ -122,7 +122,7 @@ async fn dead_letters_are_dropped_only_with_yes() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dead_letters_of_a_removed_channel_stay_and_hold_up_no_others() -> anyhow::Result<()> {
+async fn dead_letters_of_a_removed_channel_block_no_others() -> anyhow::Result<()> {
     let channels = ["webhook-crm", CHANNEL.name(), "webhook-crm", CHANNEL.name()];
     let site = with_letters(&channels).await?;
     let (told, _) = told_in_part(&["dead-letters", "replay", "1", "2"], &site.broker)?;

@@ -131,7 +131,7 @@ async fn setup_repairs_what_doctor_finds() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_operator_may_leave_is_a_warning() -> anyhow::Result<()> {
+async fn tolerable_problems_are_warnings() -> anyhow::Result<()> {
     let (site, _server, flags) = site().await?;
     site.nats.provision(&["--webhooks", CRM]).await?;
     let context = site.jetstream().await?;

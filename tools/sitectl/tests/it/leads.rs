@@ -132,7 +132,7 @@ async fn leads_are_chosen_by_time_and_campaign() -> anyhow::Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn applications_are_chosen_by_position_and_a_link_leads_to_the_resume() -> anyhow::Result<()> {
+async fn applications_are_filtered_by_position_and_link_their_resume() -> anyhow::Result<()> {
     let site = Site::start().await?;
     let resume = site.store_resume(&new_resume_key(ZOE)?, "%PDF-1.7").await?;
     let mut intern = application("Zoë Müller", ZOE, Some(resume))?;

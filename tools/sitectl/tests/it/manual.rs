@@ -12,7 +12,7 @@ use crate::{
 };
 
 #[test]
-fn each_command_has_a_manual_page_with_its_secrets_as_variables() -> anyhow::Result<()> {
+fn each_command_has_a_manual_page() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let to = folder.path().join("man1");
     told(&["man-pages", &to.display().to_string()], &[])?;

@@ -233,7 +233,7 @@ fn files_with(folder: &Path, words: &str) -> anyhow::Result<Vec<String>> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_has_all_of_a_person_and_nothing_of_another() -> anyhow::Result<()> {
+async fn an_export_has_only_that_persons_data() -> anyhow::Result<()> {
     let site = with_both().await?;
     let folder = TempDir::new()?;
     let to = folder.path().join("asha");
@@ -270,7 +270,7 @@ async fn an_export_has_all_of_a_person_and_nothing_of_another() -> anyhow::Resul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erasure_leaves_nothing_of_the_person_and_all_of_the_other() -> anyhow::Result<()> {
+async fn an_erasure_removes_only_that_persons_data() -> anyhow::Result<()> {
     let mut site = with_both().await?;
     let all = site.everything().await?;
     let of_zoe = site.traces_of(&ZOE).await?;
@@ -395,7 +395,7 @@ async fn send_to_endpoints(site: &Site, Somebody { name, email, .. }: &Somebody)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erasure_lists_who_else_holds_the_data() -> anyhow::Result<()> {
+async fn an_erasure_lists_other_holders_of_the_data() -> anyhow::Result<()> {
     let site = Site::start().await?;
     site.nats.provision(&["--webhooks", ENDPOINTS]).await?;
     send_to_endpoints(&site, &ASHA).await?;

@@ -70,7 +70,7 @@ fn words(name: &str, more: &[&str]) -> Vec<OsString> {
 }
 
 #[test]
-fn no_program_takes_a_secret_as_an_argument_or_shows_one() -> anyhow::Result<()> {
+fn no_program_accepts_secret_arguments_or_prints_secrets() -> anyhow::Result<()> {
     let folder = TempDir::new()?;
     let mut seen = 0;
     for_each_command(|name, command, read| {
@@ -110,7 +110,7 @@ fn no_program_takes_a_secret_as_an_argument_or_shows_one() -> anyhow::Result<()>
 }
 
 #[test]
-fn a_setting_with_the_name_of_a_secret_is_one() {
+fn a_setting_named_like_a_secret_is_a_secret() {
     for_each_command(|name, command, _| {
         for arg in command.get_arguments() {
             let Some(variable) = variable(arg) else { continue };

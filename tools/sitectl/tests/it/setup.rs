@@ -11,7 +11,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn setup_creates_what_is_missing_and_may_be_repeated() -> anyhow::Result<()> {
+async fn setup_creates_missing_parts_and_is_repeatable() -> anyhow::Result<()> {
     let site = Site::empty().await?;
     for _ in 0..2 {
         let told = told_json(&["setup"], &site.flags)?;
@@ -47,7 +47,7 @@ async fn a_stream_larger_than_its_share_is_left_unchanged() -> anyhow::Result<()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unusable_part_is_reported_in_one_sentence_with_its_setting() -> anyhow::Result<()> {
+async fn an_unusable_dependency_is_reported_with_its_setting() -> anyhow::Result<()> {
     let site = Site::start().await?;
     for (setting, wrong) in [
         ("NATS_PASSWORD", "wrong"),
@@ -99,7 +99,7 @@ async fn setup_updates_consumers_and_new_ones_begin_with_new_events() -> anyhow:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_endpoint_is_removed_if_the_setting_omits_it_and_its_events_only_with_yes() -> anyhow::Result<()> {
+async fn an_omitted_endpoint_with_events_is_removed_only_with_yes() -> anyhow::Result<()> {
     let site = Site::start().await?;
     site.nats.provision(&["--webhooks", CRM]).await?;
     let context = site.jetstream().await?;

@@ -178,7 +178,7 @@ gone@example.org,suppressed,2026-11-01T10:00:00Z,2026-11-02T10:00:00Z,,,,
 ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_exported_table_has_no_formula_and_can_be_imported_elsewhere() -> anyhow::Result<()> {
+async fn an_exported_table_is_formula_free_and_importable() -> anyhow::Result<()> {
     let table = Table::start().await?;
     assert_eq!(table.export()?, EXPORTED.replace('\n', "\r\n"));
     let two = ["subscribers", "export", "--state=confirmed", "--state=suppressed"];
@@ -219,7 +219,7 @@ stranger@example.org,unsubscribed,2026-11-05T10:00:00Z
 ";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn people_who_left_elsewhere_are_unsubscribed_here() -> anyhow::Result<()> {
+async fn an_import_unsubscribes_people_who_unsubscribed_elsewhere() -> anyhow::Result<()> {
     let table = Table::start().await?;
     let lines = [
         "2  would be unsubscribed",
@@ -260,7 +260,7 @@ async fn people_who_left_elsewhere_are_unsubscribed_here() -> anyhow::Result<()>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leaving_wins_within_a_table_but_not_over_a_later_sign_up() -> anyhow::Result<()> {
+async fn an_import_prefers_unsubscribing_unless_a_sign_up_is_later() -> anyhow::Result<()> {
     let table = Table::start().await?;
     let before = table.export()?;
     let old = "email,state,ended\n+formula@example.org,unsubscribed,2026-10-31T10:00:00Z\n";

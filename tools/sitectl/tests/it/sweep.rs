@@ -84,7 +84,7 @@ async fn leave_leftovers(site: &Site) -> anyhow::Result<Store> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sweep_removes_leftovers_only_with_yes_and_after_the_grace_period() -> anyhow::Result<()> {
+async fn a_sweep_requires_yes_and_respects_the_grace_period() -> anyhow::Result<()> {
     let swept = Swept::start().await?;
     let (orphan, expired) = (swept.store(Duration::ZERO).await?, swept.store(366 * DAY).await?);
     let record = swept.records.begin(&orphan).await?;

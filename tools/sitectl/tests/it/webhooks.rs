@@ -151,7 +151,7 @@ fn hubspot(url: &str, secrets: &Path) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sample_is_previewed_without_secrets_and_sent_by_a_test() -> anyhow::Result<()> {
+async fn samples_are_previewed_without_secrets_and_sent_by_test() -> anyhow::Result<()> {
     let vendor = HttpStandIn::start(|asked| match asked.url.path() {
         "/crm/v3/objects/notes" => Reply::Answer(201, json!({ "id": "9" })),
         _ => Reply::Answer(200, json!({ "results": [{ "id": "512" }] })),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_account_is_asked_once_an_hour_until_a_mail_is_accepted() {
+    fn a_refused_account_is_probed_hourly_until_acceptance() {
         let channel = SmtpChannel::new(MAX_CONNECTIONS);
         assert_eq!(refuse(&channel, Refusal::Account, "a"), RETRY_LATER);
         let now = Instant::now();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_of_several_domains_in_a_row_give_up_no_mail() {
+    fn refusals_by_several_domains_are_retried() {
         let channel = SmtpChannel::new(MAX_CONNECTIONS);
         let remedies =
             ["a", "a", "b", "c", "d", "e", "f"].map(|name| refuse(&channel, Refusal::NoSuchAddress, name));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_the_server_differs_from_one_of_a_message() {
+    fn system_failures_differ_from_message_failures() {
         for (code, words, about_the_server) in [
             (
                 450,

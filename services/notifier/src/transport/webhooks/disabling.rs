@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn two_failures_five_days_apart_are_two_hiccups() {
+    fn two_isolated_failures_do_not_disable_an_endpoint() {
         let first = next_state(&EndpointState::default(), &FAILED, NOW);
         let next = NOW + FAILURE_WINDOW;
         let second = next_state(&first, &FAILED, next);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn gone_switches_an_endpoint_off_at_once_and_nothing_but_the_operator_on_again() {
+    fn a_410_disables_an_endpoint_until_the_operator_enables_it() {
         let gone = next_state(&EndpointState::default(), &rejected(410), NOW);
         assert_eq!(gone.off.as_deref(), Some("it answered 410 Gone"));
         for later in [Ok(()), FAILED] {

@@ -21,7 +21,7 @@ mod tests {
     const UNTIL_FOUND: Duration = Duration::from_secs(15);
 
     #[test]
-    fn an_erasure_waits_for_what_was_begun_before_it() {
+    fn an_erasure_waits_for_deliveries_in_flight() {
         assert!(pause(RetryPolicy::DEFAULT) >= DELIVERY_TIMEOUT + UNTIL_FOUND);
     }
 }

@@ -10,7 +10,7 @@ fn cause(answer: &str) -> Refusal {
 }
 
 #[test]
-fn answers_are_about_us_a_recipient_or_a_mail() {
+fn answers_concern_our_account_a_recipient_or_a_mail() {
     let mut wrong = Vec::new();
     for section in ANSWERS.split("\n# ").skip(1) {
         let (heading, answers) = section.split_once('\n').expect("answers");
@@ -32,7 +32,7 @@ fn answers_are_about_us_a_recipient_or_a_mail() {
 }
 
 #[test]
-fn an_answer_that_defers_for_the_recipients_sake_is_not_about_us() {
+fn a_recipients_deferral_is_not_an_account_refusal() {
     for answer in [
         "450 4.7.1 : Recipient address rejected: Greylisted",
         "451 4.7.1 Greylisted, please try again later",
@@ -48,7 +48,7 @@ fn an_answer_that_defers_for_the_recipients_sake_is_not_about_us() {
 }
 
 #[test]
-fn only_the_answer_to_a_recipient_says_that_there_is_no_such_address() {
+fn only_a_recipients_answer_means_no_such_address() {
     let answer = |stage| Refusal::of(550, "5.1.1 No such user", stage);
     assert_eq!(answer(SmtpStage::Recipient), NoSuchAddress);
     assert_eq!(answer(SmtpStage::Content), Mail);
