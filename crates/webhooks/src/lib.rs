@@ -13,7 +13,7 @@ mod slack;
 pub use self::{
     addresses::PrivateAddresses,
     client::{Answer, Exchange, WebhookClient},
-    outgoing::{Outgoing, sample},
+    outgoing::{Outgoing, sample, samples},
     recipe::{DELIVERY_TIMEOUT, Secrets},
     sender::{InvalidEndpoint, WebhookSender},
     sending_error::SendingError,

@@ -32,7 +32,7 @@ pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
 }
 
 /// A sample with every optional field, and one with none.
-pub(crate) fn samples(event_type: EventType, now: OffsetDateTime) -> (Outgoing, Outgoing) {
+pub fn samples(event_type: EventType, now: OffsetDateTime) -> (Outgoing, Outgoing) {
     match event_type {
         EventType::ContactReceived => outgoing::<ContactReceived>(now),
         EventType::NewsletterRequested => outgoing::<NewsletterRequested>(now),

@@ -396,12 +396,10 @@ pub fn application(email: &str) -> anyhow::Result<CareersApplied> {
     Ok(CareersApplied {
         name: "Zoë Müller".to_owned(),
         email: EmailAddress::parse(email)?,
-        phone: Some("+91 98400 00000".to_owned()),
         position: "Backend Intern".to_owned(),
-        experience: None,
         cover_letter: "I would like to.".to_owned(),
         resume: None,
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }
 

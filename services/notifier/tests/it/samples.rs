@@ -155,6 +155,7 @@ fn applied(name: &str, resume: Option<StoredResume>) -> CareersApplied {
             referrer: Some("https://www.example.org/jobs".to_owned()),
             ..Attribution::default()
         }),
+        ..EventData::sample(TIME)
     }
 }
 

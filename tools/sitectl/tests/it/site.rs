@@ -198,6 +198,6 @@ pub fn application(name: &str, email: &str, resume: Option<StoredResume>) -> any
         experience: None,
         cover_letter: "I would like to.".to_owned(),
         resume,
-        attribution: None,
+        ..EventData::sample(OffsetDateTime::UNIX_EPOCH)
     })
 }

@@ -24,6 +24,8 @@ impl Site {
             "name": format!("{MARK} Zoë"),
             "email": email,
             "message": format!("{MARK} {message}"),
+            "company": format!("{MARK} company"),
+            "phone": format!("{MARK} phone"),
             "attribution": { "page": format!("/{MARK}"), "utmSource": format!("{MARK}-source") },
         });
         let answer = self
