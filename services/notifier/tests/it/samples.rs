@@ -145,9 +145,7 @@ fn applied(name: &str, resume: Option<StoredResume>) -> CareersApplied {
     CareersApplied {
         name: name.to_owned(),
         email: email("asha@example.com"),
-        phone: Some("+91 98400 00000".to_owned()),
         position: "Computer Vision Intern".to_owned(),
-        experience: Some("1 year".to_owned()),
         cover_letter: COVER_LETTER.to_owned(),
         resume,
         attribution: Some(Attribution {
