@@ -25,7 +25,7 @@ use visitor::EmailAddress;
 use crate::running::{HURRY, Running, SOON, Site, parts, take, until};
 
 const ZOE: &str = "zoe@example.org";
-const LEADS: usize = 60;
+const LEADS: usize = 24;
 /// Successful requests before each series of failures.
 const WELL_FOR: usize = 20;
 const FAILS_FOR: usize = 3;
@@ -188,7 +188,7 @@ async fn leads_reach_the_crm_once_in_each_persons_order() -> anyhow::Result<()> 
         sales.write(&email, &format!("lead {number:06}")).await?;
     }
     // After three failures in a row the consumer pauses for up to 14 s.
-    let within = SOON + Duration::from_secs(2 * LEADS as u64);
+    let within = SOON + Duration::from_secs(5 * LEADS as u64);
     let notes = || {
         let contacts = contacts.lock().unwrap_or_else(PoisonError::into_inner);
         contacts.notes.clone()
