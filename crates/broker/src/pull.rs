@@ -77,7 +77,7 @@ struct Pull<'a> {
     /// Opened again after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
-    /// Known connections. A request right after a reconnection is repeated: a broker that has just started may lose it.
+    /// Known connections. When their number grows, the request is sent again: a broker that has just started may have lost it.
     connections: u64,
     pause: &'a ConsumerPause,
     stop: &'a CancellationToken,

@@ -3,6 +3,7 @@
 mod brand;
 pub mod dkim;
 mod issue;
+pub mod refusal;
 mod templates;
 
 pub use brand::Brand;

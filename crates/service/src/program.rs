@@ -14,7 +14,7 @@ use crate::{
     tls::restart,
 };
 
-/// Threads for files and DNS lookups. More use memory without faster uploads, and started threads stay.
+/// Threads for files and DNS lookups. More threads would use memory without faster uploads, and once started they stay under load.
 const BLOCKING_THREADS: usize = 8;
 /// Socket events per tick. Taking all at once would leave the next stage idle until then.
 const SOCKETS_AT_A_TIME: usize = 16;

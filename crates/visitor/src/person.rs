@@ -42,7 +42,7 @@ impl PersonKey {
     /// Keyed hash of a submission's name, 128 bits. Without the key nobody can compute one or find a
     /// collision.
     pub fn submission(&self, name: &str) -> [u8; 16] {
-        // An address never begins with a zero byte, so no person id equals this hash.
+        // A person id hashes an address, which never begins with a zero byte, so no id equals this hash.
         tag(&self.0, &[&[0], name.as_bytes()].concat())
     }
 }

@@ -6,13 +6,14 @@ use site_events::{
     Channel::{self, NewsletterConfirmation, NewsletterGoodbye, NewsletterWelcome},
     event::BounceKind,
 };
+use site_mail::refusal::Refusal;
 use time::OffsetDateTime;
 
 use crate::{
     mail::{self, Attachment, MailContext, MailEvent, RecruiterExtrasLoader},
     reports::publish_bounce,
     storage::{Allowance, Deliveries, EventStream, Handover, NotSent, VisitorMails},
-    transport::smtp::{Refusal, Smtp, SmtpChannel, SmtpFailure},
+    transport::smtp::{Smtp, SmtpChannel, SmtpFailure},
 };
 
 pub struct Notifier {

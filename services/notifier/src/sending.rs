@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use lettre::Message;
 use site_broker::{Delivery, Failure, ISSUES_BUCKET, Outcome, Remedy, SUBSCRIBERS_BUCKET};
 use site_events::{Sending, event::BounceKind, sending::SENDING_NAME};
+use site_mail::refusal::Refusal;
 use subscribers::Subscribers;
 use subscribers::issues::{IssueState, Issues};
 use time::OffsetDateTime;
@@ -16,7 +17,7 @@ use crate::{
     mail::{self, Attachment},
     reports::publish_bounce,
     storage::{Handover, IssueEvent, IssueEvents, NotSent},
-    transport::smtp::{Refusal, SmtpChannel, SmtpFailure},
+    transport::smtp::{SmtpChannel, SmtpFailure},
 };
 
 /// Retry interval while an issue is paused.

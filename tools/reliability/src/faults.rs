@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep};
 use crate::clocks;
 
 const SERVICES: [&str; 5] = ["gateway", "contact", "newsletter", "careers", "notifier"];
-/// Length of an outage. The longest exceed the timeout of a form.
+/// Length of an outage. Some outages outlast a form's timeout.
 const OUTAGE_MS: Range<u64> = 500..8_000;
 /// Long enough for the pauses between retries to grow.
 const LONG_OUTAGE: Duration = Duration::from_secs(60);

@@ -23,7 +23,7 @@ enum Source {
 }
 
 impl Secrets {
-    /// Reads secrets from this folder, a file each; without a folder there are none.
+    /// Reads each secret from its own file in this folder. Without a folder, every look-up fails.
     pub fn in_folder(folder: Option<PathBuf>) -> Self {
         Self::of(Source::Folder(folder))
     }

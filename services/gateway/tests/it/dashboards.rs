@@ -17,7 +17,7 @@ use crate::promtool::promtool;
 const OF_PROMETHEUS: [&str; 2] = ["job", "instance"];
 /// Series of a histogram at Prometheus, each with its additional label.
 const OF_A_HISTOGRAM: [(&str, Option<&str>); 3] = [("_bucket", Some("le")), ("_count", None), ("_sum", None)];
-/// What the names of our metrics begin with at Prometheus.
+/// Prefixes of our metrics' names at Prometheus.
 const OURS: [&str; 4] = ["site_", "http_server_", "rpc_server_", "messaging_"];
 
 struct Known(BTreeMap<String, BTreeSet<String>>);

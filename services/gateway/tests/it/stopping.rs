@@ -21,7 +21,7 @@ use tokio::{
 const SOON: Duration = Duration::from_secs(45);
 /// Uploads may arrive for three of these seconds (`stopping.rs` of the gateway).
 const GRACE: &str = "13";
-/// Time after the stop at which an unfinished upload is told to retry.
+/// An unfinished upload is told to retry this long after the stop.
 const TOLD_AFTER: Duration = Duration::from_secs(3);
 const RESUME_BYTES: usize = 1_000_000;
 const MULTIPART: &str = "multipart/form-data; boundary=x";

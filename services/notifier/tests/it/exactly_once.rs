@@ -11,7 +11,7 @@ use crate::running::{
 };
 
 const VISITOR: &str = "zoe@example.org";
-/// Short, so that deliveries of a dead notifier come back soon.
+/// Short, so that the broker soon redelivers a killed notifier's events.
 const ACK_WAIT: Duration = Duration::from_secs(2);
 
 #[tokio::test]

@@ -8,10 +8,11 @@ use std::{
 
 use opentelemetry::metrics::UpDownCounter;
 use site_broker::Failure;
+use site_mail::refusal::Refusal;
 use site_service::metrics;
 use tokio::{sync::Semaphore, time::Instant};
 
-use super::{failure::SmtpFailure, refusal::Refusal};
+use super::failure::SmtpFailure;
 
 pub const MAX_CONNECTIONS: usize = 4;
 /// Connections for newsletter issues: fewer, so that other mails go first.

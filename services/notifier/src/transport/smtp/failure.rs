@@ -6,7 +6,7 @@ use lettre::{Address, transport::smtp::Error};
 use site_broker::Failure;
 use visitor::invisible::is_invisible;
 
-use super::refusal::{Refusal, enhanced_status};
+use site_mail::refusal::{Refusal, SmtpStage, is_system_failure};
 
 const ADDRESS: &str = "[address]";
 
@@ -25,16 +25,6 @@ impl From<Failure> for SmtpFailure {
             refusal: None,
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SmtpStage {
-    /// Before a recipient is named: greeting, TLS, login and sender.
-    Sender,
-    /// RCPT TO.
-    Recipient,
-    /// DATA and the message.
-    Content,
 }
 
 impl SmtpFailure {
@@ -83,15 +73,6 @@ impl SmtpFailure {
     }
 }
 
-/// Whether the mail system itself fails: codes 4.3.x (RFC 3463, 3.4) except 4.3.4, a message too big. Without a code,
-/// 452 means full storage (RFC 5321, 4.2.3).
-fn is_system_failure(code: u16, text: &str) -> bool {
-    match enhanced_status(code, text) {
-        Some((subject, detail)) => subject == 3 && detail != 4,
-        None => code == 452,
-    }
-}
-
 /// Removes addresses and their local parts, and invisible characters, which could reverse the text around them.
 fn without_addresses(reason: &str, recipients: &[Address]) -> String {
     let is_local_part = |word: &str| {
@@ -127,25 +108,6 @@ mod tests {
             ("421 Too\u{202e} bu\u{1b}sy", "421 Too busy"),
         ] {
             assert_eq!(without_addresses(said, &recipients), logged);
-        }
-    }
-
-    #[test]
-    fn system_failures_differ_from_message_failures() {
-        for (code, words, about_the_server) in [
-            (
-                450,
-                "transient error (450): 4.3.2 System not accepting messages",
-                true,
-            ),
-            (451, "transient error (451): 4.3.0 Queue file write error", true),
-            (452, "transient error (452): Insufficient system storage", true),
-            (452, "transient error (452): 4.3.4 Message too big", false),
-            (452, "transient error (452): 4.5.3 Too many recipients", false),
-            (450, "transient error (450): 4.2.0 Greylisted", false),
-            (451, "transient error (451): Local error", false),
-        ] {
-            assert_eq!(is_system_failure(code, words), about_the_server, "{words}");
         }
     }
 }

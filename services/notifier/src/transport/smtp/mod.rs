@@ -6,7 +6,6 @@
 mod channel;
 mod connection;
 mod failure;
-mod refusal;
 
 use anyhow::Context as _;
 use lettre::{
@@ -23,7 +22,6 @@ use tracing::{Instrument, error_span, field::Empty};
 pub use self::{
     channel::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, SmtpChannel},
     failure::SmtpFailure,
-    refusal::Refusal,
 };
 use crate::{
     mail::Attachment,

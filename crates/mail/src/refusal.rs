@@ -5,15 +5,27 @@ use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-use super::failure::SmtpStage;
+/// Step of an SMTP transaction (RFC 5321, 3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SmtpStage {
+    /// Before a recipient is named: greeting, TLS, login and sender.
+    Sender,
+    /// RCPT TO.
+    Recipient,
+    /// DATA and the message.
+    Content,
+}
 
+/// Cause of a rejection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Our sender, login or host, or a sending limit.
     Account,
+    /// The recipient does not exist.
     NoSuchAddress,
     /// This mail: its size or content, or a mailbox that rejects it.
     Mail,
+    /// No cause is recognized.
     Unknown,
 }
 
@@ -93,7 +105,7 @@ fn is_ours(status: (u16, u16)) -> bool {
 }
 
 /// Subject and detail of the first enhanced status code of the class of `code` (RFC 3463, 2).
-pub fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
+fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
     text.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
         let mut next = || numbers.next()?.parse::<u16>().ok();
@@ -103,6 +115,15 @@ pub fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
             _ => None,
         }
     })
+}
+
+/// Whether the mail system itself fails: codes 4.3.x (RFC 3463, 3.4) except 4.3.4, a message too big. Without a code,
+/// 452 means full storage (RFC 5321, 4.2.3).
+pub fn is_system_failure(code: u16, text: &str) -> bool {
+    match enhanced_status(code, text) {
+        Some((subject, detail)) => subject == 3 && detail != 4,
+        None => code == 452,
+    }
 }
 
 #[cfg(test)]

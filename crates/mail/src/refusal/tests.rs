@@ -1,5 +1,7 @@
-use super::Refusal::{self, Account, Mail, NoSuchAddress, Unknown};
-use crate::transport::smtp::failure::SmtpStage;
+use super::{
+    Refusal::{self, Account, Mail, NoSuchAddress, Unknown},
+    SmtpStage, is_system_failure,
+};
 
 /// Answers of relays, below lines such as `# Gmail: Account`.
 const ANSWERS: &str = include_str!("answers.txt");
@@ -53,4 +55,23 @@ fn only_a_recipients_answer_means_no_such_address() {
     assert_eq!(answer(SmtpStage::Recipient), NoSuchAddress);
     assert_eq!(answer(SmtpStage::Content), Mail);
     assert_eq!(answer(SmtpStage::Sender), Account);
+}
+
+#[test]
+fn system_failures_differ_from_message_failures() {
+    for (code, words, about_the_server) in [
+        (
+            450,
+            "transient error (450): 4.3.2 System not accepting messages",
+            true,
+        ),
+        (451, "transient error (451): 4.3.0 Queue file write error", true),
+        (452, "transient error (452): Insufficient system storage", true),
+        (452, "transient error (452): 4.3.4 Message too big", false),
+        (452, "transient error (452): 4.5.3 Too many recipients", false),
+        (450, "transient error (450): 4.2.0 Greylisted", false),
+        (451, "transient error (451): Local error", false),
+    ] {
+        assert_eq!(is_system_failure(code, words), about_the_server, "{words}");
+    }
 }
