@@ -1,7 +1,7 @@
 //! KV buckets, read from the leader of their stream.
 //!
-//! By default async-nats reads a bucket by direct get, from any replica. A lagging replica would hide an
-//! accepted sign-up, or let a mail be sent twice. The client's deletes use a header that our buckets reject.
+//! By default async-nats reads a bucket from any replica (direct get). A lagging replica would hide an
+//! accepted sign-up, or let a mail be sent twice.
 
 use async_nats::{
     HeaderMap,
@@ -16,16 +16,16 @@ use bytes::Bytes;
 
 use crate::{Record, RecordError, elections};
 
-/// Key that never exists.
+/// Key that never exists: reading it tests the permission to read the bucket.
 const NO_KEY: &str = "none";
-/// Operation of a bucket entry (NATS ADR-8).
+/// Header with the operation of a bucket entry, such as `DEL` (NATS ADR-8).
 pub(crate) const KV_OPERATION: &str = "KV-Operation";
 
 /// Opens a bucket.
 ///
 /// # Errors
 ///
-/// If it does not exist, cannot be read by this user, or the broker does not answer.
+/// If the bucket does not exist, this user cannot read it, or the broker does not answer.
 pub async fn open_bucket(context: &Context, bucket: &str) -> Result<Store, RecordError> {
     let unusable =
         |reason: String| RecordError::unavailable(format_args!("{bucket} ({reason}); run `sitectl setup`"));
@@ -36,7 +36,7 @@ pub async fn open_bucket(context: &Context, bucket: &str) -> Result<Store, Recor
     Ok(store)
 }
 
-/// Reads the last entry of a key; without a value if deleted or missing.
+/// Reads the last entry of a key. A deleted or missing key gives a record without a value.
 pub(crate) async fn read_entry(bucket: &Store, key: &str) -> Result<Record<Bytes>, RawMessageError> {
     let subject = format!("{}{key}", bucket.prefix);
     match elections::read(|| bucket.stream.get_last_raw_message_by_subject(&subject)).await {

@@ -1,4 +1,4 @@
-//! Consumer loop of a channel: each event is acked, nak'd with backoff, or dead-lettered. Only a synthetic event is dropped.
+//! Consumer loop of a channel: each event is acked, nak'd with backoff, or dead-lettered.
 
 use std::{
     future::Future,
@@ -27,7 +27,7 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// Delay before the event of a failed probe may probe again, if others are pending.
+/// Delay of a failed event, so that another pending event becomes the next probe.
 const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Progress reports (`+WPI`) per ack wait.
 const PROGRESS_SHARE: u32 = 4;
@@ -47,7 +47,7 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Event
     Ok(EventType::named(&String::deserialize(deserializer)?))
 }
 
-/// Replaced once, so that mails and log lines share the new id.
+/// Replaces an invalid request id here, so that mails and log lines share the new id.
 fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestId, D::Error> {
     let raw = String::deserialize(deserializer)?;
     Ok(RequestId::accept(Some(&raw)))
@@ -57,7 +57,7 @@ fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reque
 ///
 /// # Errors
 ///
-/// If it does not exist, or the broker does not answer.
+/// If the consumer does not exist, or the broker does not answer.
 pub async fn ensure_consumer_exists(context: &Context, consumer: &str) -> Result<(), MissingConsumer> {
     let found: Result<PullConsumer, _> = context
         .get_consumer_from_stream(consumer, stream_of(consumer))
@@ -76,7 +76,7 @@ pub struct MissingConsumer {
     reason: String,
 }
 
-/// Consumer loop: passes at most `max_in_flight` events at a time to `deliver` until `stop`, then finishes those.
+/// Passes at most `max_in_flight` events at a time to `deliver`. After `stop`, finishes the events in flight.
 pub async fn consume<F, Fut>(
     context: &Context,
     consumer: Arc<str>,
@@ -179,7 +179,7 @@ where
             trace::fail(&span);
         }
         let outcome = match outcome {
-            // A synthetic event's check reports the failure itself.
+            // The probe that sent a synthetic event reports the failure itself.
             Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
                 tracing::warn!(reason = failure.reason, "a synthetic event was abandoned");
                 Outcome::Delivered
@@ -194,8 +194,8 @@ where
             .await;
     }
 
-    /// Defers an event that was pulled before the pause. Also one that failed before while others are
-    /// pending: it would always be the probe.
+    /// Defers an event that was pulled before the pause began. Also defers a failed event if others are
+    /// pending: otherwise every probe would use the failed one.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;
@@ -210,8 +210,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// Adjusts the outcome. A process that stops leaves the event for another at once: that says nothing
-    /// about the receiver.
+    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event, as the
+    /// stop may have caused the failure.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
@@ -277,7 +277,7 @@ where
         }
     }
 
-    /// If the broker misses the outcome, it redelivers after the ack wait.
+    /// Sends the ack or nak. If it is lost, the broker redelivers the event after the ack wait.
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
         let acknowledged = match outcome {
             Outcome::Delivered => message.double_ack().await,
@@ -326,7 +326,7 @@ async fn report_progress(message: &Message) {
     }
 }
 
-/// Does the work and reports progress several times per ack wait. A slow report does not block it.
+/// Does the work and reports progress several times per ack wait. A slow report does not block the work.
 pub async fn with_progress<T, Fut: Future<Output = ()>>(
     work: impl Future<Output = T>,
     ack_wait: Duration,

@@ -1,5 +1,5 @@
-//! Pause of a consumer while its receiver is unavailable. After it, one event is pulled as a probe; a failed
-//! probe makes the next pause longer.
+//! Pause of a consumer while its receiver is unavailable. After the pause, one event is pulled as a probe. A
+//! failed probe makes the next pause longer.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -17,13 +17,13 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// One to 30 seconds; jitter at most doubles each.
+/// Pauses grow from 1 to 30 seconds; jitter at most doubles each.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_secs(1))
     .with_max_delay(Duration::from_secs(30))
     .with_jitter()
     .without_max_times();
-/// A retry that fails this soon after a delivery is the event's own failure.
+/// If a retry fails within this time after a delivery, the event is at fault, not the receiver.
 const RECENTLY: Duration = Duration::from_secs(60);
 
 pub struct ConsumerPause {
@@ -59,7 +59,7 @@ impl ConsumerPause {
         pause
     }
 
-    /// Waits for the end of the pause; returns whether the next event is a probe.
+    /// Waits for the end of the pause. Returns whether the next event is a probe.
     pub async fn over(&self) -> bool {
         loop {
             let until = self.state().pause.as_ref().map(|pause| pause.until);
@@ -71,15 +71,14 @@ impl ConsumerPause {
         }
     }
 
-    /// Rest of the pause, for events pulled before it.
+    /// Remaining time of the pause; `None` without a pause.
     pub fn remaining(&self) -> Option<Duration> {
         let state = self.state();
         let pause = state.pause.as_ref()?;
         Some(pause.until.saturating_duration_since(Instant::now()))
     }
 
-    /// Updates the pause from an outcome. If the receiver is unavailable, the event is deferred until the
-    /// pause ends.
+    /// Updates the pause from an outcome. Defers the event if the receiver is unavailable.
     pub fn learn(&self, outcome: Outcome, attempt: u32) -> Outcome {
         match outcome {
             Outcome::Failed(Failure {
@@ -94,7 +93,7 @@ impl ConsumerPause {
                 if matches!(outcome, Outcome::Delivered) {
                     state.delivered = Some(now);
                 }
-                // Attempts begun before the pause say nothing new.
+                // During a pause only earlier attempts end: they do not show that the receiver is back.
                 if let Some(pause) = state.pause.take_if(|pause| pause.until <= now) {
                     self.paused.add(-1, &self.channel);
                     let seconds = pause.since.elapsed().as_secs();
@@ -122,7 +121,7 @@ impl ConsumerPause {
             }
         });
         if pause.until <= now {
-            // The backoff is endless.
+            // `next` never returns `None`: the backoff is endless.
             let length = pause.lengths.next().unwrap_or_default();
             pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }

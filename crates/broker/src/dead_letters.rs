@@ -20,7 +20,7 @@ const UNKNOWN: &str = "unknown";
 ///
 /// # Errors
 ///
-/// If the broker did not store it; the event must be redelivered.
+/// If the broker did not store the event, which must then be redelivered.
 pub async fn publish(
     context: &Context,
     consumer: &str,
@@ -42,7 +42,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// A replay that fails again needs its own id: the broker would drop a duplicate.
+/// A replay's dead letter needs another id: the broker would drop a duplicate.
 fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
@@ -66,15 +66,15 @@ fn one_line(reason: &str) -> String {
     reason.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Dead letter without personal data, safe to show.
+/// Summary of a dead letter, without personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterSummary {
-    /// When it was dead-lettered (RFC 3339).
+    /// Time of dead-lettering (RFC 3339).
     pub given_up: Option<String>,
     /// The consumer that failed.
     pub channel: String,
-    /// The event's type; unknown text might be personal data.
+    /// The event's type; `None` if unknown, as other text might be personal data.
     pub event_type: Option<&'static str>,
     /// The event's id.
     pub event_id: Option<Uuid>,
@@ -105,7 +105,7 @@ impl DeadLetterSummary {
     }
 }
 
-/// A receiver's text must not control a terminal.
+/// Replaces control characters, by which a receiver's text could control a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
 }

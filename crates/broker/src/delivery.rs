@@ -13,18 +13,18 @@ use crate::Failure;
 /// Outcome of one attempt.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The receiver accepted the event, now or before.
+    /// The receiver accepted the event, now or in an earlier attempt.
     Delivered,
     /// The attempt failed.
     Failed(Failure),
-    /// The event is deferred, and never dead-lettered for it.
+    /// The event is deferred. Deferrals never dead-letter it.
     NotYet {
         /// Why, for the log.
         reason: String,
         /// Time until the next delivery.
         pause: Duration,
     },
-    /// Nothing was sent because the process stops; another gets the event at once.
+    /// Nothing was sent because the process stops. Another process gets the event at once.
     NotBegun,
 }
 
@@ -52,7 +52,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Waits for a stop: work not begun is left for another process.
+    /// Waits until the process stops. Work that has not begun is left for another process.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;
     }

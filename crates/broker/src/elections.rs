@@ -1,6 +1,6 @@
-//! Retries while a stream elects a leader, as when its server stops.
+//! Retries while a stream elects a leader, for instance after its server stopped.
 //!
-//! For some tens of milliseconds publishes and reads are rejected without effect, so a retry is safe.
+//! An election takes some tens of milliseconds. Publishes and reads are rejected meanwhile, without effect.
 
 use std::{pin::pin, time::Duration};
 
@@ -17,12 +17,12 @@ use async_nats::{
 use backon::{ConstantBuilder, Retryable};
 use tokio::time::timeout;
 
-/// Two seconds, part of any caller's deadline. Busy servers need more than one.
+/// Retries for two seconds; an election on busy servers takes more than one.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(100);
 
-/// Exceeded only if a broker is overloaded or lost its leader.
+/// Timeout of the first ack. Only an overloaded broker, or one without a leader, exceeds it.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
 
 pub(crate) async fn store(
@@ -36,7 +36,7 @@ pub(crate) async fn store(
         .await
 }
 
-/// Sends a message again under its id if the ack is late: a stopping leader may have stored it alone.
+/// Sends a message again under its id if the ack is late: a stopping leader may not have replicated it.
 pub(crate) async fn store_by_id(
     context: &Context,
     subject: Subject,
@@ -47,10 +47,10 @@ pub(crate) async fn store_by_id(
         return acknowledged;
     }
     tokio::select! {
-        // A stalled broker answers both, the second as a duplicate.
+        // A stalled broker later acks both messages, the second as a duplicate. So the first ack counts.
         biased;
         acknowledged = first => acknowledged,
-        // A rejection changes nothing: the first may still be in process.
+        // If the second message is rejected, the first may still be acked.
         Ok(acknowledged) = store(context, subject, &message) => Ok(acknowledged),
     }
 }
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// How often it asks, and the result.
+    /// Number of reads, and the result, if the first read fails with this error.
     async fn asked_twice(first: LastRawMessageErrorKind) -> (u32, Result<(), String>) {
         let times = Cell::new(0);
         let ask = || {

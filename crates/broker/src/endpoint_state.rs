@@ -13,10 +13,10 @@ pub struct EndpointState {
     /// Last failure.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub last_failed: Option<OffsetDateTime>,
-    /// How it rejected our credentials; it is then tried once an hour.
+    /// How the endpoint rejected our credentials. It then gets one attempt an hour.
     #[serde(default)]
     pub held: Option<String>,
-    /// Why it is off.
+    /// Why the endpoint is off.
     #[serde(default)]
     pub off: Option<String>,
 }
@@ -24,7 +24,7 @@ pub struct EndpointState {
 /// One attempt at one event, under [`attempts_key`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When it began.
+    /// Start of the attempt.
     #[serde(with = "time::serde::rfc3339")]
     pub time: OffsetDateTime,
     /// The event's id.
@@ -41,7 +41,7 @@ pub struct Attempt {
 
 /// Limit of recorded attempts per endpoint.
 pub const MAX_ATTEMPTS: usize = 100;
-/// No endpoint name contains an underscore.
+/// Suffix of [`attempts_key`]. Endpoint names contain no underscore, so no name has this suffix.
 const ATTEMPTS_SUFFIX: &str = "_attempts";
 
 /// Key of an endpoint's attempts.

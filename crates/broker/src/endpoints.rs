@@ -20,15 +20,15 @@ pub struct Endpoints(Vec<Arc<Endpoint>>);
 pub struct Endpoint {
     /// Name in settings, logs and dead letters.
     pub name: EndpointName,
-    /// URL of the receiver. A chat tool's is a secret.
+    /// URL of the receiver. The URL of a chat tool is a secret.
     pub url: Secret,
     /// Signing secrets (`whsec_…`); several during a rotation.
     #[serde(default)]
     pub secrets: Vec<Secret>,
-    /// Events that it gets.
+    /// Types of the events that the endpoint gets.
     #[serde(deserialize_with = "events")]
     pub events: Vec<EventType>,
-    /// Format of its requests.
+    /// Format of the requests.
     #[serde(default)]
     pub format: Format,
     /// Recipe file of the format `template`.
@@ -48,7 +48,7 @@ pub enum Format {
     CloudEvents,
     /// A message for people in Slack or a similar tool.
     Slack,
-    /// The result of a recipe.
+    /// A request defined by a recipe.
     Template,
 }
 
@@ -62,7 +62,7 @@ impl Endpoints {
     ///
     /// # Errors
     ///
-    /// A sentence for the log, if it or an endpoint is invalid.
+    /// A sentence for the log, if the setting is invalid.
     pub fn parse(raw: &str) -> Result<Self, String> {
         let endpoints = serde_json::from_str(raw);
         let endpoints: Vec<Endpoint> =
@@ -71,7 +71,7 @@ impl Endpoints {
         for endpoint in &endpoints {
             let name = &endpoint.name;
             if !names.insert(name) {
-                // They would share delivery records.
+                // Endpoints of one name would share delivery records.
                 return Err(format!("two endpoints are called {name}"));
             }
             endpoint
@@ -91,12 +91,12 @@ impl Endpoint {
     /// Prefix of all endpoints' consumers.
     pub const CONSUMER_PREFIX: &str = "webhook-";
 
-    /// Name of its consumer, also in dead-letter subjects and delivery records.
+    /// Name of the endpoint's consumer, also in dead-letter subjects and delivery records.
     pub fn consumer(&self) -> String {
         format!("{}{}", Self::CONSUMER_PREFIX, self.name)
     }
 
-    /// A recipe defines the whole request, so other formats' fields are a mistake, and vice versa.
+    /// Checks the URL, and rejects fields that the endpoint's format does not use.
     fn check(&self) -> Result<(), &'static str> {
         check_url(self.url.expose_secret())?;
         let (has_secrets, has_recipe) = (!self.secrets.is_empty(), self.recipe.is_some());
@@ -138,7 +138,7 @@ impl TryFrom<String> for EndpointName {
     }
 }
 
-/// serde's message, unless it shows a value: that may be a misplaced secret.
+/// serde's message, without a value of the setting: the value may be a misplaced secret.
 fn reason_of(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]
@@ -227,7 +227,7 @@ mod tests {
             ("\"contact.received\"", "", "endpoint crm: it names no events"),
             (SECRETS, "", "has no secret"),
             ("events", "event", "unknown field"),
-            // A secret in a wrong place.
+            // The setting has a secret in a wrong place.
             (CRM, "\"whsec_AAAA\"", "line 1 column"),
             ("[\"whsec_AAAA\"]", "\"whsec_AAAA\"", "line 1 column"),
             ("\"https://crm.example/hooks\"", "[\"whsec_AAAA\"]", "line 1"),

@@ -8,7 +8,7 @@ use crate::delivery::Outcome;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Failure {
-    /// A sentence for log and dead letter, without a full stop, address, name or message.
+    /// A sentence for log and dead letter, without a full stop or personal data.
     pub reason: String,
     /// What happens to the event.
     pub remedy: Remedy,
@@ -19,12 +19,12 @@ pub struct Failure {
 pub enum Remedy {
     /// The event becomes a dead letter.
     DeadLetter,
-    /// The event is retried with backoff, and dead-lettered by age.
+    /// The event is retried with backoff, and dead-lettered at a certain age.
     Retry {
         /// The pause that the receiver asked for.
         at_least: Duration,
     },
-    /// The receiver is unavailable for every event: the consumer pauses and dead-letters none.
+    /// The receiver is unavailable for every event. The consumer pauses and dead-letters no event.
     RetryLater {
         /// The pause that the receiver asked for.
         at_least: Duration,
@@ -37,7 +37,7 @@ impl Failure {
         Self::new(reason, Remedy::DeadLetter)
     }
 
-    /// A payload that cannot be parsed. The error's own text may repeat a visitor's words.
+    /// A payload that cannot be parsed. serde's message is omitted: it may repeat a visitor's words.
     pub fn unreadable(what: &str, error: &serde_json::Error) -> Self {
         let (line, column) = (error.line(), error.column());
         Self::permanent(format_args!(

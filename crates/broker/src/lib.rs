@@ -36,13 +36,13 @@ pub const SUBSCRIBERS_BUCKET: &str = "subscribers";
 pub const ENDPOINTS_BUCKET: &str = "endpoints";
 /// KV bucket of delivery records, by `<event id>.<channel>`.
 pub const DELIVERIES_BUCKET: &str = "deliveries";
-/// Prefix of a withheld mail's record: the visitor reached a daily limit.
+/// Prefix of the record of a withheld mail. A mail is withheld if the visitor reached a daily limit.
 pub const WITHHELD: &str = "withheld";
 /// Prefix of a rejected newsletter mail's record.
 pub const REFUSED: &str = "refused";
-/// Suffix of the key of a webhook given up: the person's later ones stop waiting for it.
+/// Suffix of the key of an abandoned webhook. The person's later webhooks stop waiting for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
-/// KV bucket of each visitor's mails within a day, by inbox.
+/// KV bucket of the mails to each visitor within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";
 /// KV bucket of newsletter issues: `issue.<id>` holds progress, `limits` the table of limits.
 pub const ISSUES_BUCKET: &str = "newsletter-issues";

@@ -1,8 +1,7 @@
-//! Check of the key of person ids against its fingerprint, which `sitectl setup` stores in the metadata of
-//! the stream `SITE`.
+//! Check of the key of person ids against its fingerprint. `sitectl setup` stores the fingerprint in the
+//! metadata of the stream `SITE`.
 //!
-//! A wrong key finds nobody: an export would be empty, and an erasure would erase nothing. Services may read
-//! the metadata anyway, and a backup includes it.
+//! A wrong key finds nobody: an export would be empty, and an erasure would erase nothing.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use visitor::PersonKey;
 
 const FINGERPRINT: &str = "person-key-fingerprint";
 
-/// The key cannot be used.
+/// Why the key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonKeyError {
     /// The installation has another key.
@@ -36,14 +35,14 @@ pub enum PersonKeyError {
 ///
 /// # Errors
 ///
-/// If it was not, or that cannot be checked.
+/// If the installation has another key or none, or the stream cannot be read.
 pub async fn ensure_person_key(context: &Context, key: &PersonKey) -> Result<(), PersonKeyError> {
     let site = context.get_stream(SITE_STREAM).await;
     let site = site.map_err(|error| PersonKeyError::Unavailable(error.to_string()))?;
     compare(&site.cached_info().config, key)
 }
 
-/// Dependency on the key: the service is not ready until it is confirmed.
+/// Dependency on the key: the service is ready only once the key is confirmed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Streams, consumers and buckets that must exist; `sitectl setup` creates them and can be repeated.
+//! Streams, consumers and buckets that must exist. `sitectl setup` creates them and can be repeated.
 
 use std::time::Duration;
 
@@ -22,15 +22,15 @@ use crate::{
     person_key::{self, PersonKeyError},
 };
 
-/// How long the broker recognises a duplicate submission.
+/// Time within which the broker recognises a duplicate submission.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The broker redelivers after this time without an ack.
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
 const MAX_ACK_PENDING: i64 = 100_000;
-/// TTL of delivery records (idempotency): longer than any retry.
+/// TTL of delivery records (idempotency), longer than all retries of an event.
 const DELIVERY_RECORD_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// No record counts after a day.
+/// TTL of the records of visitors' mails: the limits of mails are per day.
 const VISITOR_MAILS_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Settings of provisioning.
@@ -56,13 +56,12 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Created last: its presence shows that a setup once created all consumers. Never replace it: running sites
-/// would lack the replacement, so new channels would replay every kept event.
+/// Created last: if it exists, a setup once created all consumers. Never replace it: running sites would
+/// lack the new one, so new channels would replay every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
-/// Percent of the storage. A flood of forms must leave room for dead letters and delivery records: even with
-/// the shortest form, two mails and a webhook, the event stream fills first. The rest is the broker's
-/// overhead. Newsletter mails that do not fit wait.
+/// Percent of the storage per stream or bucket; the rest is the broker's overhead. In a flood of forms, the
+/// event stream must fill first: dead letters and delivery records need room.
 const STORAGE_SHARES: [(&str, i64); 9] = [
     (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 15),
@@ -83,7 +82,7 @@ impl ProvisionSettings {
     }
 }
 
-/// Names of all streams, including those behind buckets.
+/// Names of all streams, including the streams of buckets.
 pub fn stream_names() -> impl Iterator<Item = String> {
     STORAGE_SHARES.iter().map(|(name, _)| match *name {
         SITE_STREAM | DEAD_LETTERS_STREAM | SENDINGS_STREAM => (*name).to_owned(),
@@ -99,20 +98,20 @@ pub struct ProvisionError {
     reason: String,
 }
 
-/// Configuration of all that must exist.
+/// Configuration of all streams, buckets and consumers.
 pub struct Desired {
     /// Events (`SITE`), dead letters, and newsletter mails to send.
     pub streams: [Config; 3],
     /// Buckets, as streams.
     pub buckets: [Config; 6],
-    /// Consumers of `SITE`; provisioning decides where each begins.
+    /// Consumers of `SITE`. [`provision`] sets the event with which each begins.
     pub consumers: Vec<consumer::pull::Config>,
     /// Consumers of `DEAD_LETTERS` and `SENDINGS`.
     pub others: [(&'static str, consumer::pull::Config); 2],
 }
 
 impl Desired {
-    /// Configuration for these settings.
+    /// Configuration from these settings.
     pub fn from_settings(settings: &ProvisionSettings) -> Self {
         Self {
             streams: streams(settings),
@@ -136,10 +135,10 @@ pub fn described(config: &Config) -> String {
 
 /// Result of provisioning.
 pub struct Provisioned {
-    /// Names of all that must exist.
+    /// Names of all streams, buckets and consumers.
     pub ready: Vec<String>,
-    /// Consumers of endpoints that the setting no longer names. They stay, as events may wait for them. Empty
-    /// if the setting is missing.
+    /// Consumers of endpoints that `WEBHOOKS` no longer names. They are kept, as events may wait for them.
+    /// Empty without the setting.
     pub orphaned_consumers: Vec<String>,
 }
 
@@ -147,8 +146,8 @@ pub struct Provisioned {
 ///
 /// # Errors
 ///
-/// If the key differs or a stream exceeds its share, nothing is changed. If the broker rejects one, those
-/// before it stay.
+/// If the key differs or a stream exceeds its share: then nothing is changed. If the broker rejects a
+/// stream or consumer: then earlier changes remain.
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
@@ -168,7 +167,7 @@ pub async fn provision(
         map_error(&what, created)?;
         ready.push(what);
     }
-    // A missing setting may have been forgotten.
+    // Without `WEBHOOKS` nothing is reported: the operator may have forgotten the setting.
     let orphaned_consumers = known.iter().map(|known| &known.name).filter(|name| {
         let is_wanted = |config: &consumer::pull::Config| config.durable_name.as_ref() == Some(*name);
         settings.webhooks.is_some()
@@ -191,7 +190,7 @@ pub async fn provision(
     })
 }
 
-/// The key of person ids is set once.
+/// Existing consumers of `SITE`. Fails if the installation has another key of person ids.
 async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consumer::Info>, ProvisionError> {
     let Some(site) = existing_stream(context, SITE_STREAM).await? else {
         return Ok(Vec::new());
@@ -202,7 +201,7 @@ async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consu
     map_error("the consumers of SITE", site.consumers().try_collect().await)
 }
 
-/// A stream above its limit would reject every event.
+/// Checks that a stream is below its new limit: otherwise it would reject every event.
 async fn ensure_share_is_enough(
     context: &Context,
     settings: &ProvisionSettings,
@@ -238,8 +237,8 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
     }
 }
 
-/// An existing consumer keeps its start and pause. A new one on a running site begins with new events: nobody
-/// gets mails about old ones. If a setup failed before the last consumer, channels still need every event.
+/// Keeps the start and pause of an existing consumer. A new consumer on a running site begins with new
+/// events, so that nobody gets mails about old events. After an incomplete setup it begins with all events.
 fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
     let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
     let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {
@@ -281,7 +280,7 @@ fn streams(settings: &ProvisionSettings) -> [Config; 3] {
             &[subjects::EVENTS_SUBJECT, subjects::REPLAYS_SUBJECT],
         ),
         stream(DEAD_LETTERS_STREAM, &[subjects::DEAD_LETTERS_SUBJECT]),
-        // A mail that is sent or cancelled is removed.
+        // An ack removes a sent or cancelled mail.
         Config {
             retention: RetentionPolicy::WorkQueue,
             ..stream(SENDINGS_STREAM, &[subjects::SENDINGS_SUBJECT])
@@ -298,14 +297,14 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
         num_replicas: settings.replicas,
         max_bytes: settings.max_bytes(name),
         discard: DiscardPolicy::New,
-        // `Nats-Rollup: all` would let anyone who may write one key remove all others.
+        // With the header `Nats-Rollup: all`, a user who may write one key could remove all others.
         allow_rollup: false,
         deny_delete: true,
         allow_direct: true,
         ..Config::default()
     };
     [
-        // Unconfirmed sign-ups expire, each by its own TTL, without a marker that would name the person.
+        // Unconfirmed sign-ups expire by a TTL, which leaves no deletion marker with the person's id.
         Config {
             allow_message_ttl: true,
             ..bucket(SUBSCRIBERS_BUCKET)
@@ -316,12 +315,12 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
         },
         bucket(ENDPOINTS_BUCKET),
         bucket(ISSUES_BUCKET),
-        // Only deletion markers expire.
+        // Deletion markers expire by a TTL.
         Config {
             allow_message_ttl: true,
             ..bucket(UPLOADS_BUCKET)
         },
-        // Full, it drops the oldest: a flood of addresses may loosen the limit but never holds back mail.
+        // A full bucket drops its oldest record: a flood of addresses loosens the limit, but delays no mail.
         Config {
             max_age: VISITOR_MAILS_TTL,
             discard: DiscardPolicy::Old,
@@ -345,7 +344,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
-    // Issues are sent one after the other.
+    // Newsletter issues are sent one after the other.
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,
@@ -359,9 +358,9 @@ fn durable(name: String) -> consumer::pull::Config {
         durable_name: Some(name),
         ack_policy: consumer::AckPolicy::Explicit,
         ack_wait: ACK_WAIT,
-        // The consumer itself gives up by age.
+        // Our consumer loop limits attempts by the event's age.
         max_deliver: -1,
-        // Deferred events count too: at the default of 1,000, as many would stop the channel.
+        // Deferred events count too: with the default, 1,000 deferred events would stop the channel.
         max_ack_pending: MAX_ACK_PENDING,
         ..consumer::pull::Config::default()
     }

@@ -37,7 +37,7 @@ use visitor::PersonId;
 
 use crate::elections;
 
-/// Three seconds, the lag of a replica after a stall.
+/// Retries for three seconds, the lag of a replica after a stall.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
     .with_max_times(30);
@@ -57,17 +57,16 @@ pub enum PublishError {
     /// Nothing was sent: there is no connection.
     #[error("the broker is not connected")]
     NotConnected,
-    /// The broker answered with an error. The event may be stored: a failed write may be on disk, and another request
-    /// may be publishing it.
+    /// The broker answered with an error. A failed write or another request may still store the event.
     #[error("the broker refused the event: {0}")]
     Refused(context::PublishError),
-    /// Not stored: the event of this id is another submission.
+    /// Not stored: the stored event of this id is another submission.
     #[error("the idempotency key was used for another submission")]
     KeyReused,
     /// The stored event of this id could not be read.
     #[error("the event that is stored under this id cannot be read: {0}")]
     NotCompared(String),
-    /// Sent but not acknowledged: it may be stored. A retry under the same id is safe.
+    /// Sent but not acknowledged: the event may be stored. A retry under the same id is safe.
     #[error("the broker did not acknowledge the event: {0}")]
     NotAcknowledged(context::PublishError),
 }
@@ -133,7 +132,7 @@ impl Publisher {
     ///
     /// # Errors
     ///
-    /// If it is not known to be stored. A retry under the same id is safe.
+    /// If the event is not known to be stored. A retry under the same id is safe.
     pub async fn publish<D: EventData>(
         &self,
         request_id: &RequestId,
@@ -185,13 +184,12 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes a visitor's submission; its id comes from an idempotency key, which stands for one
-    /// submission. A duplicate can be compared only if it is this person's latest event; otherwise the key's
-    /// binding decides.
+    /// Publishes a visitor's submission under an id that is made from an idempotency key. A duplicate can be
+    /// compared only if it is this person's latest event. Otherwise the key's binding decides.
     ///
     /// # Errors
     ///
-    /// [`PublishError::KeyReused`] if another submission is stored under this id, or may be; otherwise as
+    /// [`PublishError::KeyReused`] if another submission is or may be stored under this id; otherwise as
     /// [`Self::publish`].
     pub async fn publish_submission<D: Submission>(
         &self,
@@ -216,7 +214,7 @@ impl Publisher {
             .ok_or(PublishError::KeyReused)
     }
 
-    /// `None` if the person has a later event of this type: services may read only the latest.
+    /// `None` if the person has a later event of this type: services may read only the latest event.
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
@@ -225,11 +223,11 @@ impl Publisher {
         let subject = D::TYPE.subject(person);
         let read = || async {
             let last = self.last_of(&subject).await?;
-            // After the last retry: another person's event, or one erased meanwhile.
+            // After the last retry, the event is another person's or was erased.
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };
-        // Only a lagging replica is retried: a silent broker costs a timeout each time.
+        // Other errors are not retried: each attempt at a silent broker takes a whole timeout.
         let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
         let last = read.retry(REPLICA_LAG).when(may_lag).await?;
         if last.sequence > sequence {
@@ -253,7 +251,7 @@ impl Publisher {
         Ok(sequence >= state.first_sequence && !is_deleted)
     }
 
-    /// Any replica may answer.
+    /// Reads from any replica.
     async fn last_of(&self, subject: &str) -> Result<Option<StreamMessage>, PublishError> {
         match self.site().await?.direct_get_last_for_subject(subject).await {
             Ok(last) => Ok(Some(last)),
@@ -269,7 +267,7 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<PublishAck, PublishError> {
-        // The client would send it after we reported a failure.
+        // Without a connection, the client would queue the event and send it after we reported a failure.
         if !nats::is_connected_soon(&self.client).await {
             return Err(PublishError::NotConnected);
         }

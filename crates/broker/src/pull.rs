@@ -1,4 +1,4 @@
-//! Pull of a durable consumer's messages, each with a permit (backpressure).
+//! Pulls a durable consumer's messages, each with a permit (backpressure).
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -20,13 +20,14 @@ use tokio::{
 use crate::consumer_pause::ConsumerPause;
 
 const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
-/// In a cluster the broker may deliver this long to a killed process; those events return after the ack wait.
+/// Expiry of a pull request. Until then a cluster may deliver to a killed process, which delays those events
+/// by the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// Interval of checks for a new connection: a restarted broker has forgotten the request. A timeout would not
-/// do: a stalled broker still delivers to the old request, and those events return only after the ack wait.
+/// Interval of checks for a new connection, since a restarted broker has forgotten the pull request. A
+/// timeout would drop the requests of a stalled broker, which still delivers to them.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Pulls until `stop`. A failed pull is retried beside the deliveries.
+/// Pulls until `stop`. A failed pull is retried while deliveries continue.
 pub fn messages<'a>(
     context: &'a Context,
     consumer: &'a str,
@@ -39,7 +40,7 @@ pub fn messages<'a>(
         consumer,
         permits: Arc::new(Semaphore::new(max_in_flight)),
         all: u32::try_from(max_in_flight).unwrap_or(u32::MAX),
-        // One request per message would cost more than the message.
+        // A pull request for a single message would cost more than the message.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         opened: None,
         batch: None,
@@ -57,14 +58,14 @@ pub struct Pulled {
     pub message: Message,
     /// The broker redelivers after this time without an ack or progress.
     pub ack_wait: Duration,
-    /// Part of `max_in_flight`, until the delivery ends.
+    /// Permit from `max_in_flight`, held until the delivery ends.
     pub permit: Option<OwnedSemaphorePermit>,
 }
 
 struct Requested {
     batch: Batch,
     permits: OwnedSemaphorePermit,
-    /// Permits per message.
+    /// Permits per message; a probe takes all.
     share: usize,
 }
 
@@ -74,10 +75,9 @@ struct Pull<'a> {
     permits: Arc<Semaphore>,
     all: u32,
     min_batch: u32,
-    /// Opened again after an error.
     opened: Option<PullConsumer>,
     batch: Option<Requested>,
-    /// Known connections. When their number grows, the request is sent again: a broker that has just started may have lost it.
+    /// Number of connections so far. When it grows, the pull request is sent again.
     connections: u64,
     pause: &'a ConsumerPause,
     stop: &'a CancellationToken,
@@ -87,19 +87,19 @@ impl Pull<'_> {
     async fn next(&mut self) -> Option<Pulled> {
         let pulled = self.stop.run_until_cancelled(self.pull()).await;
         if pulled.is_none() {
-            // It ends when the request expires.
+            // The pull request expires within this time.
             let _ = timeout(PULL_EXPIRES, self.return_pulled()).await;
         }
         pulled
     }
 
-    /// Naks pulled and arriving messages: they would return only after the ack wait. In a cluster the leader
-    /// does not notice that a requester behind another account and server is gone.
+    /// Naks pulled and arriving messages: otherwise the broker redelivers them only after the ack wait. A
+    /// cluster's leader does not notice that a requester on another server is gone.
     async fn return_pulled(&mut self) {
         while let Some(requested) = &mut self.batch
             && let Some(Ok(message)) = requested.batch.next().await
         {
-            // For another process, not for this request.
+            // The delay keeps the broker from delivering the message to this pull request again.
             if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
                 tracing::warn!(%error, "an event was not returned; it will be redelivered");
             }
@@ -119,7 +119,7 @@ impl Pull<'_> {
         }
     }
 
-    /// The permit comes first: the ack wait would run while an event waits here.
+    /// Acquires permits before it pulls: the ack wait of a pulled event runs while it waits.
     async fn try_next(&mut self) -> Result<Pulled, async_nats::Error> {
         loop {
             let opened = match &mut self.opened {
@@ -136,7 +136,7 @@ impl Pull<'_> {
                     let mut permits = free_permits(&self.permits, self.min_batch).await?;
                     let mut share = 1;
                     if self.pause.over().await {
-                        // A probe runs alone.
+                        // A probe waits until no other delivery is in flight.
                         drop(permits);
                         permits = free_permits(&self.permits, self.all).await?;
                         share = permits.num_permits();
@@ -176,7 +176,7 @@ fn connections(context: &Context) -> u64 {
 }
 
 async fn replaced(context: &Context, known: &mut u64) {
-    // It sleeps before the first look, too: by then a broker that restarted serves requests.
+    // The first check also waits, as a restarted broker does not serve requests at once.
     loop {
         tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
         let current = connections(context);
@@ -187,7 +187,7 @@ async fn replaced(context: &Context, known: &mut u64) {
     }
 }
 
-/// All free permits, once there are `min`.
+/// Waits for `min` free permits, then acquires all free permits.
 async fn free_permits(permits: &Arc<Semaphore>, min: u32) -> Result<OwnedSemaphorePermit, async_nats::Error> {
     let mut free = permits.clone().acquire_many_owned(min).await?;
     let more = u32::try_from(permits.available_permits())?;

@@ -18,7 +18,7 @@ use crate::{
     elections,
 };
 
-/// As short as possible: a deletion marker names the key.
+/// TTL of a deletion marker, as short as possible because a marker contains the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// Why a record could not be read or changed.
@@ -30,10 +30,10 @@ pub enum RecordError {
     /// The bucket is unavailable.
     #[error("the bucket is unavailable: {0}")]
     Unavailable(String),
-    /// The record does not parse. serde's message is omitted: it may repeat the content.
+    /// The record does not parse. serde's message is omitted: it may repeat personal data.
     #[error("the record {key} cannot be read (line {}, column {})", .reason.line(), .reason.column())]
     Unreadable {
-        /// Its key.
+        /// The record's key.
         key: String,
         /// The parse error.
         reason: serde_json::Error,
@@ -72,7 +72,7 @@ impl From<RecordError> for Status {
 pub struct Record<T> {
     /// The record, if it exists.
     pub value: Option<T>,
-    /// Revision for the next change; 0 without an entry.
+    /// Revision that the next change must name; 0 without an entry.
     pub revision: u64,
 }
 
@@ -96,7 +96,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If it does not parse, or the broker does not answer.
+    /// If the record does not parse, or the broker does not answer.
     pub async fn read<T: DeserializeOwned>(&self, key: &str) -> Result<Record<T>, RecordError> {
         let entry = read_entry(&self.bucket, key).await;
         let Record { value, revision } = entry.map_err(RecordError::unavailable)?;
@@ -104,13 +104,13 @@ impl Records {
         Ok(Record { value, revision })
     }
 
-    /// Writes a record if its revision is unchanged (0: no entry); returns the new one. The lifetime becomes a TTL in
-    /// whole seconds, which the bucket must allow.
+    /// Writes a record if its revision is unchanged (0: no entry), and returns the new revision. The lifetime
+    /// becomes a TTL in whole seconds, which the bucket must allow.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if it has changed; [`RecordError::Unavailable`] if the write is not
-    /// confirmed.
+    /// [`RecordError::Conflict`] if the revision has changed; [`RecordError::Unavailable`] without a
+    /// confirmation.
     pub async fn write<T: Serialize>(
         &self,
         key: &str,
@@ -159,7 +159,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// If it does not parse.
+    /// If the record does not parse.
     pub fn record_of<'a, T: DeserializeOwned>(
         &self,
         entry: &'a StreamMessage,

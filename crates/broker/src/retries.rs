@@ -5,13 +5,13 @@ use std::time::Duration;
 use uuid::Uuid;
 
 const MAX_BACKOFF: Duration = Duration::from_secs(15 * 60);
-/// Limit of a receiver's requested pause.
+/// Limit of the pause that a receiver may ask for.
 pub const MAX_ASKED_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// Exponential backoff with jitter, until an event is too old.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// Backoff before the second attempt. Later ones equal the event's age, up to 15 minutes.
+    /// Backoff before the second attempt. Later backoffs equal the event's age, up to 15 minutes.
     pub initial_backoff: Duration,
     /// Age at which an event becomes a dead letter.
     pub give_up_after: Duration,
@@ -24,7 +24,7 @@ impl RetryPolicy {
         give_up_after: Duration::from_secs(25 * 60 * 60),
     };
 
-    /// Gives up by age, but only after enough attempts: an event first tried late gets as many as any.
+    /// Whether an event is too old. An event first tried late still gets the usual number of attempts.
     pub(crate) fn is_given_up(self, attempt: u32, age: Duration) -> bool {
         age >= self.give_up_after && attempt >= self.attempts_within(self.give_up_after)
     }
@@ -43,7 +43,7 @@ impl RetryPolicy {
         self.backoff(age, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
-    /// Up to a fifth longer, so that events that failed together do not return together.
+    /// Jitter adds up to a fifth, so that events that failed together are not retried together.
     fn backoff(self, age: Duration, jitter: f64) -> Duration {
         let pause = age.max(self.initial_backoff).min(MAX_BACKOFF);
         pause.mul_f64(1.0 + jitter / 5.0)

@@ -1,6 +1,6 @@
-//! Reader of a stream in batches (direct gets of many messages, NATS ADR-31), with one in memory.
+//! Reader of a stream in batches (direct gets of many messages, NATS ADR-31).
 //!
-//! Any replica answers a batch, and may lag. So the leader decides the end: it says whether more follow.
+//! A batch may come from a lagging replica. So the leader decides whether more messages follow.
 
 use std::{time::Duration, vec};
 
@@ -23,10 +23,10 @@ const BATCH_MESSAGES: u32 = 500;
 const BATCH_BYTES: u32 = 4 * 1024 * 1024;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const END_OF_BATCH: u16 = 204;
-/// Sequence of the message before.
+/// Header with the sequence of the previous message in a batch.
 const LAST_SEQUENCE: &str = "Nats-Last-Sequence";
 const NUM_PENDING: &str = "Nats-Num-Pending";
-/// The broker appends them to a message's own.
+/// Headers that the broker appends to those of a stored message.
 const ANSWER_HEADERS: [&str; 6] = [
     "Nats-Stream",
     "Nats-Subject",
@@ -70,11 +70,11 @@ impl StreamReader {
         &self.stream
     }
 
-    /// All messages, including those stored meanwhile. A message may be changed or removed meanwhile, as one
-    /// batch is read ahead.
+    /// All messages, including those stored during the read. A batch is read ahead, so a message may already
+    /// be changed or removed.
     ///
-    /// Callers filter these: given a filter that many subjects match, the broker counts the rest anew for
-    /// each batch.
+    /// Callers filter the messages themselves: with a filter that many subjects match, the broker would count
+    /// the rest for each batch.
     pub fn all(&self) -> Messages<'_> {
         self.since(1)
     }
@@ -86,8 +86,7 @@ impl StreamReader {
 
     /// Messages of a filter that few subjects match, such as one person's.
     ///
-    /// The broker finds a single subject by its index but scans blocks for wildcards. So this lists the
-    /// subjects first.
+    /// First lists the subjects, as the broker has an index for a subject but scans blocks for a wildcard.
     pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
@@ -102,7 +101,7 @@ impl StreamReader {
             reader: self,
             subject,
             from,
-            // Unknown; 1 requests a batch.
+            // The number is still unknown; 1 requests the first batch.
             batch: Batch {
                 pending: 1,
                 ..Batch::default()
@@ -145,7 +144,7 @@ impl StreamReader {
             let answer = timeout(ANSWER_TIMEOUT, answers.next()).await;
             let answer = answer.ok().flatten();
             let answer = answer.ok_or_else(|| self.error("the broker does not answer"))?;
-            // A reconnection may have lost some of them.
+            // A reconnection may have lost messages, which shows in the sequences.
             let last = messages.last().map_or(0, |message| message.sequence);
             match answer.status.as_ref().map(StatusCode::as_u16) {
                 None if last == 0 || number(&answer, LAST_SEQUENCE) == Some(last) => {
@@ -183,7 +182,7 @@ impl StreamReader {
     }
 }
 
-/// Restores the stored headers: a message published again must not carry the answer's.
+/// Removes the broker's headers: a message that is published again must not carry them.
 fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
     let mut message = StreamMessage::try_from(answer)?;
     let mut stored = HeaderMap::new();
@@ -198,7 +197,7 @@ fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
 }
 
 fn number(answer: &Message, header: &str) -> Option<u64> {
-    // The broker's value is the last.
+    // The broker appends its value, so it is the last.
     let value = answer.headers.as_ref()?.get_last(header)?;
     value.as_str().parse().ok()
 }
@@ -206,7 +205,7 @@ fn number(answer: &Message, header: &str) -> Option<u64> {
 #[derive(Default)]
 struct Batch {
     messages: vec::IntoIter<StreamMessage>,
-    /// As far as the answering replica knows.
+    /// Number of further messages that the answering replica knows.
     pending: u64,
 }
 
@@ -240,7 +239,7 @@ impl Batches<'_> {
             }
         }
         let first = self.reader.first_of_leader(&self.subject, self.from).await?;
-        // More may follow it.
+        // More messages may follow this one; 1 requests a batch.
         self.batch.pending = u64::from(first.is_some());
         Ok(first)
     }

@@ -1,4 +1,4 @@
-//! What each outcome of a delivery does to its event, on a real broker.
+//! Effect of each delivery outcome on the event, on a real broker.
 
 use std::{
     collections::BTreeSet,
@@ -142,7 +142,7 @@ async fn a_failed_event_is_retried_after_a_pause() -> anyhow::Result<()> {
     .await?;
     until_acked(&nats).await?;
     assert_eq!(consumer.attempts(), [1, 2, 3]);
-    // The first pause is 300 ms, the second as long as the event is old.
+    // The first pause is 300 ms; the second equals the event's age.
     let elapsed = started.elapsed();
     assert!(elapsed >= Duration::from_millis(600), "{elapsed:?}");
     assert!(nats.dead_letters().await?.is_empty());
@@ -158,7 +158,7 @@ async fn a_consumer_pauses_while_its_receiver_is_unavailable() -> anyhow::Result
     }
     let is_back = Arc::new(AtomicBool::new(false));
     let answers = is_back.clone();
-    // Far shorter than the outage, yet no event may be given up.
+    // Events must survive the outage, although it exceeds this age limit.
     let retries = in_a_hurry(Duration::from_secs(1));
     let consumer = Consumer::start(&nats, retries, move |_| {
         ready(match answers.load(Ordering::Relaxed) {
@@ -168,7 +168,7 @@ async fn a_consumer_pauses_while_its_receiver_is_unavailable() -> anyhow::Result
     })
     .await?;
     tokio::time::sleep(OUTAGE).await;
-    // Those in flight at first, then probes after 1–2, 2–4 and 4–8 s.
+    // Expected: the first events in flight, then probes after 1–2, 2–4 and 4–8 s.
     let asked = consumer.attempts().len();
     assert!((2..=IN_FLIGHT + 4).contains(&asked), "asked {asked} times");
     is_back.store(true, Ordering::Relaxed);
@@ -197,7 +197,7 @@ async fn poison_events_block_no_others_and_are_dead_lettered() -> anyhow::Result
         (consumer.sequences().len() == BACKLOG).then_some(())
     })
     .await?;
-    // Others succeed meanwhile, so these events are at fault.
+    // Other events succeed meanwhile, so the poison events are at fault, not the receiver.
     eventually("the first are given up", 2 * SOON, async || {
         publish(&nats).await.ok()?;
         (nats.dead_letters().await.ok()?.len() == POISON).then_some(())

@@ -1,4 +1,4 @@
-//! Publishing while there is no connection or no leader, and of a repeated submission.
+//! Publishing without a connection or a leader, and duplicate submissions.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::support::{fresh_id, message, operator, person, send};
 
-/// A publish timeout and a reconnect, on a busy machine.
+/// Time for a publish timeout and a reconnect on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 /// Duration of an orderly leader change on a busy machine.
 const WITHOUT_LEADER: Duration = Duration::from_millis(300);
@@ -59,7 +59,7 @@ async fn an_event_waits_briefly_for_the_connection() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes and recreates the stream. In between nothing acks a publish.
+/// Deletes and recreates the stream. A publish in between gets no ack.
 async fn without_leader(nats: &Nats, stream: &str) -> anyhow::Result<()> {
     operator(nats).await?.delete_stream(stream).await?;
     sleep(WITHOUT_LEADER).await;

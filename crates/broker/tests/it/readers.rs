@@ -1,4 +1,4 @@
-//! The example of docs/events.md.
+//! The example program of docs/events.md.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a broker user can cause by its requests and their reply subjects.
+//! Permissions of broker users, for requests and their reply subjects.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,12 +15,12 @@ use tokio::time::timeout;
 
 use crate::support::{SOON, create_the_consumer, operator, publish};
 
-/// Longer than an answer takes.
+/// Timeout of a denied request, longer than an answer takes.
 const NO_ANSWER: Duration = Duration::from_secs(3);
 const CHANNEL: &str = "contact-received-sales";
 const WEBHOOK: &str =
     r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
-/// Header that names the subject for a message's trace.
+/// Header with the subject to which the broker sends a message's trace.
 const TRACE_DESTINATION: &str = "Nats-Trace-Dest";
 const OWN_EVENT: &str = "site.contact.received.0123456789abcdef0123456789abcdef";
 const LAST_OWN_EVENT: &str = "$JS.API.DIRECT.GET.SITE.site.contact.received.0123456789abcdef0123456789abcdef";
@@ -35,7 +35,7 @@ const REDIRECTED: &str = r#"{ "stream_name": "SITE", "config":
 /// Requests with their bodies.
 type Requests = &'static [(&'static str, &'static str)];
 
-/// What each user may ask for.
+/// Requests that each user may make.
 const PERMITTED: [(User, Requests); 7] = [
     (
         User::Contact,
@@ -98,7 +98,7 @@ const PERMITTED: [(User, Requests); 7] = [
     ),
 ];
 
-/// What those who read, back up or watch may not ask for, beyond changes of streams.
+/// Forbidden requests of the users that read, back up or monitor, besides changes of streams.
 const FORBIDDEN: [(User, Requests); 3] = [
     (
         User::Reader,
@@ -144,7 +144,7 @@ const FORBIDDEN: [(User, Requests); 3] = [
     ),
 ];
 
-/// A request of a user, its body, and whether it may be answered.
+/// A request of a user, and whether the broker may answer it.
 struct Question {
     user: User,
     subject: String,
@@ -172,7 +172,7 @@ impl Question {
     /// Whether the broker answers. It ignores denied requests, so their timeout is short.
     async fn is_answered(&self, nats: &Nats) -> anyhow::Result<bool> {
         let client = nats.client(self.user).await?;
-        // `request` would miss an event that comes under its own subject.
+        // `Client::request` would miss a delivered event, whose subject is not the inbox.
         let inbox = client.new_inbox();
         let mut answers = client.subscribe(inbox.clone()).await?;
         client
@@ -193,7 +193,7 @@ async fn ensure_answered_if_allowed(nats: &Nats, questions: &[Question]) -> anyh
     Ok(())
 }
 
-/// Reply subjects that would store, forge or command something. No asking user may publish there.
+/// Reply subjects to which the asking user may not publish: an answer there would be stored or obeyed.
 fn destinations(asking: User) -> impl Iterator<Item = String> {
     let stored = [
         "site.other.event.x",
@@ -215,7 +215,7 @@ fn stolen_inbox(user: User) -> String {
     format!("_INBOX_{}.stolen", user.name())
 }
 
-/// Messages per stream and subject, without the contact service's own.
+/// Messages per stream and subject, except [`OWN_EVENT`].
 pub async fn stored(nats: &Nats) -> anyhow::Result<BTreeMap<String, usize>> {
     let context = operator(nats).await?;
     let mut stored = BTreeMap::new();
@@ -265,7 +265,7 @@ async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
         let (name, subject) = (question.user.name(), &question.subject);
         let client = nats.client(question.user).await?;
         ask_with_each_destination(&client, &question).await?;
-        // The server answers in order, so earlier requests are done.
+        // The server answers in order: after this answer, earlier requests are done.
         client.request("$JS.API.STREAM.INFO.SITE", "".into()).await?;
         for (owner, watching, inbox) in &mut inboxes {
             watching.flush().await?;
@@ -283,7 +283,7 @@ async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Takes a delivery, and has `user` end it: by an answer to its question, and by itself.
+/// Pulls a message that `user` then tries to ack, by the reply to a question and directly.
 async fn ensure_it_cannot_acknowledge(
     nats: &Nats,
     consumer: &str,
@@ -340,7 +340,7 @@ fn streams_of(user: User) -> Vec<String> {
 #[tokio::test]
 async fn an_unreadable_bucket_is_not_opened() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    // The notifier may see that the bucket exists.
+    // The notifier may see that the bucket exists, but not read it.
     let context = jetstream::new(nats.client(User::Notifier).await?);
     let opened = open_bucket(&context, UPLOADS_BUCKET).await;
     let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId, PersonKey};
 
-/// Longer than anything takes on a busy machine, and shorter than the ack wait.
+/// Timeout for anything on a busy machine, shorter than the ack wait.
 pub const SOON: Duration = Duration::from_secs(45);
 pub const REQUEST: &str = "01a20025-9c5f-742b-90b1-ce5b530933f2";
 
@@ -29,7 +29,7 @@ pub fn message(text: &str) -> anyhow::Result<ContactReceived> {
     })
 }
 
-/// Publishes under an id of its own.
+/// Publishes an event with a new id.
 pub async fn send(
     publisher: &Publisher,
     message: ContactReceived,
@@ -43,7 +43,7 @@ pub fn fresh_id() -> Uuid {
     ContactReceived::TYPE.id_for(Uuid::new_v4())
 }
 
-/// Publishes "Two cameras."
+/// Publishes the message "Two cameras."
 pub async fn publish(nats: &Nats) -> anyhow::Result<()> {
     let publisher = Publisher::new(nats.client(User::Operator).await?);
     send(&publisher, message("Two cameras.")?).await??;
