@@ -47,7 +47,7 @@ fn known_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Event
     Ok(EventType::named(&String::deserialize(deserializer)?))
 }
 
-/// Replaces an invalid request id here, so that mails and log lines share the new id.
+/// Replaces an invalid request id once, so that mails and log lines share the new id.
 fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestId, D::Error> {
     let raw = String::deserialize(deserializer)?;
     Ok(RequestId::accept(Some(&raw)))
@@ -194,8 +194,8 @@ where
             .await;
     }
 
-    /// Defers an event that was pulled before the pause began. Also defers a failed event if others are
-    /// pending: otherwise every probe would use the failed one.
+    /// Defers events that were pulled before the pause. Defers a failed event while others are pending, so that
+    /// the next probe is another event.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;
@@ -210,8 +210,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event, as the
-    /// stop may have caused the failure.
+    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event: the stop
+    /// may have caused the failure.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
@@ -277,7 +277,7 @@ where
         }
     }
 
-    /// Sends the ack or nak. If it is lost, the broker redelivers the event after the ack wait.
+    /// If the ack is lost, the broker redelivers the event after the ack wait.
     async fn acknowledge(&self, message: &Message, outcome: Outcome, attempt: u32, backoff: Duration) {
         let acknowledged = match outcome {
             Outcome::Delivered => message.double_ack().await,

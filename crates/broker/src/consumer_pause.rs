@@ -121,7 +121,7 @@ impl ConsumerPause {
             }
         });
         if pause.until <= now {
-            // `next` never returns `None`: the backoff is endless.
+            // The backoff never ends.
             let length = pause.lengths.next().unwrap_or_default();
             pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }

@@ -47,7 +47,7 @@ pub(crate) async fn store_by_id(
         return acknowledged;
     }
     tokio::select! {
-        // A stalled broker later acks both messages, the second as a duplicate. So the first ack counts.
+        // A stalled broker acks both messages, the second as a duplicate.
         biased;
         acknowledged = first => acknowledged,
         // If the second message is rejected, the first may still be acked.
@@ -77,7 +77,6 @@ mod tests {
 
     use super::*;
 
-    /// Number of reads, and the result, if the first read fails with this error.
     async fn asked_twice(first: LastRawMessageErrorKind) -> (u32, Result<(), String>) {
         let times = Cell::new(0);
         let ask = || {

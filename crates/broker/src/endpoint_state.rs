@@ -41,7 +41,7 @@ pub struct Attempt {
 
 /// Limit of recorded attempts per endpoint.
 pub const MAX_ATTEMPTS: usize = 100;
-/// Suffix of [`attempts_key`]. Endpoint names contain no underscore, so no name has this suffix.
+/// No endpoint name ends so, as names contain no underscore.
 const ATTEMPTS_SUFFIX: &str = "_attempts";
 
 /// Key of an endpoint's attempts.

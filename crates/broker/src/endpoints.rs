@@ -71,7 +71,7 @@ impl Endpoints {
         for endpoint in &endpoints {
             let name = &endpoint.name;
             if !names.insert(name) {
-                // Endpoints of one name would share delivery records.
+                // Both would share delivery records.
                 return Err(format!("two endpoints are called {name}"));
             }
             endpoint
@@ -96,7 +96,6 @@ impl Endpoint {
         format!("{}{}", Self::CONSUMER_PREFIX, self.name)
     }
 
-    /// Checks the URL, and rejects fields that the endpoint's format does not use.
     fn check(&self) -> Result<(), &'static str> {
         check_url(self.url.expose_secret())?;
         let (has_secrets, has_recipe) = (!self.secrets.is_empty(), self.recipe.is_some());
@@ -138,7 +137,7 @@ impl TryFrom<String> for EndpointName {
     }
 }
 
-/// serde's message, without a value of the setting: the value may be a misplaced secret.
+/// serde's message, without a value, which may be a misplaced secret.
 fn reason_of(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]
@@ -227,7 +226,7 @@ mod tests {
             ("\"contact.received\"", "", "endpoint crm: it names no events"),
             (SECRETS, "", "has no secret"),
             ("events", "event", "unknown field"),
-            // The setting has a secret in a wrong place.
+            // Misplaced secrets.
             (CRM, "\"whsec_AAAA\"", "line 1 column"),
             ("[\"whsec_AAAA\"]", "\"whsec_AAAA\"", "line 1 column"),
             ("\"https://crm.example/hooks\"", "[\"whsec_AAAA\"]", "line 1"),

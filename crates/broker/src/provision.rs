@@ -22,7 +22,7 @@ use crate::{
     person_key::{self, PersonKeyError},
 };
 
-/// Time within which the broker recognises a duplicate submission.
+/// How long the broker recognises a duplicate submission.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(60 * 60);
 /// The broker redelivers after this time without an ack.
 pub(crate) const ACK_WAIT: Duration = Duration::from_secs(60);
@@ -137,8 +137,8 @@ pub fn described(config: &Config) -> String {
 pub struct Provisioned {
     /// Names of all streams, buckets and consumers.
     pub ready: Vec<String>,
-    /// Consumers of endpoints that `WEBHOOKS` no longer names. They are kept, as events may wait for them.
-    /// Empty without the setting.
+    /// Consumers of endpoints that `WEBHOOKS` no longer names; events may wait for them. Empty without the
+    /// setting.
     pub orphaned_consumers: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ pub async fn provision(
         map_error(&what, created)?;
         ready.push(what);
     }
-    // Without `WEBHOOKS` nothing is reported: the operator may have forgotten the setting.
+    // The operator may have forgotten a missing `WEBHOOKS`.
     let orphaned_consumers = known.iter().map(|known| &known.name).filter(|name| {
         let is_wanted = |config: &consumer::pull::Config| config.durable_name.as_ref() == Some(*name);
         settings.webhooks.is_some()
@@ -190,7 +190,7 @@ pub async fn provision(
     })
 }
 
-/// Existing consumers of `SITE`. Fails if the installation has another key of person ids.
+/// Fails if the installation has another key of person ids.
 async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consumer::Info>, ProvisionError> {
     let Some(site) = existing_stream(context, SITE_STREAM).await? else {
         return Ok(Vec::new());
@@ -201,7 +201,7 @@ async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consu
     map_error("the consumers of SITE", site.consumers().try_collect().await)
 }
 
-/// Checks that a stream is below its new limit: otherwise it would reject every event.
+/// A stream above its new limit would reject every event.
 async fn ensure_share_is_enough(
     context: &Context,
     settings: &ProvisionSettings,
@@ -237,8 +237,8 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
     }
 }
 
-/// Keeps the start and pause of an existing consumer. A new consumer on a running site begins with new
-/// events, so that nobody gets mails about old events. After an incomplete setup it begins with all events.
+/// Keeps the start and pause of an existing consumer. A new consumer on a running site skips old events:
+/// nobody wants mails about them. After an incomplete setup it gets every event.
 fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
     let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
     let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {
@@ -344,7 +344,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
-    // Newsletter issues are sent one after the other.
+    // One newsletter issue at a time.
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,
@@ -360,7 +360,7 @@ fn durable(name: String) -> consumer::pull::Config {
         ack_wait: ACK_WAIT,
         // Our consumer loop limits attempts by the event's age.
         max_deliver: -1,
-        // Deferred events count too: with the default, 1,000 deferred events would stop the channel.
+        // With the default, 1,000 deferred events would stop the channel.
         max_ack_pending: MAX_ACK_PENDING,
         ..consumer::pull::Config::default()
     }

@@ -214,7 +214,7 @@ impl Publisher {
             .ok_or(PublishError::KeyReused)
     }
 
-    /// `None` if the person has a later event of this type: services may read only the latest event.
+    /// `None` if the person has a later event of this type: services may read only the latest.
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
@@ -227,7 +227,7 @@ impl Publisher {
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };
-        // Other errors are not retried: each attempt at a silent broker takes a whole timeout.
+        // Other errors are not retried: each costs a timeout.
         let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
         let last = read.retry(REPLICA_LAG).when(may_lag).await?;
         if last.sequence > sequence {
@@ -267,7 +267,7 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<PublishAck, PublishError> {
-        // Without a connection, the client would queue the event and send it after we reported a failure.
+        // Otherwise the client would queue the event, and send it after we reported a failure.
         if !nats::is_connected_soon(&self.client).await {
             return Err(PublishError::NotConnected);
         }

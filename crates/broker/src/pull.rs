@@ -40,7 +40,7 @@ pub fn messages<'a>(
         consumer,
         permits: Arc::new(Semaphore::new(max_in_flight)),
         all: u32::try_from(max_in_flight).unwrap_or(u32::MAX),
-        // A pull request for a single message would cost more than the message.
+        // A request for one message would cost more than the message.
         min_batch: u32::try_from(max_in_flight / 4).unwrap_or(u32::MAX).max(1),
         opened: None,
         batch: None,
@@ -99,7 +99,7 @@ impl Pull<'_> {
         while let Some(requested) = &mut self.batch
             && let Some(Ok(message)) = requested.batch.next().await
         {
-            // The delay keeps the broker from delivering the message to this pull request again.
+            // Without the delay, this pull request would get the message again.
             if let Err(error) = message.ack_with(AckKind::Nak(Some(PULL_EXPIRES))).await {
                 tracing::warn!(%error, "an event was not returned; it will be redelivered");
             }
@@ -136,7 +136,7 @@ impl Pull<'_> {
                     let mut permits = free_permits(&self.permits, self.min_batch).await?;
                     let mut share = 1;
                     if self.pause.over().await {
-                        // A probe waits until no other delivery is in flight.
+                        // A probe runs alone.
                         drop(permits);
                         permits = free_permits(&self.permits, self.all).await?;
                         share = permits.num_permits();
@@ -176,7 +176,7 @@ fn connections(context: &Context) -> u64 {
 }
 
 async fn replaced(context: &Context, known: &mut u64) {
-    // The first check also waits, as a restarted broker does not serve requests at once.
+    // A restarted broker does not serve requests at once, so the first check also waits.
     loop {
         tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
         let current = connections(context);
@@ -187,7 +187,7 @@ async fn replaced(context: &Context, known: &mut u64) {
     }
 }
 
-/// Waits for `min` free permits, then acquires all free permits.
+/// Waits for `min` permits, then acquires all free ones.
 async fn free_permits(permits: &Arc<Semaphore>, min: u32) -> Result<OwnedSemaphorePermit, async_nats::Error> {
     let mut free = permits.clone().acquire_many_owned(min).await?;
     let more = u32::try_from(permits.available_permits())?;

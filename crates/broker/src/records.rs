@@ -18,7 +18,7 @@ use crate::{
     elections,
 };
 
-/// TTL of a deletion marker, as short as possible because a marker contains the key.
+/// TTL of a deletion marker: short, as the marker contains the key.
 const MARKER_TTL: Duration = Duration::from_secs(1);
 
 /// Why a record could not be read or changed.

@@ -43,7 +43,7 @@ impl RetryPolicy {
         self.backoff(age, f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0)
     }
 
-    /// Jitter adds up to a fifth, so that events that failed together are not retried together.
+    /// Jitter adds up to a fifth: events that failed together must not return together.
     fn backoff(self, age: Duration, jitter: f64) -> Duration {
         let pause = age.max(self.initial_backoff).min(MAX_BACKOFF);
         pause.mul_f64(1.0 + jitter / 5.0)

@@ -101,7 +101,7 @@ impl StreamReader {
             reader: self,
             subject,
             from,
-            // The number is still unknown; 1 requests the first batch.
+            // Unknown; 1 requests the first batch.
             batch: Batch {
                 pending: 1,
                 ..Batch::default()
@@ -144,7 +144,7 @@ impl StreamReader {
             let answer = timeout(ANSWER_TIMEOUT, answers.next()).await;
             let answer = answer.ok().flatten();
             let answer = answer.ok_or_else(|| self.error("the broker does not answer"))?;
-            // A reconnection may have lost messages, which shows in the sequences.
+            // A reconnection may have lost messages.
             let last = messages.last().map_or(0, |message| message.sequence);
             match answer.status.as_ref().map(StatusCode::as_u16) {
                 None if last == 0 || number(&answer, LAST_SEQUENCE) == Some(last) => {
@@ -182,7 +182,7 @@ impl StreamReader {
     }
 }
 
-/// Removes the broker's headers: a message that is published again must not carry them.
+/// Removes the broker's headers, which must not be published again.
 fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
     let mut message = StreamMessage::try_from(answer)?;
     let mut stored = HeaderMap::new();

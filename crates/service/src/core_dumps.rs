@@ -1,11 +1,11 @@
-//! Protection of secrets in memory: no core dumps, no access by processes of the same user.
+//! Protects secrets in memory: forbids core dumps and access by processes of the same user.
 
 use nix::sys::{
     prctl,
     resource::{Resource, setrlimit},
 };
 
-/// `true` lets debuggers and profilers of the same user attach.
+/// Variable: `true` lets debuggers and profilers attach.
 const DEBUGGABLE: &str = "DEBUGGABLE";
 
 pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {
@@ -13,6 +13,6 @@ pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {
     if env(DEBUGGABLE).as_deref() == Some("true") {
         return Ok(());
     }
-    // The limit does not hold for cores piped to a program (core(5)), as with systemd.
+    // The limit does not apply to cores piped to a program (core(5)).
     prctl::set_dumpable(false)
 }

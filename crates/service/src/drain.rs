@@ -1,4 +1,4 @@
-//! Graceful shutdown (drain): after SIGTERM or Ctrl-C, accepts no new work and finishes what is in flight.
+//! Graceful shutdown (drain): after SIGTERM or Ctrl-C, accepts no new work and finishes work in flight.
 
 use std::{
     future::Future,
@@ -32,7 +32,7 @@ pub struct DrainSettings {
 
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A token that is cancelled by SIGTERM or Ctrl-C.
+/// Token that SIGTERM or Ctrl-C cancels.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn on_signal() -> std::io::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// Drain of a process: its stop and its grace period.
+/// Stop and grace period of a process.
 #[derive(Debug, Clone)]
 pub struct Drain {
     stop: CancellationToken,
@@ -62,7 +62,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// A drain that `stop` begins and `grace` limits.
+    /// Drain that `stop` begins and `grace` limits.
     pub fn new(stop: CancellationToken, grace: Duration) -> Self {
         Self {
             stop,
@@ -82,7 +82,7 @@ impl Drain {
         &self.stop
     }
 
-    /// Waits until `time` is left of the grace period; forever without a stop.
+    /// Waits until only `time` of the grace period remains; without a stop, waits forever.
     pub async fn left(&self, time: Duration) {
         self.stop.cancelled().await;
         let stopped = *self.stopped.get_or_init(Instant::now);
@@ -101,7 +101,7 @@ impl Drain {
     }
 }
 
-/// Joins a stopped task that has nothing to finish.
+/// Joins a stopped task that has no work in flight.
 pub async fn join(name: &str, task: tokio::task::JoinHandle<()>) {
     if timeout(JOIN_TIMEOUT, task).await.is_err() {
         tracing::warn!(task = name, "a task did not end in time");

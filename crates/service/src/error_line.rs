@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// An error and its causes, each once: many libraries repeat a cause in the error's text.
+/// An error and its causes, without those that the error's text repeats.
 pub fn error_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);

@@ -29,14 +29,14 @@ use crate::{
 
 /// Flow control window of a stream: the buffer for one slow reader.
 const STREAM_WINDOW_BYTES: u32 = 128 * 1024;
-/// Wide, as all of the gateway's calls share a connection.
+/// Large, as all of the gateway's calls share one connection.
 const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 
-/// Calls that may be cancelled before a stalled server sees them. Above the limit, h2 ends the connection
-/// with all its calls (default 20, against abuse).
+/// Limit of calls cancelled before a stalled server sees them. Above it, h2 ends the connection (default
+/// 20, against abuse).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
-/// Lets callers behind a load balancer reach new pods. Calls in flight finish.
+/// Callers then reconnect, so that they reach new pods. Calls in flight finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// Settings of a service that the gateway calls.
@@ -86,7 +86,7 @@ impl GrpcServer {
     ///
     /// # Errors
     ///
-    /// If a file is invalid, or the address cannot be bound.
+    /// If the TLS files do not match, or the address cannot be bound.
     pub async fn with(mut self, settings: &GrpcServerSettings) -> anyhow::Result<Self> {
         if let Some(tls) = settings.tls.server() {
             self.server = self.server.tls_config(tls).context(tls::MISMATCH)?;
@@ -97,17 +97,17 @@ impl GrpcServer {
         Ok(self)
     }
 
-    /// Port of the health checks in clear.
+    /// Port of the health checks without TLS.
     pub fn health_port(&self) -> Option<u16> {
         self.probed.as_ref().and_then(port_of)
     }
 
-    /// Its port.
+    /// Port of the server.
     pub fn port(&self) -> u16 {
         port_of(&self.listener).unwrap_or_default()
     }
 
-    /// Its routes, for callers in the same process.
+    /// Routes, for callers in the same process.
     pub fn routes(&self) -> Routes {
         self.routes.clone()
     }
@@ -179,7 +179,6 @@ fn incoming(listener: TcpListener) -> TcpIncoming {
     TcpIncoming::from(listener).with_nodelay(Some(true))
 }
 
-/// For tools such as grpcurl.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(site_proto::DESCRIPTORS)

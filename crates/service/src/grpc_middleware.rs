@@ -1,4 +1,4 @@
-//! gRPC middleware: a trace span on both sides, and the server's duration (OpenTelemetry's RPC conventions).
+//! gRPC middleware: client and server spans, and the server's duration (OpenTelemetry's RPC conventions).
 
 use std::{
     task::{Context, Poll},
@@ -23,7 +23,7 @@ fn called(path: &str) -> (&str, &str) {
     path.split_once('/').unwrap_or((path, ""))
 }
 
-/// An error without a body is in the headers.
+/// The headers hold the status of an error without a body.
 fn code(headers: &HeaderMap) -> Code {
     headers
         .get("grpc-status")

@@ -1,4 +1,4 @@
-//! gRPC health checks (liveness, readiness): SERVING only while all dependencies are reachable.
+//! gRPC health checks: a service is SERVING (ready) only while all dependencies are reachable.
 
 use std::{
     future::Future,
@@ -19,17 +19,17 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{drain::CancellationToken, nats};
 
-/// Service name for liveness probes: SERVING while the process answers. A restart fixes no dependency.
+/// Service name for liveness probes. It ignores dependencies, as a restart would not fix them.
 pub const LIVE: &str = "live";
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Failed probes in a row before another server of a cluster is tried.
+/// Failed probes in a row before the client moves to another server of the cluster.
 const PROBES_PER_SERVER: u32 = 2;
-/// Replicas report every second. A leader that hears none this long still claims to lead but stores nothing.
+/// Replicas report every second. A leader without reports for this long cannot store.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
 
-/// Dependency that a service cannot work without.
+/// Dependency of a service.
 pub struct Dependency {
     name: &'static str,
     probe: Box<dyn Fn() -> Probe + Send + Sync>,
@@ -38,7 +38,7 @@ pub struct Dependency {
 type Probe = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 impl Dependency {
-    /// A dependency with a probe that returns what is wrong.
+    /// Dependency with a probe, whose error says what is wrong.
     pub fn new<F, P>(name: &'static str, probe: P) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
@@ -50,8 +50,8 @@ impl Dependency {
         }
     }
 
-    /// A JetStream stream, which needs a leader with a majority. If a cluster's server cannot confirm that,
-    /// the client moves to another.
+    /// JetStream stream, which needs a leader with a majority. If the server cannot confirm one, the client
+    /// moves to another server of the cluster.
     pub fn stream(client: Client, stream: &str) -> Self {
         let (stream, failed) = (Arc::<str>::from(stream), Arc::<AtomicU32>::default());
         let probe = move || -> Probe {
@@ -68,7 +68,7 @@ impl Dependency {
         }
     }
 
-    /// A KV bucket, as [`Self::stream`].
+    /// KV bucket, like [`Self::stream`].
     pub fn bucket(client: Client, bucket: &str) -> Self {
         Self::stream(client, &format!("KV_{bucket}"))
     }
@@ -93,7 +93,7 @@ async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     }
 }
 
-/// A partitioned server still answers pings, so the client would stay.
+/// A partitioned server answers pings, so the client would not leave it.
 async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
     let server = client.server_info();
     let may_leave = !is_well && server.cluster.is_some() && nats::is_connected(client);
@@ -107,7 +107,6 @@ async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
         return;
     }
     tracing::warn!(server = server.server_name, "trying another server of NATS");
-    // The client tries servers in turn.
     if let Err(error) = client.force_reconnect().await {
         tracing::warn!(%error, "the connection to NATS cannot be moved");
     }
@@ -119,15 +118,15 @@ fn is_leader_alone(cluster: &ClusterInfo) -> bool {
     2 * heard <= 1 + cluster.replicas.len()
 }
 
-/// Health of a server's services: the empty name (for probes and the gateway) and each named one report the
-/// same.
+/// Health of a server's services. The empty name (for probes and the gateway) reports the same as each
+/// service.
 pub struct HealthStatus {
     reporter: HealthReporter,
     names: &'static [&'static str],
 }
 
 impl HealthStatus {
-    /// Alive but not serving yet.
+    /// Live but not serving yet.
     pub async fn new(reporter: HealthReporter, names: &'static [&'static str]) -> Self {
         reporter.set_service_status(LIVE, ServingStatus::Serving).await;
         let status = Self { reporter, names };

@@ -1,4 +1,4 @@
-//! HTTP/1.1 and HTTP/2 server. It ends silent connections and drains busy ones at a stop. The proxy before it
+//! HTTP/1.1 and HTTP/2 server that closes silent connections and drains at a stop. The proxy in front of it
 //! handles slow readers, floods and the number of connections.
 
 use std::{
@@ -30,14 +30,14 @@ use tower::{BoxError, ServiceExt};
 
 use crate::{drain::Drain, listener::listen};
 
-/// Timeout of headers and of a silent connection; up to twice as long over HTTP/2.
+/// Timeout of headers and of silent connections; over HTTP/2 up to twice as long.
 const SILENCE: Duration = Duration::from_secs(30);
-/// Timeout of requests in flight on a connection without new ones.
+/// Timeout of requests in flight on a closing connection.
 const CLOSING: Duration = Duration::from_secs(15 * 60);
 /// Timeout of a new connection's first request at a stop.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// Buffer per connection for input, and per answer for unread output.
+/// Input buffer per connection, and output buffer per answer.
 const BUFFER_BYTES: u32 = 64 * 1024;
 /// Concurrent requests per connection (RFC 9113, 6.5.2 recommends at least 100).
 const CONCURRENT_STREAMS: u32 = 100;
@@ -49,7 +49,7 @@ pub struct HttpServer {
     at_once: AtOnce,
 }
 
-/// Immediate answer, before routing.
+/// Answers some requests immediately, before routing.
 type AtOnce = Box<dyn Fn(&Request<Incoming>) -> Option<Response> + Send + Sync>;
 
 impl HttpServer {
@@ -72,7 +72,7 @@ impl HttpServer {
         Self { silence, ..self }
     }
 
-    /// Sets immediate answers, which come before routing.
+    /// Sets a function that answers some requests before routing.
     #[must_use]
     pub fn answering_at_once(
         self,
@@ -82,13 +82,13 @@ impl HttpServer {
         Self { at_once, ..self }
     }
 
-    /// Its port.
+    /// Port of the server.
     pub fn port(&self) -> u16 {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Serves until the drain begins, then finishes requests in flight. An error ends only its connection.
-    /// Requests get the drain as an extension ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes requests in flight. Requests have the drain as an extension
+    /// ([`Drain::of`]).
     pub async fn run(mut self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
         let connections = Arc::new(Connections {
@@ -101,12 +101,12 @@ impl HttpServer {
         loop {
             let accepting = Listener::accept(&mut self.listener);
             let accepted = drain.stop().run_until_cancelled(accepting).await;
-            // Connected clients would be reset, perhaps while sending a form.
+            // At a stop, accepts waiting clients: a reset could lose a form.
             let accepted = accepted.or_else(|| Listener::accept(&mut self.listener).now_or_never());
             let Some((stream, client)) = accepted else { break };
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
-                // Clients may break connections.
+                // Clients cause these errors.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }
@@ -128,7 +128,7 @@ struct Connections {
 
 impl Connections {
     async fn serve(&self, stream: TcpStream, client: SocketAddr) -> Result<(), BoxError> {
-        // Answers are small and whole: Nagle's algorithm only delays them.
+        // Nagle's algorithm would only delay answers.
         stream.set_nodelay(true)?;
         let asked = AtomicUsize::new(0);
         let service = service_fn(|mut request: Request<Incoming>| {
@@ -142,7 +142,7 @@ impl Connections {
         });
         let mut connection = pin!(self.protocol.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
-            // A request that has arrived is answered even at a stop.
+            // Requests that have arrived come before the stop.
             biased;
             ended = connection.as_mut() => ended,
             () = self.is_over(&asked) => {
@@ -152,7 +152,7 @@ impl Connections {
         }
     }
 
-    /// Waits for the stop, or until no request has come for a while.
+    /// Waits for the stop, or until no request has arrived within the timeout.
     async fn is_over(&self, asked: &AtomicUsize) {
         loop {
             let before = asked.load(Ordering::Relaxed);

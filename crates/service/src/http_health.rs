@@ -1,5 +1,4 @@
-//! Health over HTTP on its own port: a flood on the visitors' port neither hides it nor restarts a healthy
-//! process.
+//! Health checks over HTTP on a port of their own, so that a flood on the visitors' port does not fail them.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -32,12 +31,12 @@ impl HealthServer {
         Ok(Self { server })
     }
 
-    /// Its port.
+    /// Port of the server.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// Answers `/livez`, and `/readyz` by `readiness`, while `serving` runs.
+    /// Serves `/livez` and, by `readiness`, `/readyz` while `serving` runs.
     pub async fn run_beside(self, serving: impl Future<Output = ()>, readiness: MethodRouter) {
         let router = Router::new()
             .route("/readyz", readiness)

@@ -1,8 +1,8 @@
-//! HTTP middleware of every server: request id, span, log line, duration; guards against panics and ambiguous
-//! hosts.
+//! HTTP middleware of every server: request id, span, log line, duration, and guards against panics and
+//! ambiguous hosts.
 //!
-//! Names follow OpenTelemetry's HTTP conventions. `url.path` is left out: clients could write into logs and
-//! traces by it.
+//! Names follow OpenTelemetry's HTTP conventions. `url.path` is omitted: it would let clients write text into
+//! logs and traces.
 
 use std::{panic::AssertUnwindSafe, time::Instant};
 
@@ -26,11 +26,11 @@ const MICROSECONDS_PER_MILLISECOND: f64 = 1000.0;
 /// Methods that we serve.
 static KNOWN_METHODS: [Method; 4] = [Method::GET, Method::POST, Method::HEAD, Method::OPTIONS];
 
-/// Outcome for the log line, in an answer's extensions.
+/// Outcome for the log line. A handler puts it into the answer's extensions.
 #[derive(Clone, Copy)]
 pub struct Outcome(pub &'static str);
 
-/// Observer that gives requests an id and a span, and measures and logs them.
+/// Gives requests an id and a span, measures and logs them.
 pub struct RequestObserver {
     duration: Histogram<f64>,
 }
@@ -45,13 +45,14 @@ impl RequestObserver {
         let route = request.extensions().get::<MatchedPath>().cloned();
         let observed = self.begin(&request, route.as_ref().map(MatchedPath::as_str));
         request.extensions_mut().insert(observed.id.clone());
-        // The future is large and would be moved with each caller's.
+        // Boxed, as moving the large future is slow.
         let answering = Box::pin(answer(request)).instrument(observed.span.clone());
         let answer = answering.await;
         observed.answered(answer)
     }
 
-    /// Observes a cached answer and its route. `None` without one, or without one host ([`names_one_host`]).
+    /// Observes a cached answer and its route. `None` without an answer, or without one host
+    /// ([`names_one_host`]).
     pub fn observe_cached<B>(
         &self,
         request: &http::Request<B>,
@@ -64,7 +65,7 @@ impl RequestObserver {
     fn begin<'a, B>(&'a self, request: &http::Request<B>, route: Option<&'a str>) -> Observed<'a> {
         let id = RequestId::of_headers(request.headers());
         let method = known_method(request.method());
-        // Only a link: a client's `traceparent` would decide sampling and trace ids.
+        // As a parent, the client's span would decide sampling and trace ids.
         let span = error_span!(
             parent: None,
             "request",
@@ -144,7 +145,7 @@ impl Observed<'_> {
     }
 }
 
-/// An unknown method is the client's own text.
+/// Hides an unknown method, which is the client's own text.
 fn known_method(method: &Method) -> &'static str {
     let known = KNOWN_METHODS.iter().find(|known| *known == method);
     known.map_or("_OTHER", Method::as_str)
@@ -159,8 +160,8 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
-/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). Others get 400: a proxy may read
-/// another host from them.
+/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). If not, callers answer 400: a proxy
+/// may have read another host.
 pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (host, None) = (hosts.next(), hosts.next()) else {
@@ -180,7 +181,7 @@ pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     is_consistent && [authority, host].into_iter().flatten().all(is_host)
 }
 
-/// Host and port without a login, or empty.
+/// Whether this is a host without a login, or empty.
 fn is_host(host: &[u8]) -> bool {
     let has_others = host.iter().any(|byte| b"@,".contains(byte));
     host.is_empty() || (!has_others && Authority::try_from(host).is_ok())

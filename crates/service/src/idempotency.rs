@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// HTTP header of a client's key.
 pub const HEADER: &str = "idempotency-key";
 
-/// Prefix of keys that the gateway derives. No UUID has it, so no header holds such a key.
+/// Prefix of keys that the gateway derives. Clients cannot send it, as the header must be a UUID.
 const DERIVED: &str = "content:";
 
 /// The idempotency key is not a UUID.
@@ -68,9 +68,9 @@ impl FromStr for IdempotencyKey {
 /// What a key is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBinding {
-    /// One content: the sender makes another key for any other, shown by version 8 (RFC 9562, 5.8).
+    /// One content: version 8 (RFC 9562, 5.8) promises a new key for other content.
     Content,
-    /// Unknown: the sender may reuse it.
+    /// Unknown: the sender may reuse the key for other content.
     Unknown,
 }
 

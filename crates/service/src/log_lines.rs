@@ -15,7 +15,7 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 use crate::trace;
 
-/// Span fields on each line, unless its event has its own.
+/// Span fields on each line, unless the event has the same field.
 const SPAN_FIELDS: [&str; 4] = ["attempt", "channel", "event.id", "request_id"];
 
 pub struct LogLines(pub NonBlocking);
@@ -33,7 +33,6 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLines {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
         let mut line = Fields::default();
-        // A line without a time is still useful.
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         line.add("timestamp", time);
         line.add("level", metadata.level().as_str());

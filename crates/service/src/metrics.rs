@@ -5,7 +5,7 @@ use opentelemetry::{
     metrics::{Counter, Histogram, Meter, UpDownCounter},
 };
 
-/// Histogram buckets for operations well under a second (HTTP conventions).
+/// Histogram buckets of fast operations (HTTP conventions).
 pub const FAST_BUCKETS_SECONDS: [f64; 14] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
@@ -17,7 +17,7 @@ pub fn meter() -> Meter {
     global::meter("site")
 }
 
-/// A counter with this unit.
+/// Counter with this unit.
 pub fn counter(name: &'static str, unit: &'static str, description: &'static str) -> Counter<u64> {
     meter()
         .u64_counter(name)
@@ -26,7 +26,7 @@ pub fn counter(name: &'static str, unit: &'static str, description: &'static str
         .build()
 }
 
-/// A histogram of seconds with these buckets.
+/// Histogram of seconds with these buckets.
 pub fn seconds_histogram(name: &'static str, description: &'static str, buckets: &[f64]) -> Histogram<f64> {
     meter()
         .f64_histogram(name)
@@ -36,12 +36,12 @@ pub fn seconds_histogram(name: &'static str, description: &'static str, buckets:
         .build()
 }
 
-/// Guard that keeps an up-down counter one higher.
+/// Guard that raises an up-down counter by one until dropped.
 #[must_use]
 pub struct CounterGuard<'a>(&'a UpDownCounter<i64>);
 
 impl<'a> CounterGuard<'a> {
-    /// Counts one more until dropped.
+    /// Raises the counter.
     pub fn new(counter: &'a UpDownCounter<i64>) -> Self {
         counter.add(1, &[]);
         Self(counter)

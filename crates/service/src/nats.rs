@@ -19,14 +19,14 @@ const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
-/// A stalled server still accepts connections, while others may work.
+/// Short: a stalled server accepts connections while others may work.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-/// The client drops a server at the third ping without an answer. [`crate::health`] leaves one of several
-/// sooner; a single server may stall for seconds and keep its clients.
+/// The client reconnects at the third unanswered ping, so a single server may stall for seconds. In a
+/// cluster, [`crate::health`] moves the client sooner.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long a request waits for a reconnection. Clients of a stopping server reconnect elsewhere in
-/// milliseconds; a refused connection is retried within this time.
+/// How long a request waits for a reconnection. After a server stops, its clients reconnect elsewhere in
+/// milliseconds.
 const RECONNECTING: Duration = Duration::from_secs(1);
 const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -122,7 +122,7 @@ pub async fn is_connected_soon(client: &Client) -> bool {
 }
 
 fn reason(error: &async_nats::ConnectError) -> String {
-    // The error's own text repeats its cause.
+    // The error's text repeats its cause.
     let cause = error.source().map(error_line);
     let cause = cause.unwrap_or_else(|| error.to_string());
     match error.kind() {
@@ -153,7 +153,6 @@ fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
         None => ConnectOptions::new(),
     };
     let options = match &settings.nats_ca_file {
-        // Read again for each connection.
         Some(file) => options
             .require_tls(true)
             .add_root_certificates(file.path().to_owned()),

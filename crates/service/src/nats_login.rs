@@ -1,7 +1,7 @@
-//! Attempts to connect to the broker: the next server, and the password.
+//! Server and password for each attempt to connect to the broker.
 //!
-//! A password file is read again for each attempt, so a change needs no restart. The broker's servers reload
-//! in turn; until all have, the former password is tried too.
+//! The password file is read again for each attempt, so a change needs no restart. The former password is
+//! tried too, as the broker's servers reload one after the other.
 
 use std::{
     fs,
@@ -22,7 +22,7 @@ pub(crate) struct Attempts {
 }
 
 struct State {
-    /// Random start: processes begin with different servers.
+    /// Number of attempts. It starts at random, so that processes begin with different servers.
     made: usize,
     password: Option<Secret>,
     former: Option<Secret>,
@@ -43,8 +43,8 @@ impl Attempts {
         }
     }
 
-    /// Next server in turn, once per password. The client would prefer servers that never failed, and return
-    /// to a partitioned one.
+    /// Next server in turn, once per password. The client itself prefers servers that never failed, even a
+    /// partitioned one.
     pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
@@ -69,8 +69,8 @@ impl Attempts {
         auth
     }
 
-    /// Pause before an attempt, from number 1; starts ask for it too. A request waits a second for a
-    /// connection: time for five attempts.
+    /// Pause before an attempt, from number 1. Five attempts fit into the second that a request waits for a
+    /// connection.
     pub fn pause_before(attempt: usize) -> Duration {
         match attempt {
             0 | 1 => Duration::ZERO,
@@ -79,7 +79,7 @@ impl Attempts {
     }
 }
 
-/// `None` while the file is being replaced.
+/// Reads the password; `None` while the file is being replaced.
 fn read(file: &Path) -> Option<Secret> {
     let text = Secret::from(fs::read_to_string(file).ok()?);
     let password = text.expose_secret().trim_end();
@@ -133,7 +133,6 @@ mod tests {
             ["a", "b", "c"].map(attempt).concat()
         };
         assert_eq!(next(&attempts, 3), of(&["first"]));
-        // The file is being replaced.
         fs::write(&file, "")?;
         assert_eq!(next(&attempts, 3), of(&["first"]));
         fs::write(&file, "second\n")?;

@@ -14,13 +14,13 @@ use crate::{
     tls::restart,
 };
 
-/// Threads for files and DNS lookups. More threads would use memory without faster uploads, and once started they stay under load.
+/// Threads for files and DNS lookups. More threads would use memory without faster uploads.
 const BLOCKING_THREADS: usize = 8;
-/// Socket events per tick. Taking all at once would leave the next stage idle until then.
+/// Limit of socket events per tick. Without it, other services would be idle until all are handled.
 const SOCKETS_AT_A_TIME: usize = 16;
 
-/// Runs a service on one thread, all that a pod gets, so that ready answers leave together
-/// (docs/decisions/0031-services-run-on-one-thread.md). A failure is one line on stderr.
+/// Runs a service on one thread (docs/decisions/0031-services-run-on-one-thread.md). Prints a failure as one
+/// line on stderr.
 pub fn run<S: Parser, T>(
     name: &'static str,
     telemetry: impl FnOnce(&S) -> TelemetrySettings,
@@ -64,13 +64,13 @@ fn run_with<S: Parser, T>(
             }
         };
         let served = served.await;
-        // The last export needs this thread.
+        // Blocks on the last export, which needs this thread.
         spawn_blocking(move || drop(telemetry)).await?;
         served
     })
 }
 
-/// Stops the process when its TLS files have changed; never returns.
+/// Stops the process when its TLS files have changed. Never returns.
 async fn stop_for_changed_files<S: Parser>(stop: &CancellationToken) -> anyhow::Result<()> {
     restart::is_due(|| match settings::read::<S>() {
         Err(Exit::InvalidSetting(sentence)) => Err(sentence),

@@ -1,4 +1,4 @@
-//! Id of a request, in every answer, log line, event and mail that it causes.
+//! Id of a request, in every answer, log line, event and mail that the request causes.
 
 use std::{fmt, sync::Arc};
 
@@ -10,7 +10,7 @@ use uuid::Uuid;
 pub const HEADER: HeaderName = HeaderName::from_static(NAME);
 const NAME: &str = "x-request-id";
 
-/// A UUID, so that clients cannot write text into our logs.
+/// Request id: a UUID, so that clients cannot write text into our logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
 
@@ -22,17 +22,17 @@ impl RequestId {
         Self(id.into())
     }
 
-    /// The request's id, or a new one.
+    /// Id from HTTP headers, or a new one.
     pub fn of_headers(headers: &HeaderMap) -> Self {
         Self::accept(headers.get(HEADER).and_then(|value| value.to_str().ok()))
     }
 
-    /// The same from gRPC metadata.
+    /// Id from gRPC metadata, or a new one.
     pub fn of_metadata(metadata: &MetadataMap) -> Self {
         Self::accept(metadata.get(NAME).and_then(|value| value.to_str().ok()))
     }
 
-    /// Accepts a foreign id, or makes a new one. Proxies may omit the hyphens, as nginx does.
+    /// Accepts a UUID, perhaps without hyphens (as from nginx), or makes a new id.
     pub fn accept(raw: Option<&str>) -> Self {
         let is_uuid = |id: &&str| matches!(id.len(), 32 | 36) && Uuid::try_parse(id).is_ok();
         raw.filter(is_uuid).map_or_else(Self::fresh, |id| Self(id.into()))

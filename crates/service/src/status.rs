@@ -13,7 +13,7 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(5);
 pub struct Violations(BTreeMap<&'static str, String>);
 
 impl Violations {
-    /// Returns the value or records the violation: a visitor sees every mistake at once.
+    /// Returns the value or records the violation, so that a visitor sees all mistakes at once.
     pub fn check<T>(&mut self, field: &'static str, parsed: Result<T, impl ToString>) -> Option<T> {
         parsed
             .map_err(|sentence| self.0.insert(field, sentence.to_string()))

@@ -35,13 +35,13 @@ use crate::{
     tls::{self, CaFile},
 };
 
-/// Crates of the export: exporting their logs would cause more of them.
+/// Crates that export logs: exporting their own logs would cause more logs.
 const EXPORTERS: [&str; 5] = ["h2", "hyper", "opentelemetry", "tonic", "tower"];
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const QUEUED_LINES: usize = 4096;
-/// Lines within this time are written at once, to wake the thread less often.
+/// Lines within this time are written together, to wake the thread less often.
 const GATHERING_TIME: Duration = Duration::from_millis(10);
-/// Delay of the first metrics: the tasks of a new service begin meanwhile.
+/// Delay of the first metrics, in which the service's tasks start.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
 /// What is logged and where telemetry goes.
@@ -65,7 +65,7 @@ pub struct TelemetrySettings {
 #[must_use]
 pub struct Telemetry {
     export: Option<Export>,
-    /// Dropped last, as the export logs at its end.
+    /// Dropped last, as the final export may log.
     _lines: WorkerGuard,
 }
 
@@ -148,7 +148,6 @@ fn register_dropped_lines(lines: ErrorCounter) {
         .build();
 }
 
-/// Connects lazily.
 fn collector(uri: &Uri, authorities: Option<&CaFile>) -> anyhow::Result<Endpoint> {
     let endpoint = tls::endpoint(uri, authorities.map(tls::trusting)).map_err(|reason| {
         anyhow::anyhow!("The setting OTEL_EXPORTER_OTLP_ENDPOINT is wrong: \"{uri}\": {reason}")
@@ -166,7 +165,7 @@ impl Export {
             .with_tonic()
             .with_channel(channel.clone());
         let logs = LogExporter::builder().with_tonic().with_channel(channel);
-        // A parent span is always ours.
+        // Clients cannot force sampling: a parent span is always ours.
         let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(settings.trace_share)));
         Ok(Self {
             traces: SdkTracerProvider::builder()
@@ -189,7 +188,7 @@ impl Export {
 }
 
 impl Telemetry {
-    /// Exports the metrics once, soon after a service is built: alerts count from zero, and the regular
+    /// Exports the metrics once, soon after a service is built: alerts need the first zero, and the regular
     /// export may take a minute.
     pub fn schedule_first_export(&mut self) {
         let Some(export) = &mut self.export else {
@@ -198,7 +197,7 @@ impl Telemetry {
         let (metrics, collector) = (export.metrics.clone(), export.collector.clone());
         export.first_metrics.spawn(async move {
             sleep(FIRST_EXPORT).await;
-            // The exporters do not log the cause.
+            // The exporters do not log why they cannot connect.
             if let Err(error) = collector.connect().await {
                 let error = error_line(&error);
                 tracing::warn!(
@@ -207,7 +206,7 @@ impl Telemetry {
                 );
                 return;
             }
-            // It blocks on the collector.
+            // The flush blocks on the collector.
             let exported = spawn_blocking(move || metrics.force_flush()).await;
             if let Ok(Err(error)) = exported {
                 tracing::warn!(%error, "the first metrics could not be exported");

@@ -1,6 +1,6 @@
 //! W3C Trace Context across HTTP, gRPC and NATS.
 //!
-//! Spans use level `error`, so that `LOG` does not switch them off.
+//! Spans have level `error`, so that no `LOG` filter drops them.
 
 use std::collections::HashMap;
 
@@ -18,15 +18,15 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 pub const TRACEPARENT: &str = "traceparent";
 const HEADER: HeaderName = HeaderName::from_static(TRACEPARENT);
 
-/// Makes a span the child of the one in `traceparent`.
+/// Makes a span a child of the span in `traceparent`.
 pub fn continue_from(span: &Span, traceparent: Option<&str>) {
     if let Some(traceparent) = traceparent {
-        // Fails only without a trace layer.
+        // Setting the parent fails only without a trace layer.
         let _continued = span.set_parent(context_of(traceparent));
     }
 }
 
-/// Links a span to the one in `traceparent`.
+/// Links a span to the span in `traceparent`.
 pub fn link_to(span: &Span, traceparent: Option<&str>) {
     if let Some(traceparent) = traceparent {
         span.add_link(span_context(&context_of(traceparent)));
@@ -66,7 +66,7 @@ fn span_context(context: &Context) -> SpanContext {
     context.span().span_context().clone()
 }
 
-/// An empty context for an invalid `traceparent`.
+/// Context of a `traceparent`; empty if invalid.
 fn context_of(traceparent: &str) -> Context {
     let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
     TraceContextPropagator::new().extract_with_context(&Context::new(), &carrier)

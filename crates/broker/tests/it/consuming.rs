@@ -197,7 +197,7 @@ async fn poison_events_block_no_others_and_are_dead_lettered() -> anyhow::Result
         (consumer.sequences().len() == BACKLOG).then_some(())
     })
     .await?;
-    // Other events succeed meanwhile, so the poison events are at fault, not the receiver.
+    // Other events succeed meanwhile, so the poison events are at fault.
     eventually("the first are given up", 2 * SOON, async || {
         publish(&nats).await.ok()?;
         (nats.dead_letters().await.ok()?.len() == POISON).then_some(())

@@ -18,7 +18,6 @@ use uuid::Uuid;
 
 use crate::support::{fresh_id, message, operator, person, send};
 
-/// Time for a publish timeout and a reconnect on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 /// Duration of an orderly leader change on a busy machine.
 const WITHOUT_LEADER: Duration = Duration::from_millis(300);

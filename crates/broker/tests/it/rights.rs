@@ -15,7 +15,6 @@ use tokio::time::timeout;
 
 use crate::support::{SOON, create_the_consumer, operator, publish};
 
-/// Timeout of a denied request, longer than an answer takes.
 const NO_ANSWER: Duration = Duration::from_secs(3);
 const CHANNEL: &str = "contact-received-sales";
 const WEBHOOK: &str =
@@ -35,7 +34,6 @@ const REDIRECTED: &str = r#"{ "stream_name": "SITE", "config":
 /// Requests with their bodies.
 type Requests = &'static [(&'static str, &'static str)];
 
-/// Requests that each user may make.
 const PERMITTED: [(User, Requests); 7] = [
     (
         User::Contact,
@@ -144,7 +142,6 @@ const FORBIDDEN: [(User, Requests); 3] = [
     ),
 ];
 
-/// A request of a user, and whether the broker may answer it.
 struct Question {
     user: User,
     subject: String,
@@ -172,7 +169,7 @@ impl Question {
     /// Whether the broker answers. It ignores denied requests, so their timeout is short.
     async fn is_answered(&self, nats: &Nats) -> anyhow::Result<bool> {
         let client = nats.client(self.user).await?;
-        // `Client::request` would miss a delivered event, whose subject is not the inbox.
+        // `Client::request` would miss a delivered event.
         let inbox = client.new_inbox();
         let mut answers = client.subscribe(inbox.clone()).await?;
         client
@@ -193,7 +190,7 @@ async fn ensure_answered_if_allowed(nats: &Nats, questions: &[Question]) -> anyh
     Ok(())
 }
 
-/// Reply subjects to which the asking user may not publish: an answer there would be stored or obeyed.
+/// Reply subjects where an answer would be stored or obeyed.
 fn destinations(asking: User) -> impl Iterator<Item = String> {
     let stored = [
         "site.other.event.x",
@@ -265,7 +262,7 @@ async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
         let (name, subject) = (question.user.name(), &question.subject);
         let client = nats.client(question.user).await?;
         ask_with_each_destination(&client, &question).await?;
-        // The server answers in order: after this answer, earlier requests are done.
+        // The server answers in order, so earlier requests are done.
         client.request("$JS.API.STREAM.INFO.SITE", "".into()).await?;
         for (owner, watching, inbox) in &mut inboxes {
             watching.flush().await?;
@@ -283,7 +280,7 @@ async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Pulls a message that `user` then tries to ack, by the reply to a question and directly.
+/// Pulls a message that `user` tries to ack, through a question's reply and directly.
 async fn ensure_it_cannot_acknowledge(
     nats: &Nats,
     consumer: &str,
@@ -340,7 +337,7 @@ fn streams_of(user: User) -> Vec<String> {
 #[tokio::test]
 async fn an_unreadable_bucket_is_not_opened() -> anyhow::Result<()> {
     let nats = Nats::start().await?;
-    // The notifier may see that the bucket exists, but not read it.
+    // The notifier may see the bucket, but not read it.
     let context = jetstream::new(nats.client(User::Notifier).await?);
     let opened = open_bucket(&context, UPLOADS_BUCKET).await;
     let refused = opened.err().map(|error| error.to_string()).unwrap_or_default();

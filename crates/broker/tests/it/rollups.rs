@@ -10,7 +10,7 @@ use crate::{rights::stored, support::operator};
 
 const USERS: &str = include_str!("../../nats/users.conf");
 const STORED: [&str; 4] = ["site.", "dead.", "sending.", "$KV."];
-/// Header that removes earlier messages: those of the same subject (`sub`), or all (`all`).
+/// Removes earlier messages of the subject (`sub`) or all (`all`).
 const ROLLUP: &str = "Nats-Rollup";
 
 /// Writable subjects, from the imports in `users.conf`.
@@ -33,7 +33,7 @@ fn between<'a>(line: &'a str, before: &str, after: &str) -> Option<&'a str> {
     Some(found)
 }
 
-/// Subject of a message that must be kept. Nothing else in this test writes there.
+/// Subject that nothing else in this test writes.
 fn kept_subject(stream: &str, key: &str) -> String {
     match stream.strip_prefix("KV_") {
         Some(bucket) => format!("$KV.{bucket}.{key}"),

@@ -29,7 +29,6 @@ pub fn message(text: &str) -> anyhow::Result<ContactReceived> {
     })
 }
 
-/// Publishes an event with a new id.
 pub async fn send(
     publisher: &Publisher,
     message: ContactReceived,
@@ -43,7 +42,6 @@ pub fn fresh_id() -> Uuid {
     ContactReceived::TYPE.id_for(Uuid::new_v4())
 }
 
-/// Publishes the message "Two cameras."
 pub async fn publish(nats: &Nats) -> anyhow::Result<()> {
     let publisher = Publisher::new(nats.client(User::Operator).await?);
     send(&publisher, message("Two cameras.")?).await??;

@@ -1,4 +1,4 @@
-//! Check of addresses, which must not hold secrets.
+//! Checks that addresses hold no login.
 
 /// Whether a comma-separated address has a login (`user:password@`), with or without a scheme.
 pub fn has_login(value: &str) -> bool {

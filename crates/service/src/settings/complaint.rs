@@ -1,4 +1,4 @@
-//! Message for an invalid setting: one sentence, with the value only if it is safe to show.
+//! Message for an invalid setting: one sentence, without the value of a secret.
 
 use clap::{
     Command,
@@ -46,7 +46,7 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
     Exit::InvalidSetting(sentence)
 }
 
-/// A secret is named by its variable.
+/// Variable of a secret, or flag of another setting.
 fn name(taker: &Command, setting: &str) -> String {
     let flag = setting.split([' ', '=']).next();
     secrets::of(taker)

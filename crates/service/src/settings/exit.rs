@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Help, or an invalid setting.
+/// Why a program does not start: help or an invalid setting.
 #[derive(Debug)]
 pub enum Exit {
     /// Text for `--help` or `--version`.
@@ -12,7 +12,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Prints the text; returns 0, or 2 for an invalid setting.
+    /// Prints the text. Returns 0, or 2 for an invalid setting.
     #[expect(clippy::print_stdout, reason = "--help and --version go to stdout")]
     pub fn report(self) -> ExitCode {
         match self {

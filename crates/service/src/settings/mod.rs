@@ -1,7 +1,7 @@
 //! Settings from flags and environment variables, secrets from variables and files.
 //!
-//! An argument with `hide_env_values = true` is a secret: `<NAME>_FILE` may name its file, and an argument is
-//! rejected. An invalid setting ends the start with one sentence.
+//! A setting with `hide_env_values = true` is a secret: it comes from its variable or the file of
+//! `<NAME>_FILE`, never from a flag.
 
 mod addresses;
 mod complaint;
@@ -21,13 +21,13 @@ pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
 
-/// Parser of whole seconds in this range, at most what a clock can add.
+/// Parser of whole seconds in this range, few enough for a clock to add.
 pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Duration> {
     let seconds = u64::value_parser().range(..=u64::from(u32::MAX)).range(range);
     seconds.map(Duration::from_secs)
 }
 
-/// Reads the program's flags and environment. Forbids core dumps, which would hold its secrets.
+/// Reads the program's flags and environment. Forbids core dumps, which would hold secrets.
 ///
 /// # Errors
 ///
@@ -53,13 +53,13 @@ pub fn read_from<S: Parser>(
     let taker = chosen(&command, &args);
     let asked = args.clone();
     let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
-    // Argument errors come first: later a sentence could show a secret.
+    // Errors in flags come before secrets are added, which the sentence could show.
     if let Err(error) = command.clone().try_get_matches_from(&args)
         && error.kind() != ErrorKind::MissingRequiredArgument
     {
         return Err(explain(&error));
     }
-    // After `--` it would be a positional argument, which errors show.
+    // After `--` a secret would be a positional argument, which errors show.
     let end_of_flags = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     for secret in secrets::of(taker) {
         if let Some(flag) = secrets::from_file(secret, &env)? {
@@ -72,7 +72,7 @@ pub fn read_from<S: Parser>(
     S::from_arg_matches(&matches).map_err(|error| explain(&error))
 }
 
-/// The innermost subcommand named.
+/// Innermost subcommand that the arguments name.
 fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     let mut chosen = command;
     let named = command.clone().ignore_errors(true).try_get_matches_from(args);
@@ -84,7 +84,7 @@ fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     chosen
 }
 
-/// The command for its help: secrets without flags.
+/// Command for its help, which lists secrets without flags.
 pub fn described<S: Parser>() -> Command {
     secrets::without_flags(S::command())
 }
@@ -97,7 +97,7 @@ fn help<S: Parser>(asked: &[OsString]) -> String {
         .unwrap_or_default()
 }
 
-/// Logs, spans and errors show addresses.
+/// Logs, spans and errors show addresses, so these must not hold logins.
 fn refuse_logins(taker: &Command, matches: &ArgMatches) -> Result<(), Exit> {
     let mut matches = matches;
     while let Some((_, below)) = matches.subcommand() {
@@ -164,7 +164,6 @@ mod tests {
         })
     }
 
-    /// With this key in a file.
     fn read_with<S: Parser>(args: &[&str], key: &str) -> Result<S, String> {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         writeln!(file, "{key}").expect("a key");

@@ -1,7 +1,7 @@
-//! Secrets come from variables or files, never from arguments: every user can read those (`ps`), and shells
-//! store them.
+//! Secrets come from variables or files, never from arguments: every user can read arguments (`ps`), and
+//! shells store them.
 //!
-//! `clap` still has a flag for each, for files and tests.
+//! `clap` still has a flag for each secret, which files and tests use.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -54,7 +54,7 @@ fn is_flag(arg: &OsStr, flag: &str) -> bool {
     rest.is_some_and(|rest| matches!(rest, [] | [b'=', ..]))
 }
 
-/// The flag with the content of the `<NAME>_FILE` file, if set.
+/// Flag with the content of the file that `<NAME>_FILE` names, if set.
 pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = variable_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
@@ -73,7 +73,7 @@ pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<
     ))
 }
 
-/// The command for its help: secrets in their own section, without flags.
+/// Command for its help: secrets have a section of their own, without flags.
 pub fn without_flags(command: Command) -> Command {
     let section = section(&command);
     let command = command.mut_subcommands(without_flags).mut_args(|arg| {

@@ -1,7 +1,7 @@
-//! Answer cache: repeats the last answer to a plain request for a tenth of a second, without the disk.
+//! Cache of answers to plain requests, for a tenth of a second.
 //!
-//! The time is short enough for a new release to appear at once. Afterwards one request reads the file again.
-//! Meanwhile the others get the old answer, for at most as long again.
+//! After that time one request reads the file again. Meanwhile other requests get the old answer, for at most
+//! another tenth of a second.
 
 use std::{
     collections::HashMap,
@@ -21,13 +21,13 @@ use axum::{
 use crate::site_files::security_headers;
 
 const KEPT_FOR: Duration = Duration::from_millis(100);
-/// Larger answers cost more to send than to read.
+/// Sending larger answers costs more than reading them.
 const MAX_ANSWER_BYTES: usize = 128 * 1024;
-/// Twice the pages and scripts of our site.
+/// Twice the size of our site's pages and scripts.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Room for all headers. A smaller map would rehash on each copy.
+/// Capacity for all headers: a smaller map would rehash on each copy.
 const MAX_HEADERS: usize = 24;
-/// Headers that make an answer depend on more than the path and the coding.
+/// Request headers that bypass the cache: the answer depends on them.
 const CONDITIONS: [HeaderName; 6] = [
     header::RANGE,
     header::IF_RANGE,
@@ -46,8 +46,8 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Coding of the answer to a plain request; `None` if the request has conditions or weights, or no coding of
-    /// ours. The file server answers those.
+    /// Coding of the answer to a plain request. `None` if the request has conditions or weights (`;q=`), or
+    /// accepts no coding of ours.
     pub fn of_plain<B>(request: &Request<B>) -> Option<Self> {
         let headers = request.headers();
         let is_plain = request.method() == Method::GET
@@ -88,7 +88,7 @@ struct Answer {
     headers: HeaderMap,
     body: Bytes,
     read: Instant,
-    /// Another request is already reading the file again.
+    /// Whether another request is already reading the file again.
     is_read_again: AtomicBool,
 }
 
@@ -204,7 +204,6 @@ mod tests {
     async fn told(site: &Router, request: Request<Body>) -> (HeaderMap, String) {
         let answer = site.clone().oneshot(request).await.expect("an answer");
         let (mut parts, body) = answer.into_parts();
-        // Uncached answers get these headers from the caller.
         security_headers::add(&mut parts.headers);
         let body = to_bytes(body, MAX_ANSWER_BYTES).await.expect("a body");
         (parts.headers, String::from_utf8(body.into()).expect("text"))

@@ -1,9 +1,9 @@
-//! Canonical path: the one address of a file. The scripts of a page do not know its other addresses.
+//! Canonical path: the only address of a file, since a page's scripts know no other.
 
-/// Canonical spelling of a path (RFC 3986, 6.2.2 and 6.2.3): unreserved characters and slashes decoded, no repeated
-/// or trailing slashes. `None` for a path with `..`.
+/// Canonical path (RFC 3986, 6.2.2 and 6.2.3): unreserved characters and slashes decoded, no repeated or
+/// trailing slashes. `None` for a path with `..`.
 ///
-/// It begins with exactly one slash, so it cannot name another host.
+/// The path begins with exactly one slash, so it cannot name another host.
 pub(crate) fn of(path: &str) -> Option<String> {
     let plain = decoded(path);
     let names = plain.split('/').filter(|name| !matches!(*name, "" | "."));
@@ -21,7 +21,7 @@ pub(crate) fn of(path: &str) -> Option<String> {
     Some(canonical)
 }
 
-/// Decodes unreserved characters and slashes, once. No page has other encoded characters in its name.
+/// Decodes unreserved characters and slashes, once. Names of pages have no other encoded characters.
 fn decoded(path: &str) -> String {
     let mut pieces = path.split('%');
     let mut plain = pieces.next().unwrap_or_default().to_owned();

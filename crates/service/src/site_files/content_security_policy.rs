@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::site_files::site::RoutesFile;
 
-/// For answers other than pages: nothing may be loaded or framed.
+/// Policy of answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// Browsers show a picture or film opened alone on a page of their own.
+/// Browsers show a picture or film opened alone on a generated page.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
 
@@ -43,7 +43,7 @@ pub fn of_pages(routes: &RoutesFile) -> anyhow::Result<HeaderValue> {
     HeaderValue::from_str(&policy.join("; ")).context("its hashes or sources are no header")
 }
 
-/// For a drawing opened alone; `None` if it has no styles.
+/// Policy of a drawing opened alone; `None` if it has no styles.
 pub fn of_drawing<'a>(styles: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
     let hash = |style| format!("sha256-{}", STANDARD.encode(Sha256::digest(style)));
     let hashes: Vec<String> = styles.map(hash).collect();
@@ -56,7 +56,7 @@ fn listed(hashes: &[String]) -> String {
     hashes.iter().map(|hash| format!(" '{hash}'")).collect()
 }
 
-/// For files other than pages and drawings with styles.
+/// Policy of files other than pages and drawings with styles.
 pub fn of_file(path: &str) -> HeaderValue {
     match path.rsplit_once('.').map(|(_, extension)| extension) {
         Some("avif" | "jpg" | "mp4" | "png" | "webm" | "webp") => MEDIA,

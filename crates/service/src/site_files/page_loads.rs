@@ -6,7 +6,7 @@ use crate::metrics;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use opentelemetry::{KeyValue, metrics::Counter};
 
-/// Route of all other addresses. A single label bounds the number of series.
+/// Route of all unknown addresses: one label, to bound the number of series.
 const NOT_FOUND: &str = "not-found";
 const PURPOSES: [&str; 2] = ["sec-purpose", "purpose"];
 
@@ -19,7 +19,7 @@ pub struct PageLoads {
 pub type Route = [KeyValue; 1];
 
 impl PageLoads {
-    /// Counts start at zero, because monitoring sees an increase only after a first value.
+    /// Starts counters at zero: monitoring sees an increase only after a first value.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a String>) -> Self {
         let description = "Pages that were loaded, without prefetches";
         let counter = metrics::counter("site.page.loads", "{page}", description);
@@ -35,7 +35,7 @@ impl PageLoads {
         loads
     }
 
-    /// Route to count; `None` for a prefetch or a file that is no page.
+    /// Route of a page load; `None` for prefetches and other files.
     pub fn route_of<B>(&self, request: &Request<B>) -> Option<&Route> {
         let path = request.uri().path();
         let is_load =
@@ -43,7 +43,7 @@ impl PageLoads {
         is_load.then(|| self.routes.get(path).unwrap_or(&self.not_found))
     }
 
-    /// Ignores redirects and failures.
+    /// Counts a page load, unless the answer is a redirect or failure.
     pub fn count(&self, route: &Route, answer: StatusCode) {
         if matches!(
             answer,

@@ -19,7 +19,7 @@ pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
     let is_wanted = match found.status() {
         // `ServeDir` ignores `If-Range`.
         StatusCode::PARTIAL_CONTENT => condition.is_none_or(|one| if_range_holds(one, found.headers())),
-        // It also answers so to several ranges and to other units.
+        // `ServeDir` also rejects several ranges and other units.
         StatusCode::RANGE_NOT_SATISFIABLE => false,
         _ => true,
     };

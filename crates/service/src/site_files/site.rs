@@ -1,5 +1,4 @@
-//! Static site: routing, redirects, not-found pages, Cache-Control and CSP. Page addresses have no `.html`. Files are
-//! compressed at build time.
+//! Static site: routing, redirects, not-found pages, Cache-Control and CSP. Page addresses have no `.html`.
 
 use std::{
     collections::HashMap,
@@ -32,22 +31,22 @@ use crate::site_files::{
 const ROUTES: &str = "_routes.json";
 const HOME: &str = "/";
 const FILES: &str = "/{*path}";
-/// Remotes, each in a folder of its name. They and the shell's pages are independent.
+/// Folder of the remotes, which do not depend on the shell's pages.
 pub(crate) const REMOTES: &str = "/remotes/";
-/// For files with a hash in their name.
+/// Cache-Control of files with a hash in their name.
 const CACHE_IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// Every file may have compressed variants.
+/// Any file may have compressed variants.
 const VARY_BY_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
 /// All texts of the site are UTF-8 (RFC 6838, section 4.2.1).
 const ENCODING: &str = "; charset=utf-8";
 
-/// `.html` and `.br` may be appended; file systems allow 255 bytes.
+/// File systems allow 255 bytes, and we append `.html` and `.br`.
 const MAX_NAME_BYTES: usize = 240;
 /// Linux allows 4,096 bytes.
 const MAX_PATH_BYTES: usize = 2_000;
-/// Below [`REMOTES`] scripts need no not-found page.
+/// Not-found answer below [`REMOTES`]: scripts, not people, ask there.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
@@ -76,7 +75,7 @@ pub(crate) struct RoutesFile {
     pub frame_sources: Vec<String>,
 }
 
-/// With parameters (`page=2`), the query must have all of them.
+/// Redirect. The query must have all parameters (as `page=2`).
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
@@ -107,8 +106,7 @@ struct Variant {
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
-    /// Target of the page's form. The form posts to the page's own address, since the build does not know the rest of
-    /// the query.
+    /// Target of the page's form, which posts to the page's own address to keep the query.
     posts_to: Option<String>,
 }
 
@@ -199,7 +197,7 @@ impl Site {
         self.routes.variants.iter().find(chosen)
     }
 
-    /// Each page has one address: its canonical path without `.html`.
+    /// Redirects a page's other addresses to its canonical path without `.html`.
     fn redirect_target(&self, uri: &Uri) -> Option<String> {
         let path = uri.path();
         let canonical = canonical_path::of(path)?;
@@ -225,7 +223,7 @@ impl Site {
         })
     }
 
-    /// A 304 has no content type, but its headers replace those of the cached page.
+    /// A 304 has no content type, but needs the page's policy: its headers replace the cached ones.
     fn policy_of(&self, path: &str, content_type: Option<&HeaderValue>) -> HeaderValue {
         let is_page = match content_type {
             Some(kind) => kind.as_bytes().starts_with(b"text/html"),
@@ -253,7 +251,7 @@ impl Site {
         }
     }
 
-    /// Serves a page in place of another one, so it ignores the request's conditions.
+    /// Serves a page under another address, so it ignores the request's conditions.
     async fn page(&self, page: &str, status: StatusCode, method: Method, headers: &HeaderMap) -> Response {
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;
@@ -332,7 +330,7 @@ async fn read(site: &Site, request: Request) -> Response {
     response
 }
 
-/// Adds the charset; `None` if there is one or the type is no text.
+/// Adds the charset. `None` if the type has one or is no text.
 fn with_encoding(content_type: &HeaderValue) -> Option<HeaderValue> {
     let content_type = content_type.to_str().ok()?;
     let is_bare_text = content_type.starts_with("text/") && !content_type.contains(';');
@@ -355,7 +353,7 @@ fn is_path_of_this_host(canonical: &str) -> bool {
     !canonical.starts_with("/\\")
 }
 
-/// Page addresses omit `.html`.
+/// File of a path, with the `.html` that page addresses omit.
 fn file_of(path: &str) -> String {
     match path.rsplit_once('/') {
         Some(("", "")) => "/index.html".to_owned(),

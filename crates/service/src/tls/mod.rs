@@ -54,7 +54,7 @@ impl GrpcTlsSettings {
 pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
     ClientTlsConfig::new()
         .ca_certificate(Certificate::from_pem(authorities.pem()))
-        // A proxy may not negotiate a protocol (ALPN).
+        // A proxy may not negotiate HTTP/2 (ALPN).
         .assume_http2(true)
         .timeout(HANDSHAKE_TIMEOUT)
 }
@@ -63,7 +63,7 @@ pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
 ///
 /// # Errors
 ///
-/// If the scheme does not match, or the key its certificate.
+/// If the scheme does not match `tls`, or the key does not match the certificate.
 pub fn endpoint(uri: &Uri, tls: Option<ClientTlsConfig>) -> anyhow::Result<Endpoint> {
     let endpoint = Endpoint::from(uri.clone());
     match (uri.scheme_str(), tls) {

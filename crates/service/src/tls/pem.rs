@@ -16,7 +16,7 @@ use tonic::transport::Certificate;
 
 use crate::settings::Secret;
 
-/// Files read so far, with their content.
+/// Content of the files read so far, to detect changes.
 static READ: Mutex<BTreeMap<PathBuf, Vec<u8>>> = Mutex::new(BTreeMap::new());
 
 /// A file of authorities.
@@ -32,7 +32,7 @@ impl CaFile {
     ///
     /// # Errors
     ///
-    /// If it is invalid.
+    /// If the file is invalid.
     pub fn parse(path: &str) -> Result<Self, String> {
         let pem = read(path)?;
         let mut roots = RootCertStore::empty();
@@ -44,22 +44,22 @@ impl CaFile {
         Ok(Self { path, pem, roots })
     }
 
-    /// Its path.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its content.
+    /// Content of the file.
     pub fn pem(&self) -> &[u8] {
         &self.pem
     }
 }
 
-/// TLS client that trusts the system's authorities and those of this file.
+/// TLS client configuration that trusts the system's authorities and those of this file.
 ///
 /// # Errors
 ///
-/// If there are none.
+/// If there are no authorities.
 pub fn public_client_config(further: Option<&CaFile>) -> anyhow::Result<ClientConfig> {
     let mut roots = further.map_or_else(RootCertStore::empty, |file| file.roots.clone());
     // Unreadable system certificates are skipped.
@@ -87,7 +87,7 @@ pub fn key(path: &str) -> Result<Secret, String> {
 
 pub fn have_changed() -> bool {
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    // Unreadable means that it is being replaced.
+    // An unreadable file is being replaced.
     read.iter()
         .any(|(path, former)| fs::read(path).is_ok_and(|pem| pem != *former))
 }

@@ -1,5 +1,5 @@
-//! Restart for changed TLS files: the process stops, and its supervisor starts it again. Replicas see a
-//! change together, so each waits for a random time.
+//! Restart after changed TLS files: the process stops, and its supervisor starts it again. A random delay
+//! keeps replicas from stopping together.
 
 use std::{env, time::Duration};
 
@@ -12,8 +12,7 @@ use super::pem;
 const WITHIN: &str = "TLS_RESTART_SECONDS";
 const DEFAULT_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Waits for changed TLS files, and then for a random time. If `read_again` fails, the process keeps the old
-/// ones.
+/// Waits for changed TLS files, then for a random time. If `read_again` fails, the old files stay in use.
 pub async fn is_due(read_again: impl Fn() -> Result<(), String>) {
     let within = env::var(WITHIN).ok().and_then(|seconds| seconds.parse().ok());
     let within = within.map_or(DEFAULT_WITHIN, Duration::from_secs);

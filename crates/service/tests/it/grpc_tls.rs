@@ -30,10 +30,10 @@ use tonic_health::pb::{
 
 use crate::http_server::SOON;
 
-/// In the service's certificate.
+/// Host name in the service's certificate.
 const NAME: &str = "contact-pods";
 
-/// Takes every message.
+/// Service that accepts every message.
 struct Taking;
 
 #[tonic::async_trait]
@@ -90,7 +90,6 @@ fn client(mounted: &MountedCertificate) -> anyhow::Result<ClientTlsConfig> {
     settings(mounted)?.tls.client().context("it has a certificate")
 }
 
-/// `ours` issued both certificates.
 struct Certificates {
     ours: CertificateAuthority,
     theirs: CertificateAuthority,
@@ -117,7 +116,7 @@ fn asked_of(service: &str) -> HealthCheckRequest {
     HealthCheckRequest { service }
 }
 
-/// Why a call fails; empty if it is answered.
+/// Error of a call; empty if it is answered.
 async fn refusal(channel: Channel) -> String {
     let answer = HealthClient::new(channel).check(asked_of("")).await;
     let failed = answer.err().map(|status| format!("{status:?}"));

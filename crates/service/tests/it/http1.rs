@@ -23,7 +23,7 @@ async fn read_answer(stream: &mut TcpStream) -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_silent_connection_is_closed_before_and_after_a_request() -> anyhow::Result<()> {
     let server = Server::start().await?;
-    // The second could still become the HTTP/2 preface.
+    // `PRI * HT` could still become the HTTP/2 preface.
     for (words, answer) in [(&b""[..], &b""[..]), (b"PRI * HT", b""), (GET, b"hello")] {
         let (read, took) = read_to_end(&mut server.say(words).await?).await?;
         assert!(read.ends_with(answer) && read.is_empty() == answer.is_empty());
@@ -57,7 +57,7 @@ async fn a_head_that_is_too_large_is_refused() -> anyhow::Result<()> {
     let large = "x".repeat(100_000);
     let large = format!("GET / HTTP/1.1\r\nHost: site\r\nX-Large: {large}\r\n\r\n");
     let mut stream = TcpStream::connect(server.address).await?;
-    // The server may refuse before all is sent.
+    // The server may refuse before it has read all.
     let _sent = stream.write_all(large.as_bytes()).await;
     let (read, _) = read_to_end(&mut stream).await?;
     let read = String::from_utf8_lossy(&read);

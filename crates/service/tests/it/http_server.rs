@@ -20,11 +20,9 @@ use tokio::{
 };
 use tokio_util::sync::DropGuard;
 
-/// Idle timeout.
 pub const SILENCE: Duration = Duration::from_millis(500);
-/// Longer than anything here takes on a busy machine.
 pub const SOON: Duration = Duration::from_secs(20);
-/// The answer at `/large` is more than all buffers hold.
+/// The answer at `/large` exceeds all buffers.
 const LARGE_CHUNKS: usize = 128;
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -65,7 +63,7 @@ async fn large() -> Body {
 pub async fn read_to_end(stream: &mut TcpStream) -> anyhow::Result<(Vec<u8>, Duration)> {
     let started = Instant::now();
     let mut read = Vec::new();
-    // A reset counts as an end.
+    // A reset also ends the connection.
     let _ended = timeout(SOON, stream.read_to_end(&mut read)).await?;
     Ok((read, started.elapsed()))
 }

@@ -86,7 +86,7 @@ async fn a_connected_client_uses_renewed_certificates_and_authorities() -> anyho
         .await?;
         until_there().await?;
     }
-    // The broker's certificate is now of the new authority alone.
+    // Now only the new authority vouches for the broker.
     let trusting_the_former = MountedCertificate::new(former.issue_to_server(&[HOST])?, &former)?;
     let told = refusal(&nats, &trusting_the_former).await?;
     assert!(told.contains("UnknownIssuer"), "{told}");
