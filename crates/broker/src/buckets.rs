@@ -16,7 +16,7 @@ use bytes::Bytes;
 
 use crate::{Record, RecordError, elections};
 
-/// Missing key, read to test the permission.
+/// Missing key; reading it tests the permission.
 const NO_KEY: &str = "none";
 /// Header with the operation of a bucket entry, such as `DEL` (NATS ADR-8).
 pub(crate) const KV_OPERATION: &str = "KV-Operation";

@@ -194,8 +194,8 @@ where
             .await;
     }
 
-    /// Defers events that were pulled before the pause. Defers a failed event while others are pending, so that
-    /// the next probe is another event.
+    /// Defers events that were pulled before the pause. Defers a failed event while others are pending: the
+    /// next probe should be another event.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;
@@ -210,8 +210,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event: the stop
-    /// may have caused the failure.
+    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event, because
+    /// the failure says nothing about the receiver.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {

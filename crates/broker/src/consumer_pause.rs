@@ -121,7 +121,7 @@ impl ConsumerPause {
             }
         });
         if pause.until <= now {
-            // The backoff never ends.
+            // The backoff never ends, so `next` returns a pause.
             let length = pause.lengths.next().unwrap_or_default();
             pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }

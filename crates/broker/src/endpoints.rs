@@ -71,7 +71,7 @@ impl Endpoints {
         for endpoint in &endpoints {
             let name = &endpoint.name;
             if !names.insert(name) {
-                // Both would share delivery records.
+                // Endpoints of one name would share delivery records.
                 return Err(format!("two endpoints are called {name}"));
             }
             endpoint
@@ -226,7 +226,7 @@ mod tests {
             ("\"contact.received\"", "", "endpoint crm: it names no events"),
             (SECRETS, "", "has no secret"),
             ("events", "event", "unknown field"),
-            // Misplaced secrets.
+            // Settings with a misplaced secret.
             (CRM, "\"whsec_AAAA\"", "line 1 column"),
             ("[\"whsec_AAAA\"]", "\"whsec_AAAA\"", "line 1 column"),
             ("\"https://crm.example/hooks\"", "[\"whsec_AAAA\"]", "line 1"),

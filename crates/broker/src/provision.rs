@@ -344,7 +344,7 @@ fn consumers(settings: &ProvisionSettings) -> Vec<consumer::pull::Config> {
         filter_subjects: subjects::filter_subjects(SUPPRESSION_CONSUMER, &[EventType::NewsletterBounced]),
         ..durable(SUPPRESSION_CONSUMER.to_owned())
     };
-    // One newsletter issue at a time.
+    // Newsletter issues are sent one at a time.
     let fan_out = consumer::pull::Config {
         filter_subjects: subjects::filter_subjects(FAN_OUT_CONSUMER, &[EventType::NewsletterIssueRequested]),
         max_ack_pending: 1,

@@ -267,7 +267,7 @@ impl Publisher {
         person: &PersonId,
         data: D,
     ) -> Result<PublishAck, PublishError> {
-        // Otherwise the client would queue the event, and send it after we reported a failure.
+        // Without a connection, the client would queue the event and send it after we reported a failure.
         if !nats::is_connected_soon(&self.client).await {
             return Err(PublishError::NotConnected);
         }

@@ -136,7 +136,7 @@ impl Pull<'_> {
                     let mut permits = free_permits(&self.permits, self.min_batch).await?;
                     let mut share = 1;
                     if self.pause.over().await {
-                        // A probe runs alone.
+                        // A probe waits until no other delivery is in flight.
                         drop(permits);
                         permits = free_permits(&self.permits, self.all).await?;
                         share = permits.num_permits();

@@ -101,7 +101,7 @@ impl StreamReader {
             reader: self,
             subject,
             from,
-            // Unknown; 1 requests the first batch.
+            // The number is unknown; 1 requests the first batch.
             batch: Batch {
                 pending: 1,
                 ..Batch::default()

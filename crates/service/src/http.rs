@@ -87,8 +87,8 @@ impl HttpServer {
         self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Serves until the drain begins, then finishes requests in flight. Requests have the drain as an extension
-    /// ([`Drain::of`]).
+    /// Serves until the drain begins, then finishes requests in flight. Each request has the drain as an
+    /// extension ([`Drain::of`]).
     pub async fn run(mut self, router: Router, drain: Drain) {
         let serving = TaskTracker::new();
         let connections = Arc::new(Connections {
@@ -106,7 +106,7 @@ impl HttpServer {
             let Some((stream, client)) = accepted else { break };
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
-                // Clients cause these errors.
+                // Clients cause these errors, so they are no warnings.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }

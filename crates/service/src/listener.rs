@@ -6,7 +6,7 @@ use anyhow::Context;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
-/// Port 0 takes any free one.
+/// Binds the address. Port 0 takes any free port.
 pub(crate) async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     allow_open_files();
     let listener = TcpListener::bind(address).await;

@@ -64,7 +64,7 @@ fn run_with<S: Parser, T>(
             }
         };
         let served = served.await;
-        // Blocks on the last export, which needs this thread.
+        // The drop blocks on the last export, which needs this thread.
         spawn_blocking(move || drop(telemetry)).await?;
         served
     })

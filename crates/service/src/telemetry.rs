@@ -131,7 +131,7 @@ impl Write for Gathered {
         self.0.write(line)
     }
 
-    /// Called when the queue is empty.
+    /// The writer's thread calls this when the queue is empty.
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()?;
         thread::park_timeout(GATHERING_TIME);

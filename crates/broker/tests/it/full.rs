@@ -10,7 +10,7 @@ use visitor::EmailAddress;
 
 use crate::support::{fresh_id, message, operator, person, send};
 
-/// Ten times the events that fit.
+/// Ten times as many events as fit into the smallest storage.
 const FLOOD: usize = 10_000;
 
 async fn small() -> anyhow::Result<Nats> {

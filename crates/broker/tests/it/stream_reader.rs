@@ -80,7 +80,7 @@ async fn messages_under_a_subject_are_read_with_their_own_headers() -> anyhow::R
     letters.publish(2, 2).await?;
     let mut headers = HeaderMap::new();
     headers.insert("Dead-Letter-Error", "550 no such user");
-    // As if copied from another message.
+    // These headers look as if copied from another message.
     headers.insert(NATS_SUBJECT, "dead.another");
     headers.insert("Nats-Last-Sequence", "7");
     for _ in 0..2 {

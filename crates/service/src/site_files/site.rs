@@ -44,7 +44,7 @@ const ENCODING: &str = "; charset=utf-8";
 
 /// File systems allow 255 bytes, and we append `.html` and `.br`.
 const MAX_NAME_BYTES: usize = 240;
-/// Linux allows 4,096 bytes.
+/// Linux allows paths of 4,096 bytes.
 const MAX_PATH_BYTES: usize = 2_000;
 /// Not-found answer below [`REMOTES`]: scripts, not people, ask there.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
@@ -75,7 +75,7 @@ pub(crate) struct RoutesFile {
     pub frame_sources: Vec<String>,
 }
 
-/// Redirect. The query must have all parameters (as `page=2`).
+/// Redirect. The query must have all parameters (such as `page=2`).
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
