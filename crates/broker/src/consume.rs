@@ -210,8 +210,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event, because
-    /// the failure says nothing about the receiver.
+    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event: its
+    /// failure says nothing about the receiver.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {
