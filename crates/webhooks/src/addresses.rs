@@ -13,9 +13,9 @@ use url::Url;
 /// Whether receivers may have private addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrivateAddresses {
-    /// Allowed, also without TLS.
+    /// Private addresses are allowed, as are requests without TLS.
     Allowed,
-    /// Refused.
+    /// Private addresses and requests without TLS are refused.
     Refused,
 }
 
@@ -35,12 +35,12 @@ pub fn filtering_resolver(private: PrivateAddresses) -> FilteringResolver {
     }))
 }
 
-/// Checks the scheme and the host of a URL. [`filtering_resolver`] checks the addresses behind its name.
+/// Checks the scheme and the host of a URL. [`filtering_resolver`] checks the addresses of a host name.
 pub fn ensure_public(url: &Url) -> Result<(), &'static str> {
     if url.scheme() != "https" {
         return Err("its url is not https; WEBHOOKS_ALLOW_PRIVATE allows it");
     }
-    // A trailing dot names the same host.
+    // The same host name may be written with a trailing dot.
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host == "localhost" || host.ends_with(".localhost") {
         return Err("its url is this very host; WEBHOOKS_ALLOW_PRIVATE allows it");
@@ -77,8 +77,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Global unicast (2000::/3) without documentation (2001:db8::/32, 3fff::/20), 6to4 (2002::/16) and protocol
-/// assignments (2001::/23).
+/// Accepts global unicast (2000::/3) except documentation (2001:db8::/32, 3fff::/20), 6to4 (2002::/16) and
+/// protocol assignments (2001::/23).
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let segments = address.segments();
     let is_global = segments[0] & 0xe000 == 0x2000;
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Special-purpose addresses (IANA's registries for IPv4 and IPv6), and multicast.
+    /// Tries special-purpose addresses (IANA's registries for IPv4 and IPv6) and multicast.
     #[test]
     fn our_own_and_private_addresses_are_not_public() {
         let v4 = "0.0.0.0 0.1.2.3 10.1.2.3 100.64.0.1 100.127.255.255 127.0.0.1 169.254.169.254 172.16.0.1
@@ -113,7 +113,7 @@ mod tests {
         ensure_each(v6, false);
     }
 
-    /// Most share some octets with a special block.
+    /// Most of these addresses share octets with a special-purpose block.
     #[test]
     fn other_addresses_are_public() {
         let v4 = "8.8.8.8 8.18.0.1 8.64.0.1 9.0.0.9 93.184.215.14 100.63.255.255 100.128.0.1 172.15.0.1

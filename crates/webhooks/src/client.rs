@@ -41,11 +41,11 @@ pub struct Answer {
     pub status: StatusCode,
     /// Headers.
     pub headers: HeaderMap,
-    /// Body; empty if it is too long.
+    /// Body, empty if it exceeds the size limit.
     pub body: Bytes,
 }
 
-/// A request and its result, for callers that show both.
+/// A request and its answer, for callers that show both.
 #[derive(Debug)]
 pub struct Exchange {
     /// The request.
@@ -57,7 +57,7 @@ pub struct Exchange {
 }
 
 impl WebhookClient {
-    /// Private addresses, and requests without TLS, work only if allowed.
+    /// `private` decides whether private addresses and requests without TLS are allowed.
     pub fn new(private: PrivateAddresses, tls: ClientConfig) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(filtering_resolver(private));
         tcp.enforce_http(false);
@@ -94,7 +94,7 @@ impl WebhookClient {
         answered.map_err(|_| SendingError::NoAnswer(format!("nothing within {REQUEST_TIMEOUT:?}")))?
     }
 
-    /// Adds the exchange to `seen`, if given.
+    /// Sends a request and adds the exchange to `seen`, if given.
     pub(crate) async fn send_seen(
         &self,
         request: Request<Bytes>,
@@ -115,7 +115,7 @@ impl WebhookClient {
 }
 
 fn not_answered(error: &legacy::Error) -> SendingError {
-    // None of the causes names the address.
+    // The text of the error does not contain the endpoint's address, which may be a secret.
     let reason = error_line(error);
     if error.is_connect() {
         SendingError::Unreachable(reason)
@@ -124,7 +124,7 @@ fn not_answered(error: &legacy::Error) -> SendingError {
     }
 }
 
-/// `Retry-After`: a number of seconds, or a time.
+/// Reads `Retry-After`, which is a number of seconds or a date.
 pub(crate) fn retry_after(headers: &HeaderMap, now: OffsetDateTime) -> Option<Duration> {
     let asked = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     let seconds = asked.parse().map(Duration::from_secs);

@@ -1,4 +1,4 @@
-//! An event for an endpoint, and samples to try a recipe with.
+//! Events for endpoints, and sample events for testing recipes.
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -26,7 +26,7 @@ pub struct Outgoing {
     pub resume_link: Option<String>,
 }
 
-/// A sample event with every optional field. Its person is synthetic, and its texts say so.
+/// A sample event with every optional field. Its person is synthetic.
 pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
     samples(event_type, now).0
 }

@@ -43,7 +43,7 @@ impl WebhookSender {
     ///
     /// # Errors
     ///
-    /// If the address is invalid or not allowed, a secret is malformed, or the recipe is wrong (with its line).
+    /// If the address is invalid or not allowed, a secret is malformed, or a line of the recipe is wrong.
     pub fn new(
         endpoint: &Endpoint,
         client: &WebhookClient,
@@ -56,8 +56,8 @@ impl WebhookSender {
     fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
         let no_address = "its url is no address such as https://crm.example/hooks";
         let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address)?;
-        // The client parses with `Uri`, which is stricter. Both must find the same host, or the check for private
-        // addresses is void.
+        // The client parses the address as a `Uri`. Both parsers must find the same host. Otherwise an address could
+        // bypass the check for private ones.
         let uri: Uri = url.as_str().parse().map_err(|_| no_address)?;
         if uri.host() != url.host_str() {
             return Err(no_address.to_owned());
@@ -78,7 +78,7 @@ impl WebhookSender {
         })
     }
 
-    /// Sends the event once and returns the last status, if anything was sent. Requests and answers are added to
+    /// Sends the event once and returns the status of the last answer, if any. Adds requests and answers to
     /// `seen`.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl WebhookSender {
         judge(&answer, now).map(Some)
     }
 
-    /// The requests of an event, without sending them. Values that depend on answers are placeholders.
+    /// Builds the requests of an event without sending them. Values from earlier answers are placeholders.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl WebhookSender {
         }
     }
 
-    /// Hides secrets in a request or an answer. The address may be one.
+    /// Hides secrets in a request or an answer. The path of the endpoint's address may be a secret, too.
     pub fn shown(&self, text: &str) -> String {
         let path = self.uri.path_and_query().map_or("", |path| path.as_str());
         let text = if path.len() > 1 {
@@ -131,7 +131,7 @@ impl WebhookSender {
         }
     }
 
-    /// Host and port, for spans. The rest of the address may be a secret.
+    /// Host and port of the endpoint, for spans. The rest of its address may be a secret.
     pub fn address(&self) -> (Option<&str>, Option<u16>) {
         let usual = if self.uri.scheme_str() == Some("http") {
             80

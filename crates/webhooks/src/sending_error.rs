@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use site_broker::{Failure, Remedy};
 
-/// Why a delivery failed. No text names the address, which may be a secret.
+/// Why a delivery failed. No message contains the endpoint's address, which may be a secret.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SendingError {
     /// The receiver rejected the event.
@@ -15,13 +15,13 @@ pub enum SendingError {
         /// `Retry-After` (RFC 9110, 10.2.3).
         after: Option<Duration>,
     },
-    /// No connection, or none that is encrypted as required.
+    /// The connection or its TLS handshake failed.
     #[error("the receiver was not reached: {0}")]
     Unreachable(String),
-    /// No answer, or a timeout.
+    /// The receiver did not answer, or not in time.
     #[error("the receiver did not answer: {0}")]
     NoAnswer(String),
-    /// The signature could not be made.
+    /// Signing the event failed.
     #[error("the event cannot be signed")]
     Signing,
     /// The receiver rejected a step of a recipe.
@@ -36,13 +36,13 @@ pub enum SendingError {
         /// What the recipe says about the answer.
         remedy: Remedy,
     },
-    /// No access token (OAuth 2.0): nothing can be sent to the receiver without one.
+    /// The receiver requires an access token (OAuth 2.0), and none could be obtained.
     #[error("there is no access token: {0}")]
     NoToken(String),
     /// A template is wrong, or a secret cannot be read.
     #[error("{0}")]
     Recipe(String),
-    /// The event does not match its type.
+    /// The event's content does not match its type.
     #[error("the event cannot be read: it is not what its type says (line {line}, column {column})")]
     Event {
         /// Line in the event.
@@ -53,7 +53,7 @@ pub enum SendingError {
 }
 
 impl From<serde_json::Error> for SendingError {
-    /// serde's message may repeat what a visitor wrote.
+    /// Keeps only the position, because serde's message may contain a visitor's text.
     fn from(error: serde_json::Error) -> Self {
         Self::Event {
             line: error.line(),
@@ -76,7 +76,7 @@ impl SendingError {
             Self::Unreachable(_) | Self::NoAnswer(_) | Self::NoToken(_) => Remedy::RetryLater {
                 at_least: Duration::ZERO,
             },
-            // The operator can fix the recipe; events that wait use the fixed one.
+            // The operator can fix the recipe before the next attempt.
             Self::Recipe(_) => Remedy::Retry {
                 at_least: Duration::ZERO,
             },
@@ -110,7 +110,7 @@ impl SendingError {
     }
 }
 
-/// Remedy of an answer that a recipe does not call final.
+/// Remedy after an answer that a recipe marks as `again`: always a retry.
 pub(crate) fn retry_of(status: u16, at_least: Duration) -> Remedy {
     match remedy_of(status, at_least) {
         Remedy::DeadLetter => Remedy::Retry { at_least },
@@ -126,14 +126,14 @@ fn remedy_of(status: u16, at_least: Duration) -> Remedy {
     }
 }
 
-/// The receiver's short code for a rejection. The rest of an answer may repeat what a visitor wrote.
+/// The receiver's short code for a rejection. The rest of the answer may contain a visitor's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorCode(Option<String>);
 
 const MAX_CODE_CHARACTERS: usize = 60;
 
 impl ErrorCode {
-    /// Accepts a short name and drops anything else.
+    /// Accepts a short code of letters, digits, `_` and `-`, and drops any other.
     pub(crate) fn of(code: Option<&str>) -> Self {
         let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let is_name =

@@ -22,11 +22,11 @@ pub struct WebhookSettings {
 }
 
 impl WebhookSettings {
-    /// The client of all endpoints.
+    /// Creates the client of all endpoints.
     ///
     /// # Errors
     ///
-    /// If there is no trusted authority.
+    /// If no trusted certificate authority is found.
     pub fn client(&self) -> io::Result<WebhookClient> {
         let private = if self.webhooks_allow_private {
             PrivateAddresses::Allowed

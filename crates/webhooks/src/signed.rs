@@ -12,11 +12,11 @@ use crate::{
     sending_error::SendingError,
 };
 
-/// Shortest key of the specification.
+/// Minimum key length in Standard Webhooks.
 const MIN_KEY_BYTES: usize = 24;
 const PREFIX: &str = "whsec_";
 
-/// Format of an endpoint's signed requests: media type and body of an event.
+/// Builds an endpoint's signed requests with its media type and body format.
 pub struct Signed {
     signers: Vec<standardwebhooks::Webhook>,
     media_type: &'static str,
@@ -24,7 +24,7 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// Signs with each of the endpoint's secrets.
+    /// Every secret of the endpoint signs each request.
     pub fn new(
         secrets: &[Secret],
         media_type: &'static str,
@@ -50,7 +50,7 @@ impl Signed {
         let mut request = Request::post(uri).header(header::CONTENT_TYPE, self.media_type);
         if !self.signers.is_empty() {
             let (id, timestamp) = (event.id.to_string(), now.unix_timestamp());
-            // One signature per secret, so that the receiver may know the old or the new one.
+            // During a rotation, the receiver may know only the old or the new secret.
             let signed = self
                 .signers
                 .iter()
@@ -66,7 +66,7 @@ impl Signed {
     }
 }
 
-/// The status of a successful answer.
+/// Returns the status of a successful answer, and an error for any other answer.
 pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> {
     let status = answer.status.as_u16();
     if answer.status.is_success() {
@@ -78,7 +78,7 @@ pub fn judge(answer: &Answer, now: OffsetDateTime) -> Result<u16, SendingError> 
 
 fn signer(secret: &str) -> Option<standardwebhooks::Webhook> {
     let encoded = secret.strip_prefix(PREFIX)?;
-    // Base64 has three bytes in four characters.
+    // Four characters of Base64 encode three bytes.
     let long_enough = encoded.trim_end_matches('=').len() * 3 / 4 >= MIN_KEY_BYTES;
     standardwebhooks::Webhook::new(secret)
         .ok()

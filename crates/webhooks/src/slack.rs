@@ -1,4 +1,4 @@
-//! Messages for people, as Slack's incoming webhooks accept them
+//! Formats events as messages for Slack's incoming webhooks
 //! (<https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>).
 
 use bytes::Bytes;
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use site_events::{Attribution, Event, EventType};
 use visitor::invisible::without_invisible;
 
-/// Slack cuts off messages after 40,000 characters; a channel needs far less.
+/// Limit of a quoted text. Slack itself truncates messages after 40,000 characters.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
-/// Shown in the first lines, or quoted.
+/// Fields that a message shows in its heading or quotes. Its list of other fields omits them.
 const SHOWN_APART: [&str; 5] = ["name", "email", "position", "message", "coverLetter"];
 
-/// The message as the body of a request.
+/// Builds the Slack message of an event as a request body.
 pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
     let event: Event<Value> = serde_json::from_slice(event)?;
     let (id, person, data) = (event.id, event.subject, &event.data);
@@ -28,7 +28,7 @@ pub fn message(event: &[u8]) -> Result<Bytes, serde_json::Error> {
         Some(EventType::CareersApplied) => {
             format!("New application: {}", text(data, "position").unwrap_or_default())
         }
-        // Only the id of an erased person is left.
+        // This event contains only the person's id.
         Some(EventType::PersonErased) => {
             let heading = "*A person was erased*; erase what tells of them here, too";
             return Ok(body(&format!("{heading}\n_{id}_, person {person}")));

@@ -1,4 +1,4 @@
-//! The meaning of an answer: by the recipe's table, else by its status.
+//! Interprets an answer by the recipe's rules. If no rule matches, its status decides.
 
 use std::ops::RangeInclusive;
 
@@ -52,7 +52,7 @@ impl Rule {
     }
 }
 
-/// Rejected credentials are not the event's fault: it waits until they are fixed.
+/// Rejected credentials (401, 403) mean a retry, because the operator can fix them.
 fn by_status(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Done,

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use super::keep::Keep;
 use crate::outgoing::{Outgoing, sample};
 
-/// Present in every event that may have it; unknown fields are none.
+/// If an event has no attribution, templates see one whose fields are none.
 const ATTRIBUTION: &str = "attribution";
 
 #[derive(Deserialize)]
@@ -33,7 +33,7 @@ pub struct EventContext {
 }
 
 impl EventContext {
-    /// Reads the event. Missing optional fields are none, so that only a misspelt name is an error.
+    /// Reads the event. Missing optional fields become none, so that only misspelt names are errors.
     pub fn new<'a>(
         event: &Outgoing,
         values: &Map<String, Json>,
@@ -87,7 +87,7 @@ fn before_answers(keep: &[Keep]) -> BTreeMap<String, Json> {
         .collect()
 }
 
-/// Adds missing optional fields as none.
+/// Adds each missing optional field as none.
 fn fill(data: &mut Map<String, Json>, event_type: EventType) {
     let whole = sample(event_type, OffsetDateTime::UNIX_EPOCH);
     let whole: StoredEvent = serde_json::from_slice(&whole.payload).expect("a sample is an event");

@@ -1,4 +1,4 @@
-//! The YAML of a recipe.
+//! Structure of a recipe's YAML file.
 
 use std::collections::BTreeMap;
 
@@ -14,43 +14,43 @@ pub type Text = Spanned<String>;
 pub struct RecipeFile {
     /// How to get access tokens (OAuth 2.0), if the receiver requires them.
     pub oauth: Option<OAuthFile>,
-    /// JSON pointers (RFC 6901) to the error code of an answer; the first that exists counts.
+    /// JSON pointers (RFC 6901) to the error code in an answer. The first that finds a value counts.
     #[serde(default)]
     pub error_codes: Vec<String>,
     pub steps: Vec<StepFile>,
 }
 
-/// The request for an access token (RFC 6749): a form of templates.
+/// Request for an access token (RFC 6749). Its body is a form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OAuthFile {
     pub url: Text,
-    /// Fields, such as `grant_type`.
+    /// Templates of the form's fields, such as `grant_type`.
     pub form: BTreeMap<String, Text>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepFile {
-    /// Name in other steps, logs and dead letters.
+    /// Name of the step in other steps, logs and dead letters.
     pub name: Text,
     /// Event types that need this step.
     pub events: Vec<Text>,
-    /// An expression; the step is skipped if it is false.
+    /// Expression. If it is false, the step is skipped.
     pub when: Option<Text>,
-    /// POST by default.
+    /// HTTP method, by default POST.
     pub method: Option<Text>,
-    /// Appended to the endpoint's `url`.
+    /// Path that is appended to the endpoint's `url`.
     pub path: Option<Text>,
     #[serde(default)]
     pub headers: BTreeMap<String, Text>,
     pub json: Option<Text>,
-    /// A form of templates. Empty fields are left out.
+    /// Templates of a form's fields. The request omits empty fields.
     pub form: Option<BTreeMap<String, Text>>,
-    /// Values of the answer for later steps (JSON pointers), by name.
+    /// JSON pointers to values of the answer that later steps use, by name.
     #[serde(default)]
     pub keep: BTreeMap<String, Text>,
-    /// Rules for answers; the first match counts, else the status.
+    /// Rules for answers. The first match counts. Without a match, the status decides.
     #[serde(default)]
     pub answers: Vec<AnswerFile>,
 }
@@ -58,9 +58,9 @@ pub struct StepFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerFile {
-    /// `409`, `2xx` or `400-499`; any by default.
+    /// Matching statuses: `409`, `2xx` or `400-499`. By default, any status matches.
     pub status: Option<Spanned<Value>>,
-    /// Expected fields of the answer (JSON pointers); a list names alternatives.
+    /// Expected values in the answer, by JSON pointer. A list matches any of its values.
     #[serde(default)]
     pub body: BTreeMap<String, Value>,
     pub means: Meaning,
@@ -69,10 +69,10 @@ pub struct AnswerFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Meaning {
-    /// The receiver accepted it.
+    /// The receiver accepted the request.
     Done,
-    /// Retry later.
+    /// The event is retried later.
     Again,
-    /// Rejected for good.
+    /// The receiver rejected the request permanently.
     Never,
 }

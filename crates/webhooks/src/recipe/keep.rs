@@ -1,17 +1,17 @@
-//! Named values of an answer, for later steps.
+//! Values that a step keeps from its answer for later steps.
 
 use serde_json::Value;
 
-/// Stands for every element of a list.
+/// Part of a pointer that means every element of a list.
 const EACH: &str = "/*";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keep {
-    /// Name in templates.
+    /// Name of the value in templates.
     pub name: String,
-    /// JSON pointer to the value, or to the list whose elements have it.
+    /// JSON pointer to the value, or to the list whose elements contain it.
     pointer: String,
-    /// Pointer inside each element.
+    /// JSON pointer to the value inside each element of the list.
     in_each: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Keep {
         })
     }
 
-    /// The value before the answer: an empty list, or nothing.
+    /// Value until the answer arrives: an empty list for a list, otherwise none.
     pub fn before(&self) -> Option<Value> {
         self.in_each.as_ref().map(|_| Value::Array(Vec::new()))
     }
@@ -53,7 +53,7 @@ impl Keep {
         )
     }
 
-    /// Placeholder in previews.
+    /// Placeholder for the value in previews.
     pub fn unknown(&self, step: &str) -> Value {
         let unknown = Value::String(format!("{step}.{}", self.name));
         match self.in_each {

@@ -19,7 +19,7 @@ pub use self::{
     tokens::Tokens,
 };
 
-/// An error in a line (from 1) of a recipe. The text holds nothing of the event.
+/// Error in a recipe, with its line (from 1). The text contains no data of the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}, line {line}: {reason}")]
 pub struct RecipeError {

@@ -103,7 +103,7 @@ impl Recipe {
         })
     }
 
-    /// Renders every request of these event types with two samples: all optional fields, and none.
+    /// Renders every request of these event types twice: with all optional fields and with none.
     pub fn check(
         &self,
         base: &Uri,

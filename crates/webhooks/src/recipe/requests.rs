@@ -15,7 +15,7 @@ use super::{
 };
 use crate::outgoing::Outgoing;
 
-/// Placeholder of an access token.
+/// Placeholder for an access token in previews.
 const UNKNOWN: &str = "unknown-yet";
 
 impl Recipe {
@@ -28,7 +28,7 @@ impl Recipe {
         EventContext::new(event, values, steps)
     }
 
-    /// The requests of an event, each with its step's name. Values that depend on answers are placeholders.
+    /// Renders the requests of an event, each with its step's name. Values from answers are placeholders.
     pub fn requests(
         &self,
         base: &Uri,
@@ -117,7 +117,7 @@ impl Recipe {
     /// Parses the output of a template as JSON, and compacts it.
     fn json(&self, name: &TemplateName, rendered: &str) -> Result<Bytes, RecipeError> {
         let json: Json = serde_json::from_str(rendered).map_err(|error| {
-            // serde's syntax errors repeat nothing of the input.
+            // serde's syntax errors contain no text of the input.
             self.templates
                 .wrong_output(name, error.line(), format!("it makes no JSON: {error}"))
         })?;
@@ -141,7 +141,7 @@ impl Recipe {
     }
 }
 
-/// Appends a path to the endpoint's address. It cannot change the host or leave the endpoint's path.
+/// Appends a path to the endpoint's address. The path cannot change the host or leave the endpoint's path.
 fn below(base: &Uri, path: &str) -> Result<Uri, &'static str> {
     let path = path.trim();
     if !path.starts_with('/') {

@@ -18,7 +18,7 @@ pub struct Secrets {
 #[derive(Debug, Clone)]
 enum Source {
     Folder(Option<PathBuf>),
-    /// No secrets: their names take their places.
+    /// Placeholders with the secrets' names.
     Names,
 }
 
@@ -28,7 +28,7 @@ impl Secrets {
         Self::of(Source::Folder(folder))
     }
 
-    /// Shows the names of secrets in their places, for people who may see a request but no secret.
+    /// Returns placeholders instead of secrets, for people who may see requests but no secrets.
     pub fn hidden() -> Self {
         Self::of(Source::Names)
     }
@@ -40,11 +40,11 @@ impl Secrets {
         }
     }
 
-    /// The secret of this name.
+    /// Reads the secret of this name.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, with the reason.
+    /// The reason why the secret cannot be read.
     pub fn get(&self, name: &str) -> Result<String, String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(is_name) {
@@ -72,13 +72,13 @@ impl Secrets {
         Ok(secret)
     }
 
-    /// Adds a secret to hide that comes from no file.
+    /// Adds a secret for [`Self::hide`] that does not come from a file.
     pub fn note(&self, name: &str, secret: &str) {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name.to_owned(), secret.to_owned());
     }
 
-    /// Replaces secrets in a text by their names.
+    /// Replaces secrets in a text by placeholders with their names.
     pub fn hide(&self, text: &str) -> String {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let hide =

@@ -85,13 +85,13 @@ impl RecipeSender {
 
     fn is_wanted(&self, step: &Step, context: &EventContext) -> Result<bool, RecipeError> {
         let templates = &self.recipe.templates;
-        // Evaluated before there is a token.
+        // The access token is not requested yet, so a condition cannot use it.
         step.when.as_ref().map_or(Ok(true), |when| {
             templates.is_true(when, &context.values(None), ErrorDetail::Position)
         })
     }
 
-    /// Sends a step's request. A rejected token is renewed once.
+    /// Sends a step's request. If the receiver rejects the access token, retries once with a new one.
     async fn ask(
         &self,
         step: &Step,

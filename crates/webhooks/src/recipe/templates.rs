@@ -1,5 +1,5 @@
-//! The templates of a recipe (minijinja). Each value is escaped for its place: a visitor's text cannot end a JSON
-//! string or change a path.
+//! The templates of a recipe (minijinja). Each inserted value is escaped, so that a visitor's text cannot end a
+//! JSON string or change a path.
 
 use std::{borrow::Cow, collections::BTreeMap, error::Error as _};
 
@@ -12,28 +12,28 @@ use visitor::invisible::without_invisible;
 
 use super::{RecipeError, file::Text, secrets::Secrets};
 
-/// The unreserved characters (RFC 3986, 2.3) stay as they are.
+/// All characters except the unreserved ones (RFC 3986, 2.3).
 const ENCODED_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// Place of a template, which decides the escaping of its values.
+/// Part of a request that a template renders. It decides how the template's values are escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Appended to the endpoint's address: percent-encoded.
+    /// Path below the endpoint's address; values are percent-encoded.
     Path,
-    /// In a header: unchanged.
+    /// Header; values are not escaped.
     Header,
-    /// In a form field: unchanged, because the form is encoded as a whole. None becomes empty.
+    /// Form field; values are not escaped, because the whole form is encoded later. None becomes empty.
     Field,
-    /// In JSON: as JSON.
+    /// JSON; values are serialized as JSON.
     Json,
 }
 
 impl Place {
-    /// Prefix of template names, from which [`escaping`] gets the place.
+    /// Prefix of template names. [`escaping`] reads the place from it.
     fn prefix(self) -> &'static str {
         match self {
             Self::Path => "path ",
@@ -65,9 +65,9 @@ pub struct Expression {
 /// Detail of an error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorDetail {
-    /// Everything: the values are of a sample.
+    /// Full message. Only for samples, whose values are no personal data.
     Full,
-    /// Line and kind only: the rest may repeat what a visitor wrote.
+    /// Line and kind of the error. The message itself may contain a visitor's text.
     Position,
 }
 
@@ -79,7 +79,7 @@ pub struct Templates {
     first_lines: BTreeMap<String, usize>,
 }
 
-/// Our own error inside the engine's. Its text holds nothing of an event.
+/// Our own error, wrapped in one of minijinja. Its text contains no data of the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Fault(String);
@@ -92,12 +92,12 @@ fn fault(reason: impl Into<String>) -> Error {
 impl Templates {
     pub fn new(file: &str, source: &str, secrets: Secrets) -> Self {
         let mut environment = Environment::new();
-        // An unknown name is an error, never an empty place.
+        // Makes an unknown name an error. By default, it renders as empty text.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(escaping);
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
-        // A word of invisible characters is no name.
+        // Otherwise a word of invisible characters would count as a name.
         environment.add_filter("first_name", |name: String| {
             first_name(&without_invisible(&name)).to_owned()
         });
@@ -114,7 +114,7 @@ impl Templates {
         }
     }
 
-    /// Parses a template; `name` is unique within its place.
+    /// Parses and stores a template. Within a place, each template needs its own `name`.
     pub fn add(&mut self, place: Place, name: &str, text: &Text) -> Result<TemplateName, RecipeError> {
         let name = format!("{}{name}", place.prefix());
         self.first_lines.insert(name.clone(), self.first_line(text));
@@ -159,7 +159,7 @@ impl Templates {
         Ok(value.is_true())
     }
 
-    /// An error at a line of a template's output.
+    /// Error in a line of a template's output, reported at that line of the recipe's file.
     pub fn wrong_output(&self, name: &TemplateName, line: usize, reason: impl Into<String>) -> RecipeError {
         self.wrong(self.line_of(&name.0, line), reason)
     }
@@ -176,7 +176,7 @@ impl Templates {
         self.wrong(self.first_line(text), reason)
     }
 
-    /// First line of a text. The text of a block starts one line below its `|` or `>`.
+    /// Line of the file where a text begins. A YAML block begins one line below its `|` or `>`.
     pub fn first_line(&self, text: &Text) -> usize {
         let at = usize::try_from(text.referenced.line()).unwrap_or(1);
         let column = usize::try_from(text.referenced.column()).unwrap_or(1);
@@ -207,7 +207,7 @@ fn described(error: &Error, detail: ErrorDetail) -> String {
     }
 }
 
-/// Writes a value as its place needs it, without invisible characters, which could reverse the text around them.
+/// Escapes a value for its place. Removes invisible characters, which could reverse the text around them.
 fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
     let visible = match value.as_str().map(without_invisible) {
         Some(Cow::Owned(visible)) => Value::from(visible),
@@ -228,7 +228,7 @@ fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -
     written.map_err(Error::from)
 }
 
-/// All but the last word.
+/// All words of a name except the last.
 fn first_name(name: &str) -> &str {
     let split = name.trim().rsplit_once(char::is_whitespace);
     split.map_or("", |(first, _)| first.trim_end())

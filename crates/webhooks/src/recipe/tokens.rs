@@ -1,6 +1,6 @@
 //! Access tokens (OAuth 2.0), cached until they expire or the receiver rejects them.
 //!
-//! The crate `oauth2` would add a second HTTP interface for one form and two fields.
+//! The crate `oauth2` is not used, because it would add a second HTTP interface to send one form.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ struct Token {
 }
 
 impl Tokens {
-    /// Returns the cached token or requests one. Concurrent callers wait, and use the same token.
+    /// Returns the cached token or requests one. Concurrent callers wait for the same token.
     pub async fn get(&self, client: &WebhookClient, request: Request<Bytes>) -> Result<String, SendingError> {
         let mut token = self.0.lock().await;
         if let Some(token) = token.as_ref().filter(|token| Instant::now() < token.until) {
@@ -40,7 +40,7 @@ impl Tokens {
         Ok(value)
     }
 
-    /// Drops a rejected token, unless it was already replaced.
+    /// Drops a rejected token, unless a new token has already replaced it.
     pub async fn forget(&self, value: &str) {
         let mut token = self.0.lock().await;
         token.take_if(|token| token.value == value);

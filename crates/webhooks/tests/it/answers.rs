@@ -1,4 +1,4 @@
-//! What vendors' answers mean for an event.
+//! Tests how recipes interpret vendors' answers.
 
 use std::{
     sync::{
@@ -28,7 +28,7 @@ const PIPEDRIVE: &str = "pipedrive.yaml";
 const LEVER: &str = "lever.yaml";
 const GOOGLE: &str = "google-chat.yaml";
 
-/// Hands out tokens, and replies by the script to all else.
+/// Starts a vendor that issues access tokens and answers other requests by the script.
 async fn vendor(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> anyhow::Result<HttpStandIn> {
     HttpStandIn::start(move |asked| match asked.url.path() {
         "/token" => Reply::Answer(200, json!({ "access_token": "token", "expires_in": 3600 })),
@@ -61,7 +61,7 @@ fn bounced(kind: &str) -> anyhow::Result<Outgoing> {
     })
 }
 
-/// Bodies of the requests to create something at this path.
+/// Bodies of the POST requests to this path.
 fn created(vendor: &HttpStandIn, path: &str) -> Vec<Value> {
     let asked = vendor.asked().into_iter();
     let created = asked.filter(|asked| asked.method == "POST" && asked.url.path() == path);
@@ -70,7 +70,7 @@ fn created(vendor: &HttpStandIn, path: &str) -> Vec<Value> {
 
 const BOUNCE_NOTE: &str = "Mails of the newsletter to this person come back<br><br>";
 
-/// How a CRM finds a person, and its requests on a bounce and an erasure.
+/// Search path, found record, and expected requests after a bounce and an erasure.
 struct Crm {
     recipe: &'static str,
     search: &'static str,
@@ -169,7 +169,7 @@ async fn bounces_and_erasures_change_only_their_persons_records() -> anyhow::Res
             assert!(searched.contains(&person), "{recipe}: {searched}");
             assert_eq!((told.method.as_str(), told.url.path()), (*method, *path));
             let mut told = body_of(told);
-            // The rest of the note names the event.
+            // The note goes on with the event's id, which differs in every run.
             let note = told["content"].as_str().unwrap_or_default();
             if note.starts_with(BOUNCE_NOTE) {
                 told["content"] = BOUNCE_NOTE.into();
@@ -186,7 +186,7 @@ async fn bounces_and_erasures_change_only_their_persons_records() -> anyhow::Res
     Ok(())
 }
 
-/// Salesforce answers 200, with the failure in the body.
+/// Salesforce answers 200 and reports the failure in the body.
 #[tokio::test]
 async fn a_change_that_salesforce_refuses_is_a_failure() -> anyhow::Result<()> {
     let vendor = vendor(|asked| match asked.url.path() {
@@ -210,9 +210,9 @@ async fn a_change_that_salesforce_refuses_is_a_failure() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Recipe, answer, its meaning, and the error's text.
+/// Recipe, answer, expected meaning, and part of the error's text.
 type Documented = (&'static str, Reply, &'static str, &'static str);
-/// Recipe, body of an answer with a code, and status, code and meaning of answers.
+/// Recipe, function that makes an answer's body from a code, and answers with their meanings.
 type Coded = (
     &'static str,
     fn(&str) -> Value,
@@ -243,8 +243,8 @@ const CODED: [Coded; 7] = [
             (503, "SERVER_UNAVAILABLE", "away"),
         ],
     ),
-    // zoho/crm-oas, v8.0/record/mds/examples/upsertRecords.md; for 202 and 429 v8.0/notes.json and Zoho's
-    // post on its limits.
+    // Repository zoho/crm-oas: v8.0/record/mds/examples/upsertRecords.md. For 202 and 429: v8.0/notes.json and
+    // Zoho's post on its limits.
     (
         ZOHO,
         |code| json!({ "data": [{ "code": code, "details": { "id": "1" }, "message": "of test@example.com" }] }),
@@ -293,8 +293,8 @@ fn coded() -> impl Iterator<Item = Documented> {
     })
 }
 
-/// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks,
-/// https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting and the documents in the recipes.
+/// Sources: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks,
+/// https://pipedrive.readme.io/docs/core-api-concepts-rate-limiting and the documents that the recipes name.
 fn uncoded() -> Vec<Documented> {
     let (slack, teams, greenhouse) = ("slack.yaml", "microsoft-teams.yaml", "greenhouse.yaml");
     let text = |status, text: &str| Reply::Text(status, text.to_owned());
@@ -372,7 +372,7 @@ async fn answers_are_classified_as_vendors_document() -> anyhow::Result<()> {
 #[tokio::test]
 async fn an_answer_over_the_size_limit_is_a_failure() -> anyhow::Result<()> {
     let vendor = vendor(|_| Reply::Answer(201, "x".repeat(1_000_000).into())).await?;
-    // The answer is cut off at the size limit, so a value that the recipe keeps is missing.
+    // The client drops the long body, so a value that the recipe keeps is missing.
     let refused = send(&setting(HUBSPOT, &vendor)?, &lead()).await?.err();
     assert!(matches!(refused, Some(SendingError::Recipe(_))), "{refused:?}");
     Ok(())

@@ -69,7 +69,7 @@ fn webhooks() -> anyhow::Result<Vec<(&'static str, Came, bool)>> {
     ])
 }
 
-/// Command and file of each example. Without Go, a line says that its example is skipped.
+/// Command and file of each example. Without Go, its example is skipped with a message.
 fn examples() -> anyhow::Result<Vec<(&'static [&'static str], &'static str)>> {
     let mut examples: Vec<(&[&str], &str)> = vec![
         (&["python3"], "verify_webhook.py"),
@@ -78,7 +78,7 @@ fn examples() -> anyhow::Result<Vec<(&'static [&'static str], &'static str)>> {
     ];
     match Command::new("go").arg("version").output() {
         Ok(_) => examples.push((&["go", "run"], "verify_webhook.go")),
-        // `eprintln!` is captured when the test passes.
+        // The test runner hides the output of `eprintln!` in a passing test.
         Err(error) => writeln!(io::stderr(), "SKIPPED: verify_webhook.go is not run: go: {error}")?,
     }
     Ok(examples)
@@ -95,7 +95,7 @@ fn asked(program: &[&str], example: &str, came: &Came) -> anyhow::Result<bool> {
         .stdin(Stdio::piped())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program may decide before it has read everything.
+        // The write fails if the program exits before it has read everything.
         drop(stdin.write_all(&came.body));
     }
     let status = child.wait()?;

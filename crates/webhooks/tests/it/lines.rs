@@ -1,4 +1,4 @@
-//! A faulty recipe's error names file and line.
+//! Checks that errors in recipes name the file and the line.
 
 use crate::setting::Setting;
 
@@ -16,7 +16,7 @@ steps:
       }
 ";
 
-/// Text in the recipe, its replacement, the error's line and text.
+/// Text of the recipe, faulty replacement, and line and text of the expected error.
 const WRONG: [(&str, &str, usize, &str); 21] = [
     ("data.name", "data.nmae", 9, "undefined"),
     ("values.who", "values.owner", 10, "undefined"),

@@ -1,4 +1,4 @@
-//! Recipes against vendors' documents, and the examples that verify signatures.
+//! Tests recipes against vendors' documents, and the examples that verify signatures.
 
 mod answers;
 mod examples;

@@ -1,4 +1,4 @@
-//! The repository's recipes send what vendors' schemas allow.
+//! Checks the requests of the repository's recipes against vendors' schemas.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
     }
 }
 
-/// Input that tries to break out of its value, and input that grows most as HTML and UTF-8.
+/// Injection attempts, a character that grows most in HTML, and one of four bytes in UTF-8.
 const WORDS: [&str; 3] = [
     "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ",
     "\"",

@@ -31,7 +31,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// For every event that the recipe has steps for.
+    /// Uses a recipe of the repository for every event type that it has steps for.
     pub fn of_repository(recipe: &str, url: &str, values: &Value) -> anyhow::Result<Self> {
         let path = root().join("recipes").join(recipe);
         let text = fs::read_to_string(&path)?;
@@ -74,7 +74,7 @@ impl Setting {
         })
     }
 
-    /// Fails if the recipe is wrong.
+    /// Fails if the recipe has an error.
     pub fn sender(&self) -> anyhow::Result<WebhookSender> {
         let endpoint = self.endpoints.iter().next().context("one")?;
         let secrets = Secrets::in_folder(Some(self.secrets.path().to_owned()));
@@ -89,7 +89,7 @@ impl Setting {
     }
 }
 
-/// What any of the repository's recipes needs.
+/// Values that the repository's recipes need.
 pub fn values(token_url: &str) -> Value {
     json!({
         "token_url": token_url, "company": "unknown", "oid": "00D000000000001", "board": "example",
@@ -113,7 +113,7 @@ pub fn changed(event: EventType, change: impl FnOnce(&mut Value)) -> anyhow::Res
     })
 }
 
-/// Without the fields that a visitor may leave out.
+/// A sample without optional fields.
 pub fn least(event: EventType) -> Outgoing {
     samples(event, OffsetDateTime::now_utc()).1
 }

@@ -1,4 +1,4 @@
-//! OAuth 2.0 access tokens: how often they are requested, and failures.
+//! Tests how often OAuth 2.0 access tokens are requested, and what happens without one.
 
 use std::sync::{
     Arc,
@@ -45,7 +45,7 @@ async fn a_token_is_kept_until_the_vendor_revokes_it() -> anyhow::Result<()> {
             let token = json!({ "access_token": format!("t{number}"), "expires_in": "3600" });
             return Reply::Answer(200, token);
         }
-        // The first token is revoked after two uses.
+        // The vendor rejects the first token at the notes, as if that token was revoked.
         match header_of(asked, "authorization") {
             "Zoho-oauthtoken t2" => taken(),
             _ if asked.url.path().ends_with("Notes") => {
