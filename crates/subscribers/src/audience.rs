@@ -8,20 +8,20 @@ use crate::{State, Subscriber};
 /// Why an issue skips a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotReached {
-    /// Not confirmed.
+    /// The subscription is not confirmed.
     Pending,
     /// The subscription ended.
     Unsubscribed,
     /// The address does not exist or accepts no mails.
     Suppressed,
-    /// Confirmed after the issue was requested; gets the next one.
+    /// Confirmed after the issue was requested. The subscriber gets the next issue.
     Later,
     /// The record cannot be read.
     Unreadable,
 }
 
 impl Subscriber {
-    /// Address for an issue that was requested at this time.
+    /// Returns the address to send an issue to that was requested at this time.
     ///
     /// # Errors
     ///

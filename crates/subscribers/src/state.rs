@@ -13,28 +13,28 @@ pub enum State {
         /// When the latest confirmation mail was requested.
         #[serde(with = "time::serde::rfc3339::option")]
         mailed: Option<OffsetDateTime>,
-        /// Until then, the id of that request.
+        /// Id of the latest request for a confirmation mail, until `mailed` is set.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asking: Option<Uuid>,
     },
     /// Confirmed by the mailed link, or imported.
     Confirmed {
-        /// When.
+        /// Time of the confirmation.
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
-    /// Ended.
+    /// The person unsubscribed.
     Unsubscribed {
-        /// When.
+        /// Time of the unsubscribe.
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
-    /// Its mails bounced. Nothing is sent to the address, not even after a new sign-up.
+    /// A mail to the address bounced. Nothing is sent to it any more, not even after a new sign-up.
     ///
     /// Mail servers block senders who keep mailing dead addresses. Only the operator lifts a suppression,
     /// after finding its cause.
     Suppressed {
-        /// When.
+        /// Time of the suppression.
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },

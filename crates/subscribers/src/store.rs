@@ -32,12 +32,12 @@ impl Subscribers {
         })
     }
 
-    /// Entries from this sequence on, in stored order. An entry that changes meanwhile comes again.
+    /// Entries from this sequence on, in stored order. An entry that changes during the read appears again.
     pub fn since(&self, sequence: u64) -> Messages<'_> {
         self.reader.since(sequence)
     }
 
-    /// Person and record of an entry; `None` for the marker of a removed record.
+    /// Person and record of an entry; `None` if the entry marks a removed record.
     ///
     /// # Errors
     ///
@@ -56,8 +56,8 @@ impl Subscribers {
         self.records.read(person.as_str()).await
     }
 
-    /// Writes the record if `revision` is still current; returns the new revision. Without a lifetime it never expires,
-    /// even if the former one did.
+    /// Writes the record if `revision` is still current, and returns the new revision. Without `lifetime`, the
+    /// record never expires, even if its previous version had a lifetime.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Subscribers {
     }
 }
 
-/// The broker counts lifetimes in seconds, at least one.
+/// Rounds a lifetime to what the broker accepts: whole seconds, at least one.
 fn whole_seconds(lifetime: Duration) -> Duration {
     Duration::from_secs(lifetime.as_secs().max(1))
 }

@@ -7,15 +7,15 @@ use visitor::EmailAddress;
 
 use crate::state::State;
 
-/// Minimum time between two confirmation mails. Within it, another sign-up repeats an unfinished mail
-/// request.
+/// Minimum time between two confirmation mails. During this time, another sign-up only repeats a mail request
+/// that is unfinished.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
 /// TTL of the suppression of an address that never confirmed. The privacy policy names it.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Longest time that an unconfirmed address is kept. The privacy policy names it.
 const MAX_CONFIRM_WITHIN: std::time::Duration = std::time::Duration::from_secs(30 * 24 * 60 * 60);
-/// Time within which repeating an unfinished step completes it: the broker's duplicate window.
+/// Time in which an unfinished step can be repeated without duplicates: the broker's duplicate window.
 const COMPLETED_WITHIN: Duration = Duration::HOUR;
 
 /// One person's subscription.
@@ -24,7 +24,7 @@ pub struct Subscriber {
     /// Address of the latest sign-up; removed once nothing needs it ([`Self::forgotten`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<EmailAddress>,
-    /// Source of event ids, so that a repeated step publishes no second event.
+    /// Event ids derive from this id, so that a repeated step publishes no second event.
     pub subscription: Uuid,
     /// Time of the sign-up.
     #[serde(with = "time::serde::rfc3339")]
@@ -46,7 +46,7 @@ pub struct Subscriber {
         with = "time::serde::rfc3339::option"
     )]
     pub(crate) ended: Option<OffsetDateTime>,
-    /// Consent, if known; kept like [`Self::consented_at`].
+    /// Proof of the latest consent, if known. It outlives the subscription.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
     /// Current state.
@@ -54,7 +54,7 @@ pub struct Subscriber {
     pub state: State,
 }
 
-/// Proof of a consent. The record itself holds its time.
+/// Proof of a consent. [`Subscriber::consented_at`] returns its time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
     /// Text that the person agreed to.
@@ -64,10 +64,10 @@ pub struct Consent {
 }
 
 impl Subscriber {
-    /// Applies a sign-up whose mail request has the id `asking`. `None` if there is nothing to store and
+    /// Applies a sign-up. `asking` is the id of its mail request. Returns `None` if there is nothing to store or
     /// mail.
     ///
-    /// An earlier request may have been cut off: its record stays unchanged, and the caller repeats it
+    /// If an earlier mail request is unfinished, the record stays unchanged, and the caller repeats that request
     /// ([`Self::asking`]).
     pub fn signed_up(
         known: Option<&Self>,
@@ -106,7 +106,7 @@ impl Subscriber {
         })
     }
 
-    /// Id of the unfinished request for its confirmation mail.
+    /// Id of the unfinished request for a confirmation mail.
     pub fn asking(&self) -> Option<Uuid> {
         match self.state {
             State::Pending { asking, .. } => asking,
@@ -114,7 +114,7 @@ impl Subscriber {
         }
     }
 
-    /// The record after its confirmation mail was requested. Only a pending one changes.
+    /// The record after its confirmation mail was requested. Only a pending record changes.
     pub fn mailed(self, now: OffsetDateTime) -> Self {
         let state = match self.state {
             State::Pending { .. } => State::Pending {
@@ -141,7 +141,7 @@ impl Subscriber {
         }
     }
 
-    /// The record after an unsubscribe. A suppressed one stays suppressed and notes the time.
+    /// The record after an unsubscribe. A suppressed record stays suppressed and stores the time.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Unsubscribed { .. } => self,
@@ -171,7 +171,7 @@ impl Subscriber {
         }
     }
 
-    /// Adds the consent to a confirmation made at `now`. An earlier confirmation keeps its own.
+    /// Adds the consent to a confirmation made at `now`. An earlier confirmation keeps its consent.
     pub fn with_consent(self, consent: Consent, now: OffsetDateTime) -> Self {
         match self.state {
             State::Confirmed { since } if since == now => Self {
@@ -210,13 +210,13 @@ impl Subscriber {
         }
     }
 
-    /// Whether the unsubscribe is too old to publish its event.
+    /// Whether the person unsubscribed too long ago to publish the event now.
     pub fn left_long_ago(&self, now: OffsetDateTime) -> bool {
         self.unsubscribed_at()
             .is_some_and(|since| now - since > COMPLETED_WITHIN)
     }
 
-    /// Lifts a suppression and restores the former state. `None` if it was never confirmed.
+    /// Lifts a suppression and restores the former state. `None` if the address was never confirmed.
     pub fn lifted(self) -> Option<Self> {
         let state = match (&self.state, self.confirmed, self.ended) {
             (State::Suppressed { .. }, _, Some(since)) => State::Unsubscribed { since },
@@ -250,10 +250,10 @@ impl Subscriber {
         }
     }
 
-    /// Lifetime of the record, given the time for a confirmation; `None` keeps it until it is erased.
+    /// Lifetime of the record; `None` keeps it until it is erased. Confirmations are due within `confirm_within`.
     ///
-    /// First sign-ups and suppressions of unconfirmed addresses expire. The record of an unsubscribe stays,
-    /// or anyone could undo it by typing the address.
+    /// First sign-ups and suppressions of unconfirmed addresses expire. The record of an unsubscribe stays.
+    /// Otherwise anyone could undo the unsubscribe by typing the address.
     pub fn retention(&self, confirm_within: std::time::Duration) -> Option<std::time::Duration> {
         match self.state {
             State::Pending { .. } if self.unsubscribed_at().is_none() => Some(confirm_within),
@@ -264,17 +264,17 @@ impl Subscriber {
         }
     }
 
-    /// Whether it awaits confirmation.
+    /// Whether the subscription awaits confirmation.
     pub fn is_pending(&self) -> bool {
         matches!(self.state, State::Pending { .. })
     }
 
-    /// Whether nothing may be sent to its address.
+    /// Whether nothing may be sent to the address.
     pub fn is_suppressed(&self) -> bool {
         matches!(self.state, State::Suppressed { .. })
     }
 
-    /// Name of its state, as stored.
+    /// Name of the state, as stored.
     pub fn state_name(&self) -> &'static str {
         match self.state {
             State::Pending { .. } => "pending",

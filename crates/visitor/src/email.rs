@@ -12,7 +12,7 @@ use crate::{
     text::{LineMode, visible},
 };
 
-/// Limit of SMTP (RFC 5321, 4.5.3.1.3: a path less its brackets).
+/// Maximum length in SMTP (RFC 5321, 4.5.3.1.3): 256 characters with the angle brackets.
 pub const MAX_CHARACTERS: usize = 254;
 
 const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
@@ -20,18 +20,18 @@ const NO_ADDRESS: &str = "Enter an e-mail address such as name@company.com.";
 const NO_ENDING: &str = "Enter the whole e-mail address, with its ending: name@company.com.";
 const OTHER_SCRIPT: &str = "Enter an e-mail address with plain letters (a to z) before the @. We cannot write to one with other letters there.";
 
-/// Limit of a domain label (RFC 1034, 3.5).
+/// Maximum length of a domain label (RFC 1034, 3.5).
 const LABEL_CHARACTERS: usize = 63;
 
 /// Address that both browsers and SMTP accept.
 ///
-/// `Debug` hides it, to keep it out of logs.
+/// `Debug` hides the address, to keep it out of logs.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct EmailAddress(String);
 
 impl EmailAddress {
-    /// The address of samples (RFC 2606, 3).
+    /// Address of sample events, in a reserved domain (RFC 2606, 3).
     pub fn sample() -> Self {
         Self("test@example.com".to_owned())
     }
@@ -50,7 +50,7 @@ impl EmailAddress {
         if address.is_empty() {
             return Err(InvalidInput::new("Enter your e-mail address."));
         }
-        // Bounds the cost of the conversion. A valid address has at most four bytes a character.
+        // Bounds the cost of converting the domain. UTF-8 needs at most four bytes per character.
         if address.len() > 4 * MAX_CHARACTERS {
             return Err(too_long());
         }
@@ -75,12 +75,12 @@ impl EmailAddress {
         Ok(Self(address))
     }
 
-    /// The address as written, its domain in ASCII.
+    /// The address as written, with its domain in ASCII.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Lower-case form, the same for all spellings of one address.
+    /// The address in lower case, the same for all its spellings.
     pub fn normalised(&self) -> String {
         self.0.to_ascii_lowercase()
     }
@@ -108,19 +108,19 @@ fn without_shapers(text: &str) -> String {
     text.chars().filter(|c| !shapes_others(*c)).collect()
 }
 
-/// ASCII form of a domain (UTS 46; RFC 5891). Most browsers convert it, but Firefox does not.
+/// Converts a domain to ASCII (UTS 46; RFC 5891). Most browsers send it in ASCII, but Firefox does not.
 fn ascii_domain(domain: &str) -> Option<String> {
     let seen = without_shapers(domain);
     if seen.is_ascii() {
         return Some(seen);
     }
-    // Joiners stay here: Persian and the scripts of India need them (RFC 5892, A.1).
+    // The domain keeps its joiners, because Persian and Indian scripts need them (RFC 5892, A.1).
     let (deny, hyphens) = (AsciiDenyList::STD3, Hyphens::CheckFirstLast);
     let ascii = Uts46::new().to_ascii(domain.as_bytes(), deny, hyphens, DnsLength::Verify);
     ascii.ok().map(Cow::into_owned)
 }
 
-/// ASCII form of a full-width character (East Asian keyboards).
+/// Converts a full-width character of an East Asian keyboard to ASCII.
 fn half_width(c: char) -> char {
     match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -147,7 +147,7 @@ fn pasted_address(entered: &str) -> Cow<'_, str> {
         .iter()
         .find_map(|(begin, end)| entered.strip_prefix(*begin)?.strip_suffix(*end));
     let entered = around.unwrap_or(entered);
-    // Outlook writes square brackets.
+    // Outlook puts a copied address in square brackets.
     let in_brackets = [('<', '>'), ('[', ']')]
         .iter()
         .find_map(|(begin, end)| entered.strip_suffix(*end)?.split_once(*begin));
@@ -165,7 +165,7 @@ fn pasted_address(entered: &str) -> Cow<'_, str> {
     }
 }
 
-/// Rule of browsers for `<input type=email>` (HTML Standard, "valid e-mail address").
+/// Whether browsers accept the address in `<input type=email>` (HTML Standard, "valid e-mail address").
 fn is_taken_by_browsers(address: &str) -> bool {
     let in_local_part = |byte: u8| byte.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&byte);
     address.split_once('@').is_some_and(|(local_part, domain)| {
@@ -183,8 +183,8 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// SMTP's rule (RFC 5321, 4.1.2 and 4.5.3.1.1), checked by the crate that lettre uses. It also demands a
-/// dot-atom of at most 64 characters before the `@`.
+/// Whether SMTP accepts the address (RFC 5321, 4.1.2 and 4.5.3.1.1). The crate, which lettre uses too,
+/// requires a dot-atom of at most 64 characters before the `@`.
 fn can_be_mailed(address: &str) -> bool {
     address.rsplit_once('@').is_some_and(|(local_part, domain)| {
         email_address::EmailAddress::is_valid_local_part(local_part)

@@ -8,14 +8,14 @@ use crate::{
 
 /// HMAC-SHA256 of [`EmailAddress::inbox`], 128 bits as 32 lower-case hex digits.
 ///
-/// Only for counting: personal data is stored under the [`PersonId`](crate::PersonId).
+/// Used only to count mails. Personal data is stored under the [`PersonId`](crate::PersonId).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct InboxId(String);
 
 impl InboxId {
     /// Id of the inbox behind an address.
     pub fn of(email: &EmailAddress, key: &TokenKey) -> Self {
-        // Token claims never begin with a zero byte, so no token signature equals an id.
+        // The same key signs tokens. Their claims never begin with a zero byte, so no signature equals an id.
         let bytes = [&[0], email.inbox().as_bytes()].concat();
         Self(hex(tag(&key.0, &bytes)))
     }

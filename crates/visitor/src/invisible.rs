@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-/// Whether a character shows nothing and only changes how others are shown.
+/// Whether a character is invisible and no word needs it.
 ///
 /// These are bidirectional controls (UAX #9), Unicode's `Default_Ignorable_Code_Point`, line and paragraph
-/// separators, and annotations. Joiners and other characters that words need are excluded
-/// ([`shapes_others`]).
+/// separators, and annotations. Characters that shape others ([`shapes_others`]) are excluded, because words
+/// need them.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'

@@ -17,7 +17,7 @@ pub use person::{PersonId, PersonKey, PersonKeySettings};
 pub use synthetic::SyntheticKey;
 pub use text::{PersonName, TextRule};
 
-/// Error of an input: a sentence for the visitor.
+/// Why an input is invalid, as a sentence for the visitor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidInput(pub String);

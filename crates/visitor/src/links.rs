@@ -1,4 +1,4 @@
-//! Signed links in newsletter mails. The signature replaces an account.
+//! Signed links in newsletter mails. The signature identifies the subscriber, so nobody needs an account.
 
 use time::{Duration, OffsetDateTime};
 
@@ -7,7 +7,7 @@ use crate::{
     token::{Purpose, TokenKey},
 };
 
-/// Lifetime of an unsubscribe link, long enough for old mails.
+/// Lifetime of an unsubscribe link, so that links in old mails still work.
 pub const UNSUBSCRIBE_LIFETIME: Duration = Duration::days(5 * 365);
 
 /// Builder of signed links.
@@ -19,14 +19,14 @@ pub struct LinkBuilder {
 /// Links that unsubscribe one person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsubscribeLinks {
-    /// Page that asks before it unsubscribes.
+    /// Page that asks for confirmation before it unsubscribes the person.
     pub page: String,
     /// One-click address for mail programs (RFC 8058).
     pub one_click: String,
 }
 
 impl LinkBuilder {
-    /// Expects a site address from [`site_url`].
+    /// Expects the site's address as the function [`site_url`] returns it.
     pub fn new(site_url: &str, token_key: &TokenKey) -> Self {
         Self {
             site_url: site_url.to_owned(),

@@ -35,11 +35,11 @@ impl PersonKey {
 
     /// Fingerprint that distinguishes keys without revealing them.
     pub fn fingerprint(&self) -> String {
-        // Addresses never begin with this byte, so no person id equals a fingerprint.
+        // A person id hashes an address, which never begins with this byte, so no id equals a fingerprint.
         hex(tag(&self.0, &[1]))
     }
 
-    /// Keyed hash of a submission's name, 128 bits. Without the key nobody can compute one or find a
+    /// Keyed hash of a submission's name, 128 bits. Without the key, nobody can compute the hash or find a
     /// collision.
     pub fn submission(&self, name: &str) -> [u8; 16] {
         // A person id hashes an address, which never begins with a zero byte, so no id equals this hash.
@@ -95,7 +95,7 @@ impl From<PersonId> for String {
     }
 }
 
-/// Keeps no copy of the secret, only two hash states that are overwritten on drop.
+/// Prepares an HMAC. It stores no copy of the secret, only two hash states that are overwritten on drop.
 pub(crate) fn keyed(secret: &str) -> Result<Hmac<Sha256>, InvalidInput> {
     if secret.len() < MIN_KEY_BYTES {
         return Err(InvalidInput::new(format!(

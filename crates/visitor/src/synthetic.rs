@@ -1,5 +1,5 @@
-//! Marks of synthetic submissions, which a check sends from outside. They are signed and expire, so nobody
-//! can use one to hide a flood from the metrics.
+//! Marks of synthetic submissions, which `sitectl` sends to check the site from outside. Marks are signed and
+//! expire, so attackers cannot hide a flood of submissions from the metrics.
 
 use time::OffsetDateTime;
 
@@ -8,7 +8,7 @@ use crate::{
     token::{Purpose, TokenKey},
 };
 
-/// Secret that signs marks, shared by the check and the contact service. It signs nothing else.
+/// Secret that signs only marks of synthetic submissions. `sitectl` and the contact service share it.
 #[derive(Clone, Debug)]
 pub struct SyntheticKey {
     tokens: TokenKey,

@@ -1,4 +1,4 @@
-//! Names and longer texts with their limits.
+//! Text fields of forms, such as names, and their limits.
 
 use crate::{
     InvalidInput,
@@ -14,8 +14,8 @@ pub enum LineMode {
     Many,
 }
 
-/// Visible text of an input: line breaks and tabs as the field allows (Unicode 5.8, newline guidelines).
-/// Other control characters, common in pasted text, are removed.
+/// Converts line breaks and tabs as `lines` says (Unicode 5.8, newline guidelines). Removes other control
+/// characters and invisible ones, which are common in pasted text.
 pub(crate) fn visible(raw: &str, lines: LineMode) -> String {
     let (line_break, tab) = match lines {
         LineMode::One => (' ', ' '),
@@ -30,7 +30,7 @@ pub(crate) fn visible(raw: &str, lines: LineMode) -> String {
     visible.collect()
 }
 
-/// Limit of one text field. It counts visible characters (Unicode scalar values) after trimming.
+/// Limit of a text field, in visible characters (Unicode scalar values) after trimming.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
     /// What the visitor calls the field, as in "Enter your {what}."
@@ -102,7 +102,7 @@ impl From<PersonName> for String {
     }
 }
 
-/// With a comma before the last three digits. No limit has more than six.
+/// Formats a limit with a comma before its last three digits. Limits have at most six digits.
 fn grouped(n: usize) -> String {
     match (n / 1_000, n % 1_000) {
         (0, n) => n.to_string(),

@@ -29,7 +29,7 @@ pub enum TokenError {
     /// Not signed by us, altered, or made for another purpose.
     #[error("the token was not made by us for this purpose")]
     Forged,
-    /// Signed by us, but too old.
+    /// Signed by us, but expired.
     #[error("the token has expired")]
     Expired,
 }
@@ -98,7 +98,7 @@ impl TokenKey {
     }
 }
 
-/// Current and former key. During a rotation, mails still hold tokens of the former one.
+/// Current and former key. During a rotation, links in earlier mails have tokens of the former key.
 #[derive(Clone)]
 pub struct TokenKeys {
     key: TokenKey,

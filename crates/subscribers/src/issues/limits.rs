@@ -1,4 +1,4 @@
-//! Sending limits of the newsletter, and how much of them is spent.
+//! Sending limits of the newsletter, and the mails that count against them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub const MAX_PENDING: u64 = 250;
 const FULL_QUEUE_PAUSE: Duration = Duration::from_millis(250);
 const DAY: i64 = 24 * 60 * 60;
 
-/// Maximum number of newsletter mails; `None` is unlimited.
+/// Maximum numbers of newsletter mails; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SendingLimits {
     /// Within a second.
@@ -23,17 +23,17 @@ pub struct SendingLimits {
 /// State of the work queue.
 #[derive(Debug, Clone, Copy)]
 pub struct Queue {
-    /// Mails it ever accepted: the sequence of its last message.
+    /// Number of mails that the queue ever accepted, which is the sequence of its last message.
     pub taken: u64,
-    /// Mails among these that no notifier has received.
+    /// Number of mails in the queue that no notifier has received.
     pub pending: u64,
 }
 
-/// Window of time, by its number since 1970.
+/// A second or a day, numbered since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     number: i64,
-    /// Accepted mails when the window began, less the pending ones: those count in this window.
+    /// [`Queue::taken`] when the window began, without pending mails, because these count in this window.
     begin: u64,
 }
 
@@ -50,7 +50,7 @@ impl Window {
     }
 }
 
-/// Spent limits, as stored.
+/// Stored counts of mails against the limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LimitTable {
@@ -88,7 +88,7 @@ impl LimitTable {
         Ok(())
     }
 
-    /// Mails that count today (UTC).
+    /// Number of mails that count against today's limit (UTC).
     pub fn mails_of_the_day(&self, queue: Queue, now: OffsetDateTime) -> u64 {
         let is_today = now.unix_timestamp().div_euclid(DAY) == self.day.number;
         if is_today { self.day.spent(queue) } else { 0 }
@@ -114,7 +114,7 @@ mod tests {
     const NOON: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
     const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// Simulated newsletter service whose notifiers work on request.
+    /// Simulated newsletter service. Its notifiers send mails only when the test says so.
     struct Service {
         table: LimitTable,
         queue: Queue,

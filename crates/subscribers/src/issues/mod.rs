@@ -7,13 +7,13 @@
 //! 3. The notifiers (`services/notifier/src/sending.rs`) send the mails, unless the issue is paused or canceled
 //!    or the subscriber left.
 //!
-//! **Duplicates.** A message id derives from the issue and the subscription. A killed loop repeats one step at
-//! most. The broker drops these repeats by message id, or the notifiers by delivery record. A notifier killed
-//! between sending and recording sends that mail again, with the same `Message-ID`.
+//! **Duplicates.** Message ids derive from the issue and the subscription. After a kill, the newsletter service
+//! repeats at most one step. The broker drops the repeated mails by message id, or the notifiers by delivery
+//! record. A notifier killed between sending and recording sends its mail again, with the same `Message-ID`.
 //!
-//! **Limits.** The table counts what the queue accepted in this second, hour and day, so a kill neither loses
-//! nor doubles a count. Pending mails count in each new window, too. The queue is kept short, to bound the
-//! backlog after an outage of the notifiers.
+//! **Limits.** The [`LimitTable`] counts the mails that the queue accepted in the current second and day, so a
+//! kill neither loses nor doubles a count. Mails that are pending when a window begins count in it, too. The
+//! queue is short, to bound the backlog after an outage of the notifiers.
 
 pub mod limits;
 pub mod outcomes;

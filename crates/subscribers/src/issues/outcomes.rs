@@ -15,9 +15,9 @@ use visitor::PersonId;
 
 use crate::issues::IssueProgress;
 
-/// Age at which figures are lost: the first delivery records expire.
+/// Age of an issue at which its first delivery records expire, so that its figures are incomplete.
 const KNOWN_FOR: Duration = Duration::days(30);
-/// Age at which a mail in progress counts as deferred: one attempt takes less.
+/// Age at which a mail in progress counts as deferred. A single attempt takes less time.
 const DEFERRED_AFTER: Duration = Duration::minutes(1);
 
 /// Outcome counts of one issue.
@@ -26,17 +26,17 @@ const DEFERRED_AFTER: Duration = Duration::minutes(1);
 pub struct Figures {
     /// Accepted by the mail server.
     pub sent: u64,
-    /// Not sent: the subscriber left first.
+    /// Not sent, because the person had already unsubscribed.
     pub left: u64,
     /// The address does not exist.
     pub bounced: u64,
     /// Permanently rejected for another reason.
     pub refused: u64,
-    /// Given up after repeated deferrals.
+    /// Still deferred at the last retry, so not sent.
     pub given_up: u64,
     /// Deferred, awaiting a retry.
     pub deferred: u64,
-    /// In progress with notifiers, including deferred mails.
+    /// Received by a notifier and not finished, including deferred mails.
     pub in_hand: u64,
 }
 
@@ -69,7 +69,7 @@ impl Outcomes {
         };
         let mut entries = subscribers.since(1);
         while let Some(entry) = entries.try_next().await.map_err(RecordError::unavailable)? {
-            // Subscribers with an unreadable record receive no mail.
+            // Skips unreadable records, because their subscribers receive no mail.
             outcomes
                 .subscribers
                 .extend(subscribers.record_of(&entry).ok().flatten());
@@ -85,7 +85,7 @@ impl Outcomes {
         Ok(outcomes)
     }
 
-    /// Figures of an issue; `None` once its delivery records expire.
+    /// Figures of an issue, or `None` once its delivery records expire.
     pub fn figures(&self, progress: &IssueProgress) -> Option<Figures> {
         if OffsetDateTime::now_utc() - progress.requested > KNOWN_FOR {
             return None;
@@ -105,7 +105,7 @@ impl Outcomes {
         Some(figures)
     }
 
-    /// Rejected mails to current subscribers, to send again.
+    /// Rejected mails to current subscribers, ready to be sent again.
     pub fn refused(&self, progress: &IssueProgress) -> Vec<Sending> {
         let issue = IssueId::named(&progress.name);
         let reached = self

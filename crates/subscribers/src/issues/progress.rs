@@ -31,7 +31,7 @@ impl IssueState {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PassedOver {
-    /// Not confirmed.
+    /// The subscription is not confirmed.
     pub pending: u64,
     /// The subscription ended.
     pub unsubscribed: u64,
@@ -73,7 +73,7 @@ pub struct IssueProgress {
     pub position: u64,
     /// Mails published to the stream `SENDINGS`, without duplicates.
     pub queued: u64,
-    /// Highest sequence of these mails in `SENDINGS`.
+    /// Sequence of the issue's latest mail in `SENDINGS`.
     #[serde(default)]
     pub last_sending: u64,
     /// Skipped subscribers.
@@ -103,7 +103,7 @@ impl IssueProgress {
         }
     }
 
-    /// Whether the issue is complete, given its number of waiting mails.
+    /// Whether the issue is complete. `waiting` is the number of its mails in the queue.
     pub fn is_done(&self, waiting: u64) -> bool {
         self.handed_out.is_some() && waiting == 0 && self.state != IssueState::Canceled
     }

@@ -1,4 +1,4 @@
-//! The subscribers' bucket on a real broker.
+//! Tests the subscribers' bucket on a real broker.
 
 use subscribers::{Subscriber, Subscribers};
 use testkit::{Nats, User};
