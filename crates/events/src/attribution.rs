@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use visitor::invisible::is_invisible;
 
-/// Maximum length of a value; the rest is cut.
+/// Maximum length of a value. Longer values are truncated.
 const MAX_VALUE_CHARACTERS: usize = 300;
 
 /// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
@@ -38,8 +38,8 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Attribution of a form. A bad value never costs a lead: long values are cut, unprintable characters
-    /// removed.
+    /// Cleans the attribution that a form sent. A bad value must not reject the form, so long values are
+    /// truncated and unprintable characters removed.
     pub fn of(sent: Option<impl Into<Self>>) -> Option<Self> {
         let sent: Self = sent?.into();
         let attribution = Self {
@@ -68,7 +68,7 @@ impl Attribution {
         }
     }
 
-    /// The campaign in one line, such as `newspaper / print / spring`.
+    /// The `utm` values in one line, such as `newspaper / print / spring`.
     pub fn campaign(&self) -> Option<String> {
         let parts = [
             &self.utm_source,

@@ -1,4 +1,4 @@
-//! Mail channels, each with its own durable consumer: a failing channel neither blocks nor repeats another.
+//! Mail channels. Each has its own durable consumer, so a failing channel does not block or repeat others.
 
 use crate::{EventType, FAN_OUT_CONSUMER, SUPPRESSION_CONSUMER};
 
@@ -21,7 +21,7 @@ pub enum Channel {
     ApplicationAcknowledgement,
 }
 
-/// Reader of a mail.
+/// Recipient of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recipient {
     /// The visitor, at the address in the event.
@@ -44,7 +44,7 @@ impl Channel {
         Self::ApplicationAcknowledgement,
     ];
 
-    /// Event type that it consumes.
+    /// Event type that the channel consumes.
     pub fn event_type(self) -> EventType {
         match self {
             Self::SalesLead | Self::ContactAcknowledgement => EventType::ContactReceived,
@@ -55,7 +55,7 @@ impl Channel {
         }
     }
 
-    /// Reader of its mails.
+    /// Recipient of the channel's mails.
     pub fn recipient(self) -> Recipient {
         match self {
             Self::SalesLead => Recipient::Sales,
@@ -68,12 +68,12 @@ impl Channel {
         }
     }
 
-    /// Whether it mails an address that anyone may have typed, and not our staff.
+    /// Whether the channel mails an address that a visitor typed. Other channels mail our staff.
     pub fn is_to_visitor(self) -> bool {
         self.recipient() == Recipient::Visitor
     }
 
-    /// Name of its durable consumer, also part of subjects and delivery records.
+    /// Name of the channel's durable consumer, also part of subjects and delivery records.
     pub fn name(self) -> &'static str {
         match self {
             Self::SalesLead => "contact-received-sales",
@@ -87,7 +87,7 @@ impl Channel {
     }
 }
 
-/// Durable consumers of `SITE` under any settings: one per mail channel, and two of the newsletter service.
+/// Durable consumers of `SITE` in every installation: one per mail channel, and two of the newsletter service.
 pub fn consumers() -> impl Iterator<Item = &'static str> {
     let mails = Channel::ALL.into_iter().map(Channel::name);
     mails.chain([SUPPRESSION_CONSUMER, FAN_OUT_CONSUMER])

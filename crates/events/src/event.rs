@@ -65,7 +65,7 @@ impl EventType {
         }
     }
 
-    /// First three tokens of its subjects.
+    /// First three tokens of the type's subjects.
     pub fn subject_prefix(self) -> &'static str {
         self.name().trim_end_matches(".v1")
     }
@@ -90,21 +90,21 @@ impl EventType {
         Self::ALL.into_iter().find(|known| known.short_name() == name)
     }
 
-    /// Id of the event that `cause` leads to, stable across repeats. Strangers must not be able to choose
+    /// Id of the event that `cause` leads to, the same for every repeat. Visitors must not be able to choose
     /// `cause`.
     pub fn id_for(self, cause: Uuid) -> Uuid {
         let name = format!("{}/{cause}", self.name());
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
     }
 
-    /// Id of the event for a person's submission, stable across repeats. The same key gives other people
-    /// other ids.
+    /// Id of the event for a person's submission, the same for every repeat. Two people with the same
+    /// idempotency key get different ids.
     pub fn submission_id(self, person_key: &PersonKey, key: impl Display, person: &PersonId) -> Uuid {
         let name = format!("{}/{key}/{person}", self.name());
         Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
     }
 
-    /// Fields that a visitor filled, in the form's order: name in the event's data, and label for people.
+    /// Fields of the visitor's form, in order. Each has its name in the event's data and its label.
     pub fn form_fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::ContactReceived => ContactReceived::FIELDS,
@@ -114,7 +114,7 @@ impl EventType {
         }
     }
 
-    /// The CloudEvents `source`: the service that publishes it.
+    /// The CloudEvents `source`: the service that publishes this event type.
     pub(crate) fn source(self) -> &'static str {
         match self {
             Self::ContactReceived => "/services/contact",
@@ -130,10 +130,10 @@ impl EventType {
 
 /// Content of one event type.
 pub trait EventData: Serialize + DeserializeOwned + Send + Sync {
-    /// Type that it is the content of.
+    /// Type of the events with this content.
     const TYPE: EventType;
 
-    /// A sample with every optional field, whose texts say that it is one.
+    /// Sample content with every optional field.
     fn sample(now: OffsetDateTime) -> Self;
 }
 
@@ -176,7 +176,7 @@ pub struct Event<D> {
 }
 
 impl<D: EventData> Event<D> {
-    /// Wraps content; `request_id` names the request that caused it.
+    /// Wraps content in an envelope. `request_id` identifies the request that caused the event.
     pub fn new(request_id: &str, id: Uuid, person: &PersonId, time: OffsetDateTime, data: D) -> Self {
         Self {
             specversion: "1.0".into(),

@@ -12,7 +12,7 @@ use crate::{EventData, event::NewsletterIssueRequested};
 
 /// UUID namespace of issue ids.
 const ISSUES: Uuid = Uuid::from_u128(0x6f63_756c_616e_7400_8000_6973_7375_6573);
-/// Name of these mails in delivery records and `Message-ID`s, like a channel's name.
+/// Name of newsletter mails in delivery records and `Message-ID`s. Other mails use their channel's name.
 pub const SENDING_NAME: &str = "newsletter-issue";
 
 /// Id of an issue: 32 hex digits that replace the person in subjects.
@@ -20,7 +20,7 @@ pub const SENDING_NAME: &str = "newsletter-issue";
 pub struct IssueId(#[serde(with = "uuid::serde::simple")] Uuid);
 
 impl IssueId {
-    /// Id derived from a name, so that no name goes out twice.
+    /// Id derived from the issue's name, so that no issue is sent twice.
     pub fn named(name: &str) -> Self {
         Self(Uuid::new_v5(&ISSUES, name.as_bytes()))
     }
@@ -40,7 +40,7 @@ impl IssueId {
         NewsletterIssueRequested::TYPE.id_for(self.0)
     }
 
-    /// Id of its mail to a subscription, stable across repeats and changes of the person id.
+    /// Id of the issue's mail to a subscription. Repeats and a changed person id do not change the mail's id.
     pub fn sending_id(self, subscription: Uuid) -> Uuid {
         Uuid::new_v5(&self.0, subscription.as_bytes())
     }
@@ -59,18 +59,18 @@ impl From<&PersonId> for IssueId {
     }
 }
 
-/// One queued mail. The consumer loop reads its first fields, which every event has.
+/// One queued mail. The consumer loop reads `id`, `subject` and `requestid`, which every event has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sending {
     /// Mail id ([`IssueId::sending_id`]).
     pub id: Uuid,
     /// The subscriber.
     pub subject: PersonId,
-    /// The request that caused it.
+    /// The request that caused the mail.
     pub requestid: String,
     /// The issue.
     pub issue: IssueId,
-    /// Address for a test mail, which need not be a subscriber's.
+    /// Recipient of a test mail, who need not be a subscriber.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<EmailAddress>,
 }

@@ -1,4 +1,4 @@
-//! Subjects of all streams. The last token is the person, so all data of a person is found by subject.
+//! Subjects of all streams. The last token is the person, so a subject filter finds all data of a person.
 
 use crate::EventType;
 
@@ -28,7 +28,7 @@ pub fn replay(consumer: &str, person: &str) -> String {
     format!("replay.{consumer}.{person}")
 }
 
-/// Whether a subject is a replay's.
+/// Whether a subject belongs to a replay.
 pub fn is_replay(subject: &str) -> bool {
     subject.starts_with("replay.")
 }
@@ -53,7 +53,7 @@ pub fn person_of(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or("unknown")
 }
 
-/// Subject without its person, as telemetry may show it.
+/// Subject without its person. Telemetry must not contain the person.
 pub fn without_person(subject: &str) -> &str {
     subject.rsplit_once('.').map_or(subject, |(kind, _)| kind)
 }

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// The company.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Brand {
-    /// Its name.
+    /// Name of the company.
     pub name: String,
-    /// Its business, in a sentence.
+    /// Sentence about the company's business.
     pub tagline: String,
     /// Addresses that visitors see.
     pub emails: Emails,
-    /// Its telephone number.
+    /// Telephone number of the company.
     pub phone: String,
     /// Postal address of the office.
     pub address: PostalAddress,
@@ -23,18 +23,18 @@ pub struct Brand {
 /// Addresses that visitors see.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Emails {
-    /// Questions before a purchase.
+    /// Address for questions before a purchase.
     pub sales: Address,
-    /// Everything else.
+    /// Address for all other mails.
     pub admin: Address,
-    /// Internships.
+    /// Address for internships.
     pub careers: Address,
 }
 
 /// Postal address.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PostalAddress {
-    /// Lines above the city.
+    /// Lines of the address above the city.
     pub lines: Vec<String>,
     /// The city.
     pub city: String,

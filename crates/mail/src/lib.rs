@@ -1,4 +1,4 @@
-//! Mail templates with the values that they show, and DKIM signatures.
+//! Mail templates with their values, DKIM signatures, and causes of rejections.
 
 mod brand;
 pub mod dkim;

@@ -1,5 +1,5 @@
-//! Cause of a rejection: our account, or this mail and its recipient. Servers use enhanced status codes (RFC 3463)
-//! and texts; popular relays have their own (`words.txt`), which the tests list.
+//! Finds out whether an SMTP rejection is about our account or about one mail. Servers answer with enhanced status
+//! codes (RFC 3463) and texts. `words.txt` has the texts of popular relays.
 
 use std::sync::LazyLock;
 
@@ -23,13 +23,13 @@ pub enum Refusal {
     Account,
     /// The recipient does not exist.
     NoSuchAddress,
-    /// This mail: its size or content, or a mailbox that rejects it.
+    /// The mail's size or content, or a mailbox that rejects the mail.
     Mail,
     /// No cause is recognized.
     Unknown,
 }
 
-// Kinds of `words.txt`.
+// Patterns of `words.txt`, by kind.
 static ABOUT_OUR_SENDER: LazyLock<Regex> = LazyLock::new(|| pattern("our-sender"));
 static ABOUT_OUR_ACCOUNT: LazyLock<Regex> = LazyLock::new(|| pattern("our-account"));
 static ABOUT_RECIPIENT: LazyLock<Regex> = LazyLock::new(|| pattern("recipient"));
@@ -46,11 +46,11 @@ fn pattern(kind: &str) -> Regex {
 }
 
 impl Refusal {
-    /// Cause of a temporary or final rejection. `text` has no address.
+    /// Cause of a temporary or permanent rejection. `text` must not contain addresses.
     pub fn of(code: u16, text: &str, stage: SmtpStage) -> Self {
-        // After "said:" follows the recipient's server, whose text anyone may control.
+        // The text after "said:" comes from the recipient's server, which anyone may control.
         let text = text.split(" said:").next().unwrap_or_default();
-        // Before a recipient is named, an answer can only be about us.
+        // Before RCPT TO, an answer can only be about our account.
         if stage == SmtpStage::Sender || is_about_our_account(code, text) {
             return Self::Account;
         }
@@ -68,7 +68,7 @@ impl Refusal {
             Some((2 | 4 | 6, _) | (3, 4) | (7, 12 | 123..=138)) => Self::Mail,
             _ if ABOUT_RECIPIENT.is_match(text) || ABOUT_MAIL.is_match(text) => Self::Mail,
             _ if code >= 500 && ABOUT_OUR_HOST.is_match(text) => Self::Account,
-            // RFC 5321, 4.2.3: mailbox unavailable, user not local, name not allowed.
+            // 550: mailbox unavailable; 551: user not local; 553: name not allowed (RFC 5321, 4.2.3).
             None if NO_SUCH_ADDRESS.is_match(text) && !SOMETHING_ELSE.is_match(text) => match code {
                 550 | 551 | 553 => no_such_address,
                 _ => Self::Mail,
@@ -81,7 +81,7 @@ impl Refusal {
 
 fn is_about_our_account(code: u16, text: &str) -> bool {
     let status = enhanced_status(code, text);
-    // Rejected logins (RFC 4954, 6).
+    // These codes reject a login (RFC 4954, 6).
     if matches!(code, 530 | 534 | 535 | 538) || (code >= 500 && status.is_some_and(is_ours)) {
         return true;
     }
@@ -90,8 +90,8 @@ fn is_about_our_account(code: u16, text: &str) -> bool {
         && !ABOUT_RECIPIENT.is_match(text)
 }
 
-/// Codes about the sender's address, the mail system and sender authentication (RFC 3463, RFC 7372). Gmail and
-/// Exchange Online have more.
+/// Whether a status is about our address, system or authentication (RFC 3463, RFC 7372). Some codes are only
+/// Gmail's or Exchange Online's.
 fn is_ours(status: (u16, u16)) -> bool {
     matches!(
         status,
@@ -104,7 +104,7 @@ fn is_ours(status: (u16, u16)) -> bool {
     )
 }
 
-/// Subject and detail of the first enhanced status code of the class of `code` (RFC 3463, 2).
+/// Subject and detail of the first enhanced status code (RFC 3463, 2) with the same class as `code`.
 fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
     text.split_whitespace().find_map(|word| {
         let mut numbers = word.trim_matches(|c: char| !c.is_ascii_digit()).split('.');
@@ -117,8 +117,8 @@ fn enhanced_status(code: u16, text: &str) -> Option<(u16, u16)> {
     })
 }
 
-/// Whether the mail system itself fails: codes 4.3.x (RFC 3463, 3.4) except 4.3.4, a message too big. Without a code,
-/// 452 means full storage (RFC 5321, 4.2.3).
+/// Whether the mail system itself fails: 4.3.x (RFC 3463, 3.4) except 4.3.4 (message too big). Without an enhanced
+/// code, 452 means that the storage is full (RFC 5321, 4.2.3).
 pub fn is_system_failure(code: u16, text: &str) -> bool {
     match enhanced_status(code, text) {
         Some((subject, detail)) => subject == 3 && detail != 4,

@@ -14,7 +14,7 @@ use crate::Brand;
 /// Kinds of mails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// An event's mail in a channel.
+    /// A channel's mail for an event.
     Event(Channel),
     /// An issue of the newsletter.
     Issue,
@@ -87,14 +87,14 @@ pub struct Rendered {
 pub struct Templates(Environment<'static>);
 
 impl Templates {
-    /// Parses every template. All mails share the values of the company.
+    /// Parses every template. Every template can use `brand` and `site_url`.
     ///
     /// # Errors
     ///
     /// If a template cannot be parsed.
     pub fn new(brand: &Brand, site_url: &str) -> Result<Self, minijinja::Error> {
         let mut environment = Environment::new();
-        // An unknown name is an error, never an empty place in a mail.
+        // Makes an unknown name an error. By default, it renders as empty text.
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(
             SyntaxConfig::builder()

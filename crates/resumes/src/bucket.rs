@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::{CONNECT_TIMEOUT, ResumeStoreError, S3Settings, authorised};
 
-/// S3 allows 10,000 parts per file.
+/// Size of an upload's parts. S3 allows 10,000 parts per file.
 const PART_BYTES: usize = 16 * 1024 * 1024;
-/// Generous, for slow lines. The SDK aborts stalled transfers much earlier.
+/// Timeout of one part, for slow connections. The SDK aborts stalled transfers much earlier.
 const PART_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// Bucket of backup files.
@@ -25,7 +25,7 @@ pub struct Bucket {
     name: String,
 }
 
-/// File as the bucket lists it.
+/// File in a listing of the bucket.
 #[derive(Debug, Clone)]
 pub struct ListedFile {
     /// Key in the bucket.
@@ -37,12 +37,12 @@ pub struct ListedFile {
 }
 
 impl Bucket {
-    /// Creates the client without a request.
+    /// Creates the client without sending a request.
     pub fn new(settings: &S3Settings) -> Self {
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(CONNECT_TIMEOUT)
             .operation_attempt_timeout(PART_TIMEOUT)
-            // Otherwise the operation timeout of résumés (from [`authorised`]) would apply.
+            // Without this, the operation timeout for résumés (from [`authorised`]) would apply to backups.
             .disable_operation_timeout();
         let config = authorised(settings).timeout_config(timeouts.build());
         Self {
@@ -79,7 +79,7 @@ impl Bucket {
         Ok(files)
     }
 
-    /// Opens a file; `None` if the key does not exist.
+    /// Opens a file, or returns `None` if the key does not exist.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Bucket {
             .map_err(|error| failed("join the parts of the file", &error))
     }
 
-    /// Removes a file. A missing file is a success.
+    /// Removes a file. Removing a missing file succeeds.
     ///
     /// # Errors
     ///

@@ -2,12 +2,12 @@
 
 use visitor::invisible;
 
-/// In characters.
+/// Maximum length of a file name in characters.
 const MAX_CHARACTERS: usize = 120;
 pub(crate) const NAMELESS: &str = "resume";
 
-/// Last part of a file name, for people to read. Drops invisible characters, which can disguise the name. Also drops
-/// outer dots and spaces, which file systems drop or treat as hidden.
+/// Readable last part of a path. Removes invisible characters, which can disguise the name. Also removes outer
+/// dots and spaces, because file systems drop them or hide such files.
 pub fn readable_file_name(raw: &str) -> String {
     let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();
@@ -19,12 +19,12 @@ pub fn readable_file_name(raw: &str) -> String {
     }
 }
 
-/// Includes joiners, which could disguise a file extension.
+/// Whether a character is invisible. Joiners count, because they could disguise a file extension.
 fn is_invisible(c: char) -> bool {
     c.is_control() || invisible::is_invisible(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// Last part of a file name in ASCII letters, digits, `.`, `-` and `_`, safe in headers and file systems.
+/// Last part of a path in ASCII letters, digits, `.`, `-` and `_`, safe in headers and file systems.
 pub fn safe_file_name(raw: &str) -> String {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let readable = readable_file_name(raw);

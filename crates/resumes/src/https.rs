@@ -7,7 +7,7 @@ use aws_smithy_http_client::{
 };
 use site_service::tls::CaFile;
 
-/// Trusts the system's authorities and the CA file. An `http://` store loads none, because a machine may have none.
+/// Trusts the system's authorities and the CA file. HTTP needs no authorities, and a machine may have none.
 pub fn client(endpoint: &str, ca_file: Option<&CaFile>) -> SharedHttpClient {
     let authorities = match ca_file {
         None => TrustStore::default().with_native_roots(!endpoint.starts_with("http://")),

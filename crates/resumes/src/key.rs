@@ -1,4 +1,4 @@
-//! Keys in the bucket: one prefix per person, one object per attempt.
+//! Keys of résumés in the bucket: one prefix per person, one object per upload attempt.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use crate::file_name::{NAMELESS, safe_file_name};
 
 const FOLDER: &str = "resumes/";
 
-/// `resumes/<person>/<attempt>`: fixed length, and without visitor input.
+/// `resumes/<person>/<attempt>`. A key has a fixed length and contains no visitor input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeKey(String);
 
 impl ResumeKey {
-    /// Key of a new upload. The id is unique per attempt: two uploads under one idempotency key never share a key.
+    /// Key of a new upload. Each attempt needs its own id, even under the same idempotency key.
     pub fn new(person: &PersonId, attempt: Uuid) -> Self {
         Self(format!("{}{attempt}", Self::prefix(person)))
     }
@@ -35,7 +35,7 @@ impl ResumeKey {
         attempt.map_or_else(|| NAMELESS.to_owned(), safe_file_name)
     }
 
-    /// The person; `None` for a foreign key.
+    /// The person, or `None` if the key has another form.
     pub fn person(&self) -> Option<PersonId> {
         let [person, _] = self.parts();
         person?.to_owned().try_into().ok()

@@ -1,6 +1,6 @@
 //! S3 bucket of résumés: keys, uploads, presigned URLs.
 //!
-//! Careers writes, the notifier reads and links, `sitectl` sets up, exports, erases, backs up and restores.
+//! The careers service stores résumés, the notifier reads and links to them, `sitectl` administers the bucket.
 
 mod bucket;
 mod endpoint;
@@ -49,7 +49,7 @@ pub use objects::ObjectInfo;
 pub use store_error::ResumeStoreError;
 pub use upload_records::{UploadRecord, UploadRecords};
 
-/// Timeout of one operation with all its attempts. The careers service's grace period depends on it.
+/// Timeout of one operation, including retries. The careers service's grace period depends on this value.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -77,7 +77,7 @@ pub struct S3Settings {
 }
 
 impl S3Settings {
-    /// The same store at its public address, if any. Signatures of links include the host.
+    /// Settings for presigned URLs, with the store's public address, because signatures include the host.
     pub fn for_links(&self, public_endpoint: Option<&str>) -> Self {
         let endpoint = public_endpoint.unwrap_or(&self.s3_endpoint);
         Self {
@@ -92,13 +92,13 @@ impl S3Settings {
 pub struct ResumeStore {
     client: Client,
     bucket: String,
-    /// For spans.
+    /// Address of the store, for spans.
     address: Uri,
     puts: Histogram<f64>,
 }
 
 impl ResumeStore {
-    /// Creates the client without a request.
+    /// Creates the client without sending a request.
     pub fn new(settings: &S3Settings) -> Self {
         Self::over(settings, Client::from_conf(authorised(settings).build()))
     }
@@ -144,11 +144,11 @@ impl ResumeStore {
         }
     }
 
-    /// Stores a spooled file. It can be read again, so the client may retry.
+    /// Stores a spooled file. The client can read the file again for a retry.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or the store fails. It may have stored the file nevertheless.
+    /// If the file cannot be read or the store fails. The store may have the file nevertheless.
     pub async fn put(
         &self,
         key: &ResumeKey,
@@ -172,7 +172,7 @@ impl ResumeStore {
         put
     }
 
-    /// Span of one call (OpenTelemetry's semantic conventions for AWS S3).
+    /// Span of one request (OpenTelemetry's semantic conventions for AWS S3).
     fn span(&self, method: &'static str) -> Span {
         error_span!(
             "call",
@@ -201,7 +201,7 @@ impl ResumeStore {
             .map_err(|error| ResumeStoreError::new("store the résumé", &error))
     }
 
-    /// Removes a résumé. A missing one is a success.
+    /// Removes a résumé. Removing a missing résumé succeeds.
     ///
     /// # Errors
     ///
@@ -262,7 +262,7 @@ fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
         .endpoint_url(&settings.s3_endpoint)
         .region(Region::new(settings.s3_region.clone()))
         .force_path_style(true)
-        // Garage refuses the newer default checksums.
+        // Garage rejects the SDK's newer default checksums.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
         .retry_config(RetryConfig::standard().with_max_attempts(3))

@@ -8,8 +8,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::{ResumeStore, ResumeStoreError, readable_file_name, safe_file_name};
 
 impl ResumeStore {
-    /// Presigned URL to download the résumé under its name. Expires after `lifetime`, at most 7 days (a limit of the
-    /// scheme).
+    /// Presigned URL that downloads the résumé under its name and expires after `lifetime`. Signatures of S3 last
+    /// at most 7 days.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl ResumeStore {
     }
 }
 
-/// Original name, with an ASCII fallback for older clients (RFC 6266, appendix D).
+/// Header with the original file name, and an ASCII name for older clients (RFC 6266, appendix D).
 fn content_disposition(file_name: &str) -> String {
     let safe = safe_file_name(file_name);
     let readable = readable_file_name(file_name);

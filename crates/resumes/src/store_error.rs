@@ -5,7 +5,7 @@ use std::error::Error;
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use site_service::error_line;
 
-/// Failed operation on the store. The text contains keys, never content.
+/// Failed operation on the store. The message contains keys, but no content of files.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}{}", .advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default())]
 pub struct ResumeStoreError {
@@ -21,7 +21,7 @@ impl ResumeStoreError {
         Self::of_settings("S3", action, error)
     }
 
-    /// `settings` is the prefix of the bucket's settings.
+    /// Creates the error. `settings` is the prefix of the bucket's environment variables.
     pub(crate) fn of_settings<E>(settings: &str, action: &str, error: &SdkError<E>) -> Self
     where
         E: Error + ProvideErrorMetadata + 'static,
@@ -43,7 +43,7 @@ impl ResumeStoreError {
         }
     }
 
-    /// Error on our side, before a request.
+    /// Error that the store did not report itself.
     pub(crate) fn of_ours(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             problem: format!("the store could not {action}: {}", error_line(error)),
@@ -83,7 +83,7 @@ where
     }
 }
 
-/// A response to HEAD has no error code.
+/// Names the settings that may be wrong. An answer to HEAD has no error code.
 fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
     Some(match (status, code) {
         (401 | 403, _) => {

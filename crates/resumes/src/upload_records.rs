@@ -1,4 +1,4 @@
-//! Upload records mark provisional résumés, so that a crash leaves no orphan behind.
+//! Upload records mark résumés without a stored event, so that a crash leaves no orphans.
 //!
 //! A record is written before the upload and removed once the event is stored. After an interrupted upload, `sitectl
 //! sweep` looks for the event and removes a résumé that has none.
@@ -13,7 +13,7 @@ use crate::ResumeKey;
 pub struct UploadRecord {
     /// The provisional résumé.
     pub key: ResumeKey,
-    /// Expected revision of the next write.
+    /// Revision that the next write expects.
     revision: u64,
 }
 
@@ -45,16 +45,16 @@ impl UploadRecords {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if another process claimed it; [`RecordError::Unavailable`] without confirmation.
+    /// [`RecordError::Conflict`] if the record was claimed; [`RecordError::Unavailable`] without an answer.
     pub async fn end(&self, record: &UploadRecord) -> Result<(), RecordError> {
         self.0.remove(&record.key.upload_id(), record.revision).await
     }
 
-    /// Claims the record of an interrupted upload, so that the upload can no longer end it.
+    /// Claims the record of an interrupted upload, so that the upload can no longer remove it.
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if it ended meanwhile; [`RecordError::Unavailable`] without confirmation.
+    /// [`RecordError::Conflict`] if the upload has ended; [`RecordError::Unavailable`] without an answer.
     pub async fn claim(&self, record: &UploadRecord) -> Result<UploadRecord, RecordError> {
         self.write(&record.key, record.revision).await
     }
@@ -70,7 +70,7 @@ impl UploadRecords {
         })
     }
 
-    /// The record in a message of the bucket's stream; `None` for a deletion marker.
+    /// The record in a message of the bucket's stream, or `None` if the message is a deletion marker.
     pub fn record_of(&self, message: &StreamMessage) -> Option<UploadRecord> {
         let (_, key) = self.0.record_of(message).ok()??;
         Some(UploadRecord {
@@ -79,7 +79,7 @@ impl UploadRecords {
         })
     }
 
-    /// Whether the résumé still has a record. Its event may be stored at any moment.
+    /// Whether the résumé still has a record. If so, its event may be stored at any moment.
     ///
     /// # Errors
     ///

@@ -93,7 +93,7 @@ fn channels() -> Map<String, Value> {
     events.into_iter().chain(others).collect()
 }
 
-/// From the site's side: its readers do the opposite.
+/// Operations from the site's point of view. Receivers do the opposite.
 fn operations() -> Map<String, Value> {
     let publish = |event: EventType| {
         let name = event.short_name();

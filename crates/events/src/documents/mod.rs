@@ -1,6 +1,6 @@
 //! Documents generated from the event types: JSON Schemas, an AsyncAPI document and KEDA's triggers.
 //!
-//! `cargo xtask generate` writes them. This is test code, so no service carries it.
+//! `cargo xtask generate` writes the documents. This module is test code, so services do not contain it.
 
 mod asyncapi;
 mod cluster;
@@ -26,7 +26,7 @@ fn all() -> Vec<(String, Value)> {
     schemas.into_iter().chain([asyncapi]).collect()
 }
 
-/// Fails if a committed file is stale. With the variable `GENERATE`, writes it first.
+/// Fails if a committed file is stale. With the environment variable `GENERATE`, writes the file first.
 fn assert_current(file: &Path, made: &str) {
     if env::var_os("GENERATE").is_some() {
         fs::write(file, made).expect("the checkout can be written to");

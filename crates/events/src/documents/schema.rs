@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// JSON Schema (2020-12) of an event. It allows unknown fields, so today's readers accept later events.
+/// JSON Schema (2020-12) of an event. It allows unknown fields, so that readers accept events of later releases.
 pub(super) fn schema(event_type: EventType) -> Value {
     match event_type {
         EventType::ContactReceived => schema_of::<ContactReceived>(),
@@ -54,7 +54,7 @@ fn generated<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Events omit absent values and never send null.
+/// Removes null from a schema, because events omit absent values.
 fn leave_out_null(schema: &mut Value) {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.values_mut().for_each(leave_out_null);

@@ -1,4 +1,4 @@
-//! The private key and the DNS record of its public key.
+//! The private key, and the DNS record of the public key.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use rsa::{RsaPrivateKey, pkcs1::DecodeRsaPrivateKey, pkcs8::EncodePublicKey, tra
 /// Receivers must reject signatures by shorter keys (RFC 8301, 3.2).
 const MIN_RSA_BITS: usize = 1024;
 const PEM: &str = "-----BEGIN";
-/// Format that OpenSSL writes by default.
+/// First line of a PKCS#8 key, OpenSSL's default format.
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
 /// Parses the private key.
@@ -69,7 +69,7 @@ fn no_key(error: impl Display) -> String {
 mod tests {
     use super::*;
 
-    /// 512 bits, too short for any receiver.
+    /// RSA key of 512 bits, too short for any receiver.
     const SHORT: &str = "-----BEGIN RSA PRIVATE KEY-----
 MIIBOgIBAAJBANRN2OG9v7KqzLA6PfAYfsP3j70xZqGJuaNIvOZfMfXsPqu4gS+s
 fZZKb0oBT1oNWFidiI8GciF56RhGhZtROzUCAwEAAQJAUP1VlGBXhegkZ8IAKNyf

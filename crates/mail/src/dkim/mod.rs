@@ -12,8 +12,8 @@ use site_service::settings::{ExposeSecret, Secret};
 
 use self::key::{public_record, signing_key};
 
-/// Signed headers. RFC 8058 (section 4) requires both unsubscribe headers. Content-Type is missing: lettre keeps a
-/// multipart's apart from the headers that it signs.
+/// Signed headers. RFC 8058 (section 4) requires both unsubscribe headers. lettre cannot sign the Content-Type of
+/// multipart mails, because it keeps this header apart from the others.
 const SIGNED: [&str; 12] = [
     "From",
     "To",
@@ -50,7 +50,7 @@ pub struct DkimSettings {
 }
 
 impl DkimSettings {
-    /// Name and content of the TXT record that publishes the key; none without a key.
+    /// Name and content of the TXT record that publishes the key, or `None` without a key.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl DkimSettings {
 pub struct Signer(DkimConfig);
 
 impl Signer {
-    /// The signer, if a key is set.
+    /// Creates the signer, or returns `None` if no key is set.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Signer {
         ))))
     }
 
-    /// Adds the signature. Later changes of the message would break it.
+    /// Signs the message. Later changes of the message would break the signature.
     pub fn sign(&self, message: &mut Message) {
         message.sign(&self.0);
     }
@@ -129,7 +129,7 @@ pub fn dns_name(raw: &str) -> Result<String, &'static str> {
 mod tests {
     use super::*;
 
-    /// 32 zero bytes.
+    /// Ed25519 seed of 32 zero bytes.
     const SEED: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
     fn message() -> Message {
