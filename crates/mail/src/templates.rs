@@ -117,7 +117,6 @@ impl Templates {
                 Some(Cow::Borrowed(_)) | None => escape_formatter(out, state, value),
             }
         });
-        // Aligns values in plain text.
         environment.add_filter("pad", |text: &str, column: usize| format!("{text:column$}"));
         environment.add_global("brand", Serde(brand.clone()));
         environment.add_global("site_url", site_url);

@@ -22,7 +22,6 @@ use crate::{
 
 type Http = legacy::Client<HttpsConnector<HttpConnector<FilteringResolver>>, Full<Bytes>>;
 
-/// Timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const MAX_ANSWER_BYTES: usize = 256 * 1024;

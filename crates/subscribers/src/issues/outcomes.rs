@@ -45,7 +45,6 @@ pub struct Outcomes {
     subscribers: HashMap<PersonId, Subscriber>,
     /// Delivery records by mail id.
     records: HashMap<Uuid, Bytes>,
-    /// Mails in progress.
     in_progress: Vec<MailInProgress>,
 }
 
