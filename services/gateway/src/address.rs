@@ -1,4 +1,4 @@
-//! Visitor's address: the peer of the connection, or what the proxy in front of us reports.
+//! Visitor's address: the peer of the connection, or the address that our proxy reports in a header.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -17,12 +17,12 @@ pub enum AddressSource {
     XEnvoyExternalAddress,
 }
 
-/// Address that limits apply to, in the request's extensions.
+/// Request extension: the visitor's address, which rate limits count by.
 #[derive(Debug, Clone, Copy)]
 pub struct VisitorAddress(pub IpAddr);
 
 impl AddressSource {
-    /// Falls back to the peer's address.
+    /// Returns the peer's address if the header is missing or invalid.
     pub fn visitor_address(self, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
         let reported = match self {
             Self::Connection => None,
@@ -34,7 +34,7 @@ impl AddressSource {
     }
 }
 
-/// A visitor's network: an IPv4 address, or a customer's /64 of IPv6.
+/// Returns the visitor's network: the IPv4 address itself, or the IPv6 /64, which belongs to one customer.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.into(),

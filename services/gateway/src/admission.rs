@@ -24,14 +24,14 @@ use crate::{
     submissions::SubmissionMetrics,
 };
 
-/// Lets a service call time out first, with 503. After a 408 the browser would send the form under a new key. The
-/// service may still complete the first call, too.
+/// Margin that lets a call of a service time out first, with 503. After a 408 the browser would send the form under
+/// a new idempotency key, and the service could store it twice.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 
 pub struct Admission {
     pub form: Option<FormAdmission>,
     pub rate: RateLimit,
-    /// From the headers to the answer.
+    /// Time from the request's headers to the answer.
     pub timeout: Duration,
     /// `None` if the handler streams the body.
     pub bodies: Option<FormBodies>,
@@ -40,12 +40,12 @@ pub struct Admission {
 pub struct FormAdmission {
     pub name: &'static str,
     pub metrics: SubmissionMetrics,
-    /// Other sites that may send it.
+    /// Origins of other sites that may send this form.
     pub allowed_origins: Vec<HeaderValue>,
     pub challenges: Arc<Challenges>,
 }
 
-/// Rejects requests that fail a check, and counts outcomes of forms.
+/// Middleware that rejects requests that fail a check, and counts the outcomes of forms.
 pub async fn admit(
     State(admission): State<Arc<Admission>>,
     Extension(VisitorAddress(address)): Extension<VisitorAddress>,
@@ -61,8 +61,8 @@ pub async fn admit(
 }
 
 impl Admission {
-    /// Cheap checks come first. CSRF precedes the rate limit, so that cross-site posts do not count against their
-    /// visitor. The timeout and a stop end every request; a call that still runs then is safe to retry.
+    /// Runs cheap checks first. The CSRF check precedes the rate limit, so that a cross-site post does not use up its
+    /// visitor's quota. A timeout or a stop may end a request while its call runs; the client can safely retry it.
     async fn answer(&self, address: IpAddr, mut request: Request, next: Next) -> Result<Response, ApiError> {
         if let Some(form) = &self.form {
             csrf::check(request.headers(), &form.allowed_origins)?;
@@ -84,7 +84,7 @@ impl Admission {
         request: Request,
         next: Next,
     ) -> Result<Response, ApiError> {
-        // The router rejects other methods.
+        // The router rejects methods other than POST.
         if let Some(form) = self.form.as_ref().filter(|_| request.method() == Method::POST) {
             form.challenges.check(form.name, address, request.headers())?;
         }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// Call whose service does not answer.
+    /// Simulates a handler whose service never answers.
     async fn unanswered(Extension(deadline): Extension<Deadline>) -> ApiError {
         sleep(deadline.left(Duration::from_secs(5))).await;
         ApiError::of(StatusCode::SERVICE_UNAVAILABLE)

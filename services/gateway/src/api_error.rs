@@ -1,4 +1,4 @@
-//! API error: status, sentence and JSON of failed answers.
+//! API error: status of a failed answer, its sentence for the visitor, and its JSON.
 
 use std::{collections::BTreeMap, error::Error, time::Duration};
 
@@ -16,14 +16,14 @@ use utoipa::ToSchema;
 use crate::{contact_details::OTHER_WAY, content_type};
 
 const API: &str = "/api";
-/// The only form with its sentence in `message` instead of `error`.
+/// The contact form's errors have the sentence in `message`. All others have it in `error`.
 const CONTACT: &str = "/api/contact";
 
-/// The idempotency key belongs to another submission.
+/// Sentence if the idempotency key belongs to another submission.
 const KEY_REUSED: &str = "This Idempotency-Key was used before, and not certainly for this message. Please send it again, under a \
                           key of its own.";
 
-/// The browser cannot solve a challenge. [`OTHER_WAY`] follows.
+/// Sentence if the browser cannot solve a challenge. The answer appends [`OTHER_WAY`].
 const UNCHECKED: &str = "Robots are sending us a lot of forms right now, and we could not check that you are not one. Please try again in \
                          a few minutes.";
 
@@ -57,12 +57,12 @@ pub struct ApiError {
     sentence: String,
     fields: BTreeMap<String, String>,
     retry_after: Option<Duration>,
-    /// Outer: a challenge is required; inner: none if the sender cannot receive it.
+    /// `Some` if a challenge is required; `Some(None)` if the sender cannot receive one.
     challenge: Option<Option<Box<Challenge>>>,
 }
 
 impl ApiError {
-    /// With the default sentence of the status.
+    /// Creates an error with the default sentence of the status.
     pub fn of(status: StatusCode) -> Self {
         let sentence = match status {
             StatusCode::BAD_REQUEST => "This request cannot be read. Please reload the page and try again.",
@@ -99,7 +99,7 @@ impl ApiError {
         }
     }
 
-    /// `None` if the sender cannot receive a challenge.
+    /// Requires a challenge; `None` if the sender cannot receive one.
     pub fn challenge(challenge: Option<Challenge>) -> Self {
         Self {
             challenge: Some(challenge.map(Box::new)),
@@ -118,7 +118,7 @@ impl ApiError {
         Self { fields, ..self }
     }
 
-    /// The error that the answer carries, or the default of its status.
+    /// Returns the error in the answer's extensions, or else the default error of its status.
     pub fn in_answer(answer: &Response) -> Self {
         let carried = answer.extensions().get::<Self>().cloned();
         carried.unwrap_or_else(|| Self::of(answer.status()))
@@ -169,7 +169,7 @@ impl ApiError {
     }
 }
 
-/// Visitors never see the message of an unexpected status; it is logged.
+/// Logs the message of an unexpected status instead of showing it to the visitor.
 impl From<Status> for ApiError {
     fn from(status: Status) -> Self {
         match status.code() {
@@ -196,7 +196,7 @@ fn unavailable(status: &Status) -> ApiError {
     ApiError::of(StatusCode::SERVICE_UNAVAILABLE).retry_after(status::retry_after(status))
 }
 
-/// [`as_json`] or the form pages render the error, because they know the form.
+/// Only attaches the error to the answer. [`as_json`] or the form pages render it, because they know the form.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -212,7 +212,7 @@ pub enum SentenceField {
     Error,
 }
 
-/// Field at this path; `None` outside the API.
+/// Returns the sentence's field for the route at `path`; `None` outside the API.
 pub fn sentence_field(path: &str) -> Option<SentenceField> {
     let is_api = path == API || path.strip_prefix(API).is_some_and(|rest| rest.starts_with('/'));
     let is_contact = path == CONTACT;
@@ -223,7 +223,7 @@ pub fn sentence_field(path: &str) -> Option<SentenceField> {
     })
 }
 
-/// Converts failed answers of the API to JSON, including those of layers and the router. Pages stay.
+/// Converts a failed answer of a handler, middleware or the router to JSON. Pages stay unchanged.
 pub fn as_json(answer: Response, field: SentenceField) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();

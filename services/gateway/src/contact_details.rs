@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const BRAND: &str = include_str!("../../../brand.json");
 
-/// For visitors whose form is rejected.
+/// Sentence for visitors whose form is rejected: how else to contact us.
 pub static OTHER_WAY: LazyLock<String> = LazyLock::new(|| {
     let brand: Value = serde_json::from_str(BRAND).unwrap_or_default();
     let [email, phone] = [&brand["emails"]["sales"], &brand["phone"]].map(|value| value.as_str());

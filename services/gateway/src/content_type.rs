@@ -2,12 +2,12 @@
 
 use http::{HeaderMap, header};
 
-/// Ignores parameters.
+/// Whether the media type, without parameters, is `media_type`.
 pub fn is(headers: &HeaderMap, media_type: &str) -> bool {
     media_type_of(headers).is_some_and(|sent| sent.eq_ignore_ascii_case(media_type))
 }
 
-/// Includes JSON-based types (RFC 6839, 3.1).
+/// Whether the media type is JSON or based on JSON (RFC 6839, 3.1).
 pub fn is_json(headers: &HeaderMap) -> bool {
     let name = media_type_of(headers).and_then(|sent| sent.strip_prefix("application/"));
     name.is_some_and(|name| name == "json" || name.ends_with("+json"))

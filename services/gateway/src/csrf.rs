@@ -4,14 +4,14 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use crate::api_error::ApiError;
 
-/// <https://www.w3.org/TR/fetch-metadata/>
+/// Specification: <https://www.w3.org/TR/fetch-metadata/>
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
 /// # Errors
 ///
 /// If the browser marks the request as cross-site and its origin is not allowed.
 pub fn check(headers: &HeaderMap, allowed_origins: &[HeaderValue]) -> Result<(), ApiError> {
-    // Clients without the header are no current browsers, and have no visitor's authority.
+    // A client without the header is no current browser, so it cannot act with a visitor's credentials.
     let site = headers.get(SEC_FETCH_SITE);
     let origin = headers.get(header::ORIGIN);
     let is_allowed = origin.is_some_and(|origin| allowed_origins.contains(origin));

@@ -1,11 +1,11 @@
-//! Deadline of a request. The services get the remaining time (`grpc-timeout`).
+//! Deadline of a request. Calls pass the remaining time to the services (`grpc-timeout`).
 
 use std::time::Duration;
 
 use http::request::Parts;
 use tokio::time::Instant;
 
-/// Unlimited by default.
+/// Point in time when a request must be answered; by default there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deadline(Option<Instant>);
 

@@ -1,4 +1,4 @@
-//! Bodies of forms without a file: read before the handler, bounded over all requests.
+//! Reads bodies of forms without a file before their handler runs. All requests share a memory budget.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -14,24 +14,24 @@ use tokio_util::io::StreamReader;
 
 use crate::{api_error::ApiError, limits::Limit};
 
-/// Fits the longest message in the widest encoding.
+/// Largest body: the longest message in the encoding that needs most bytes.
 pub const FORM_BYTES: usize = 256 * 1024;
-/// Smaller bodies skip the budget: most forms fit, and the connection limit bounds them.
+/// Bodies up to this size, as most are, skip the memory budget. The connection limit bounds their number.
 const SMALL_BYTES: usize = 16 * 1024;
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct FormBodies {
-    /// Bytes of large bodies at once. A body keeps its share until the answer.
+    /// Memory budget in bytes for large bodies. A body keeps its share until its request is answered.
     pub budget: Arc<Semaphore>,
     pub max_bytes: usize,
 }
 
 impl FormBodies {
-    /// Returns the whole body and its share of the budget.
+    /// Returns the whole body and its share of the memory budget.
     ///
     /// # Errors
     ///
-    /// If there is no room, or the body is too large or truncated.
+    /// If the memory budget is used up, or the body is too large or truncated.
     pub async fn read(&self, body: Body) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
         // A body of unknown length counts as the largest.
         let length = body.size_hint().upper();

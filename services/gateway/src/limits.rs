@@ -1,4 +1,4 @@
-//! Limits per visitor and in total.
+//! Limits that reject requests, per visitor and in total, and their metric.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::api_error::ApiError;
 
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(15);
 
-/// Created once: a flood causes thousands of rejections.
+/// Counter of rejections. It is created once, because a flood causes thousands of them.
 static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
     let description = "Requests rejected by a limit";
     metrics::counter("site.limit.refusals", "{request}", description)
@@ -18,13 +18,13 @@ static REFUSALS: LazyLock<Counter<u64>> = LazyLock::new(|| {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Requests per minute and address.
+    /// Requests per minute from one address.
     Rate,
-    /// Uploads at once.
+    /// Concurrent uploads.
     Uploads,
-    /// Pace of an upload while others wait.
+    /// An upload lost its place because it was slow while others waited.
     Pace,
-    /// Bytes of large bodies at once.
+    /// Memory budget for large bodies.
     Bodies,
 }
 
@@ -59,7 +59,7 @@ impl Limit {
     }
 }
 
-/// Monitoring sees the first increment only after a zero.
+/// Exports a zero for each limit: Prometheus misses the first increment of a counter that had no value before.
 pub fn count_none() {
     for limit in Limit::ALL {
         REFUSALS.add(0, &[limit.label()]);

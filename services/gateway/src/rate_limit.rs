@@ -14,12 +14,12 @@ use governor::{
 
 use crate::{address::network, api_error::ApiError, limits::Limit, settings::Settings};
 
-/// At this limit, addresses with a full quota are evicted. Beyond it, neighbours share a quota, so that a flood
-/// cannot fill the memory.
+/// Bounds memory in a flood. At this number, addresses with a full quota are evicted. If too many remain, addresses
+/// of one network share a quota.
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
 /// Eviction scans all addresses, so it must not run on each request.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
-/// Links in mails that an address may follow for each form that it may send.
+/// Ratio of the two limits of an address: links of mails to follow, and forms to send.
 const LINKS_PER_FORM: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 pub struct RateLimit {
@@ -32,8 +32,8 @@ impl RateLimit {
         Self::new(settings.rate_per_minute, settings.rate_burst)
     }
 
-    /// Mail providers unsubscribe their users from a few addresses, in bursts (RFC 8058). A full minute may therefore
-    /// come at once.
+    /// Limit for links of mails. Mail providers unsubscribe their users from a few addresses in bursts (RFC 8058), so
+    /// a burst may use the quota of a whole minute.
     pub fn of_links(settings: &Settings) -> Self {
         let per_minute = settings.rate_per_minute.saturating_mul(LINKS_PER_FORM);
         Self::new(per_minute, per_minute)
@@ -76,7 +76,7 @@ impl RateLimit {
     }
 }
 
-/// The visitor's network, or when crowded the surrounding /16 (IPv4) or /32 (IPv6).
+/// Returns the visitor's network, or the surrounding /16 (IPv4) or /32 (IPv6) if too many addresses are tracked.
 fn rate_limit_key(address: IpAddr, crowded: bool) -> IpAddr {
     match address {
         _ if !crowded => network(address),

@@ -1,4 +1,4 @@
-//! Readiness: whether every form can be accepted now.
+//! Readiness: whether the services can accept every form now.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::forwarding::{ServiceChannel, Services, repeated};
 
 const HEALTH_CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Ready if every service can store submissions; otherwise lists the others.
+/// Answers that the gateway is ready if every service can store submissions; otherwise lists those that cannot.
 pub fn readyz(services: Arc<Services>) -> MethodRouter {
     get(check).with_state(services)
 }

@@ -33,21 +33,21 @@ use crate::{
     unread_body,
 };
 
-/// Larger than the careers service's limit of a résumé, so that its error names that limit.
+/// Larger than a résumé may be, so that the visitor gets the careers service's error, which names its limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
-/// Large forms without a file, over all requests. Others wait.
+/// Memory budget for large forms without a file, shared by all requests. Requests wait if it is used up.
 const FORM_BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
-/// A report, or a mail link's token of a few hundred bytes.
+/// Largest body of a report, or of a request with a mail link's token, which has a few hundred bytes.
 const SMALL_BYTES: usize = 4 * 1024;
-/// From the headers to the answer.
+/// Time from the request's headers to the answer.
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// `site` is empty if another server serves the pages.
+/// Builds the gateway's router. `site` is `None` if another server serves the pages.
 ///
 /// # Errors
 ///
-/// If the operating system has no random bytes.
+/// If the operating system provides no random bytes.
 pub fn router(
     app: AppState,
     settings: &Settings,
@@ -79,7 +79,7 @@ struct Outermost {
     pages: FormPages,
 }
 
-/// Finds the visitor's address and adds the common headers.
+/// Outermost middleware: determines the visitor's address and adds the headers of all answers.
 async fn answer(
     State(outermost): State<Arc<Outermost>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -139,7 +139,7 @@ fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challeng
         )
 }
 
-/// Reports are limited like forms.
+/// Routes of reports, which have the rate limit of a form, and of links in mails.
 fn reports_and_links(settings: &Settings, budget: &Arc<Semaphore>) -> Router<AppState> {
     let limited = |route, rate| {
         let admission = Admission {

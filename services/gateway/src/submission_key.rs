@@ -8,7 +8,7 @@ use uuid::{Builder, Uuid};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// The key under which the same form and file have one effect. A derived key depends on the UTC hour of `now`.
+/// Returns the given key, or one derived from form, file and the UTC hour of `now`.
 pub fn submission_key(
     given: Option<Uuid>,
     name: &str,
@@ -21,7 +21,7 @@ pub fn submission_key(
     }
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let hour = since.as_secs() / HOUR.as_secs();
-    // Unambiguous: both digests have a fixed length.
+    // The two digests have a fixed length, so that no other form and file give the same bytes.
     let digest: [u8; 32] = Sha256::new_with_prefix(name)
         .chain_update(hour.to_be_bytes())
         .chain_update(Sha256::digest(form))

@@ -1,4 +1,4 @@
-//! Submission metrics: answered forms by form and outcome.
+//! Submission metrics: count the answered submissions of each form by outcome.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -7,7 +7,7 @@ use site_service::{http_middleware::Outcome, metrics};
 
 use crate::api_error::ApiError;
 
-/// Outcomes of the service level objective (k8s/components/observability/alerts).
+/// Outcomes in the rules of the service level objective (k8s/components/observability/alerts).
 const ALERTED_OUTCOMES: [&str; 3] = ["accepted", "unavailable", "failed"];
 
 pub struct SubmissionMetrics {
@@ -15,9 +15,9 @@ pub struct SubmissionMetrics {
     submissions: Counter<u64>,
 }
 
-/// A robot filled the honeypot.
+/// Outcome of a form whose hidden field (honeypot) a robot filled in.
 pub const SPAM: Outcome = Outcome("spam");
-/// Excluded from visitor metrics.
+/// Outcome of a synthetic submission, which the metrics leave out.
 pub const SYNTHETIC: Outcome = Outcome("synthetic");
 
 impl SubmissionMetrics {
@@ -26,14 +26,14 @@ impl SubmissionMetrics {
             name,
             submissions: metrics::counter("site.submissions", "{submission}", "Answered forms"),
         };
-        // Monitoring sees the first increment only after a zero.
+        // Prometheus misses the first increment of a counter that had no value before.
         for outcome in ALERTED_OUTCOMES {
             metrics.add(0, outcome);
         }
         metrics
     }
 
-    /// Also adds the outcome for the log line.
+    /// Counts the answer, and attaches its outcome for the log line.
     pub fn count(&self, answer: &mut Response) {
         let extensions = answer.extensions();
         let known = extensions.get().map(|Outcome(known)| *known);

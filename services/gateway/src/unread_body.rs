@@ -1,7 +1,7 @@
 //! Middleware that drains an unread request body, so that a browser can read an early error.
 //!
-//! Browsers read no answer while they send. If the connection closes, the visitor sees a network error (RFC 9112,
-//! 9.6).
+//! A browser reads no answer while it sends a body. If the connection closes meanwhile, the visitor sees a network
+//! error (RFC 9112, 9.6).
 
 use std::{
     future::poll_fn,
@@ -23,11 +23,11 @@ use crate::stopping::RECEIVING_ENDS;
 
 const MAX_DRAINED_BYTES: usize = 64 * 1024 * 1024;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
-/// Timeout without new bytes.
+/// Longest pause between two reads.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// During a stop the answer goes out at once, and the rest is read afterwards: a reset could destroy the answer
-/// before the client reads it.
+/// Reads the rest of the body, then answers. During a stop it answers at once and then reads the rest: closing a
+/// connection with unread bytes resets it, and the client could lose the answer.
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();
@@ -36,12 +36,12 @@ pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let body = stream::poll_fn(move |context| lock(&shared).poll_next_unpin(context));
     let request = Request::from_parts(parts, Body::from_stream(body));
     let response = next.run(request).await;
-    // The connection closes on a larger or slower body.
+    // If the rest is too large or too slow, the connection closes instead.
     let mut reading = Box::pin(timeout(DRAIN_TIMEOUT, discard(rest)));
     tokio::select! {
         biased;
         () = drain.left(RECEIVING_ENDS) => {
-            // The connection waits for this task, and the drain waits for the connection.
+            // The connection stays open until this task ends, and the drain waits for connections.
             tokio::spawn(reading);
         }
         _cut = &mut reading => {}

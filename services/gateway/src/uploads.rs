@@ -1,4 +1,4 @@
-//! Places for uploads: how many run at once, and which one loses its place while others wait (docs/decisions/0003).
+//! Limit of concurrent uploads: each needs a place, and a slow one loses it while others wait (docs/decisions/0003).
 
 use std::{
     cmp::Reverse,
@@ -23,22 +23,22 @@ use tokio::{
 
 use crate::{address::network, api_error::ApiError, limits::Limit};
 
-/// The spool of a careers pod has room for those of six gateways.
+/// Places per gateway. The spool of a careers pod has room for the uploads of six gateways.
 pub const UPLOADS_AT_ONCE: usize = 10;
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Interval at which a waiting upload looks for a place to take.
+/// Interval at which a waiting upload tries to take a place from another one.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
-/// An upload keeps its place this long while a sender with fewer places waits.
+/// Time that an upload keeps its place while a sender with one place less waits.
 const FAIR_TIME: Duration = Duration::from_secs(20);
 
-/// The longest waiting upload gets a free place.
+/// Places of all uploads. A free place goes to the upload that has waited longest.
 pub struct Uploads {
     free: Arc<Semaphore>,
     active: Mutex<Vec<Weak<Upload>>>,
     waiting_metric: UpDownCounter<i64>,
 }
 
-/// Upload with a place, until it is dropped or loses the place.
+/// Upload with a place. It frees the place when it is dropped, or loses it to another upload.
 pub struct Upload {
     sender: Sender,
     started: Instant,
@@ -50,7 +50,7 @@ pub struct Upload {
 
 #[derive(Clone, Copy)]
 struct Sender {
-    /// IPv4 address or IPv6 /64.
+    /// IPv4 address or IPv6 /64: the visitor's network.
     address: IpAddr,
     /// IPv4 /24 or IPv6 /48: addresses that one sender easily obtains.
     network: IpAddr,
@@ -97,10 +97,10 @@ impl Uploads {
         }
     }
 
-    /// Takes a place from the sender with the most places: from its upload with the fewest bytes.
+    /// Takes a place from the sender with the most places, whose upload with the fewest received bytes loses it.
     ///
-    /// It compares networks, or addresses within one network. A sender with at least two more places loses one at
-    /// once; with one more, after [`FAIR_TIME`].
+    /// Places count by network, or by address if both senders share a network. A sender with two more places than
+    /// `waiting` loses one at once. A sender with one more loses it after [`FAIR_TIME`].
     fn take_place(&self, waiting: Sender) -> Option<OwnedSemaphorePermit> {
         let active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
         let uploads = active.iter().filter_map(Weak::upgrade);
@@ -169,7 +169,7 @@ pub mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Upload without competition.
+    /// Upload that no other upload can take the place of.
     pub fn lone() -> Arc<Upload> {
         Arc::new(Upload::new(Sender::of(IpAddr::from([203, 0, 113, 1])), None))
     }

@@ -4,7 +4,7 @@ use axum::extract::Query;
 use http::{Uri, header, request::Parts};
 use site_proto::attribution::v1::Attribution;
 
-/// Path and campaign of our page that sent the form, known without a script (`Referer`, RFC 9110, 10.1.3).
+/// Reads path and campaign of the page that sent the form from `Referer` (RFC 9110, 10.1.3), which needs no script.
 pub fn of_referer(parts: &Parts) -> Option<Attribution> {
     let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
     // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).
@@ -12,7 +12,7 @@ pub fn of_referer(parts: &Parts) -> Option<Attribution> {
         Some(authority) => authority.as_str(),
         None => parts.headers.get(header::HOST)?.to_str().ok()?,
     };
-    // An API answer may contain the form again, but is no page of the site.
+    // After an error, a browser without scripts sends the form from the API's address, which is no page of the site.
     let is_page = *referer.authority()? == *host && !referer.path().starts_with("/api/");
     if !is_page {
         return None;

@@ -95,7 +95,7 @@ pub async fn apply(
     tokio::select! {
         forwarded = parts::forward(form, arrivals, submission, parts) => match forwarded? {
             Forwarded::Application => applied.await?,
-            // Without a commit the service keeps nothing.
+            // The service discards an application without a commit.
             Forwarded::Spam => return Ok(spam(Accepted::YES)),
         },
         refused = &mut applied => refused.map_err(refused_early)?,
@@ -105,7 +105,7 @@ pub async fn apply(
     Ok(Accepted::YES.into_response())
 }
 
-/// A deadline here is the visitor's timeout, because the body was still arriving.
+/// Reports a deadline as the visitor's timeout (408), because the body was still arriving.
 fn refused_early(status: Status) -> ApiError {
     if status.code() == Code::DeadlineExceeded {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)

@@ -63,14 +63,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     }
 }
 
-/// serde would also accept an array for a struct.
+/// Rejects an array, which serde would accept for a struct.
 fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
     let is_object = json.trim_ascii_start().starts_with(b"{");
     let read = serde_json::from_slice(json).ok().filter(|_| is_object);
     read.ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
 }
 
-/// JSON, or URL-encoded as browsers send forms without a script.
+/// Form body: JSON, or URL-encoded, as browsers without scripts send it.
 pub struct AnyForm<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
@@ -110,7 +110,7 @@ pub struct SubmissionHeaders {
 pub struct Submission {
     pub request_id: RequestId,
     pub deadline: Deadline,
-    /// From the browser's `Referer`.
+    /// Attribution from the `Referer` header.
     referer: Option<Attribution>,
     key: Option<Uuid>,
     /// Mark of a synthetic submission. The service verifies it.
@@ -120,7 +120,7 @@ pub struct Submission {
 impl Submission {
     /// Completes a form with the browser's attribution, and returns its idempotency key.
     pub fn complete<F: Form>(&mut self, name: &str, form: &mut F, file: Option<Sha256>) -> String {
-        // The same input is the same submission, from any attribution.
+        // The derived key ignores the attribution: the same input from another page is the same submission.
         let attribution = form.attribution_mut().take();
         let key = submission_key(self.key, name, &form.encode_to_vec(), file, SystemTime::now());
         *form.attribution_mut() = attribution.or_else(|| self.referer.take());
@@ -152,7 +152,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Submission {
     }
 }
 
-/// Answer to a robot: it looks accepted but counts as spam.
+/// Marks an accepting answer as spam. The robot that sent the form sees no difference.
 fn spam(answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
     response.extensions_mut().insert(SPAM);

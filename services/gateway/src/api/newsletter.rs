@@ -178,7 +178,7 @@ async fn token(AddressToken { token }: AddressToken, request: Request) -> Result
     }
 }
 
-/// Whether a [`LinkBody`] in any form encoding confirms. A substring suffices, since it has no other content.
+/// Whether a [`LinkBody`] confirms. A substring search works in every form encoding, and the body has no other text.
 fn is_yes(body: &str) -> bool {
     body.contains("List-Unsubscribe") && body.contains("One-Click") || body.contains("answer=yes")
 }

@@ -1,4 +1,4 @@
-//! The API's own description, made from the handlers.
+//! OpenAPI document of the API, generated from the handlers.
 
 use axum::Json;
 use utoipa::OpenApi;

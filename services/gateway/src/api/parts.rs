@@ -1,4 +1,4 @@
-//! Multipart to gRPC: forwards each part of an application as it arrives.
+//! Forwards each multipart part of an application to the careers service as it arrives.
 
 use std::{
     pin::pin,
@@ -30,17 +30,17 @@ use tokio::sync::mpsc;
 use super::{Submission, read_json};
 use crate::{api_error::ApiError, uploads::Upload};
 
-/// Limit of a text or a part's headers. The service's limits are lower.
+/// Limit of a text field, and of a part's headers. The careers service has lower limits for texts.
 const MAX_BUFFERED_BYTES: usize = 128 * 1024;
 const RESUME: &str = "resume";
 
 pub enum Forwarded {
     Application,
-    /// Without the commit.
+    /// A robot's form, sent without the commit.
     Spam,
 }
 
-/// Forwards the form, then the commit. A closed receiver means that the service has already rejected.
+/// Forwards the form's parts, then the commit. A closed receiver means that the service has rejected the form.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub async fn forward(
     Ok(Forwarded::Application)
 }
 
-/// Browsers send a part without name and content if no file is chosen.
+/// Skips the part without name and content that browsers send if no file is chosen.
 async fn forward_resume(
     part: &mut FormPart<'_>,
     arrivals: &mut Arrivals,
@@ -104,8 +104,8 @@ async fn forward_resume(
     Ok(())
 }
 
-/// Browsers encode only quotation marks and line breaks in file names (HTML Standard, "multipart/form-data encoding
-/// algorithm").
+/// Decodes quotation marks and line breaks, which are all that browsers encode in file names (HTML Standard,
+/// "multipart/form-data encoding algorithm").
 fn decoded_file_name(encoded: &str) -> String {
     encoded
         .replace("%22", "\"")
@@ -113,21 +113,21 @@ fn decoded_file_name(encoded: &str) -> String {
         .replace("%0A", "\n")
 }
 
-/// A closed receiver means that the service has answered. That answer counts.
+/// Ignores a closed receiver: the service has already answered, and the visitor gets that answer.
 async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-/// Pieces of a form. The parser buffers all it can read, so it gets a piece only when it needs one.
+/// Feeds the body to the multipart parser piece by piece, on demand: the parser buffers all it can read.
 pub struct Arrivals {
     body: BodyDataStream,
-    /// `None` after the last piece.
+    /// Queue to the parser; `None` after the last piece.
     pieces: Option<SyncSender<Result<Bytes, axum::Error>>>,
     upload: Arc<Upload>,
 }
 
 impl Arrivals {
-    /// Returns the form and its pieces, before reading any.
+    /// Returns the form's parser and its source of pieces. Reads nothing yet.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl Arrivals {
             let bytes = piece.as_ref().map_or(0, Bytes::len);
             buffered_bytes += bytes;
             self.upload.arrived(bytes);
-            // The parser has consumed the previous piece.
+            // Cannot fail: the parser has consumed the previous piece.
             let _sent = pieces.try_send(piece);
         }
     }
@@ -185,14 +185,14 @@ impl Arrivals {
         Ok(text)
     }
 
-    /// Only the last piece of a part can be empty.
+    /// Returns the part's next bytes; `None` at its end, where the parser may return an empty chunk.
     async fn chunk(&mut self, part: &mut FormPart<'_>) -> Result<Option<Bytes>, ApiError> {
         let chunk = self.parse(part.chunk()).await?;
         Ok(chunk.filter(|bytes| !bytes.is_empty()))
     }
 }
 
-/// A truncated or malformed body is a client error, also where the parser reports another.
+/// Answers a truncated or malformed body with 4xx, even if the parser reports a server error.
 fn unreadable(error: MultipartError) -> ApiError {
     let status = Some(error.status()).filter(StatusCode::is_client_error);
     ApiError::of(status.unwrap_or(StatusCode::BAD_REQUEST))

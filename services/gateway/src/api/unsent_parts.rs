@@ -1,4 +1,4 @@
-//! Queue of an upload's parts. A call that failed before it received a part can be retried.
+//! Queue of an upload's parts. A failed call can be retried if it has taken no part from the queue.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -9,7 +9,7 @@ use futures_util::stream::{Stream, poll_fn};
 use site_proto::careers::v1::ApplyRequest;
 use tokio::sync::mpsc;
 
-/// Bounds the memory of an upload.
+/// Queued parts per upload, to bound its memory.
 const CHANNEL_CAPACITY: usize = 4;
 
 /// Receiver of the parts, for one call at a time.
@@ -25,7 +25,7 @@ impl UnsentParts {
         (sender, Arc::new(Self { parts, started }))
     }
 
-    /// All queued and future parts. The previous call must have ended.
+    /// Streams all queued and future parts. The stream of the previous call must have ended.
     pub fn stream(self: Arc<Self>) -> impl Stream<Item = ApplyRequest> + Send + 'static {
         poll_fn(move |context| {
             let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);

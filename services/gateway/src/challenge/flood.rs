@@ -1,4 +1,4 @@
-//! Flood detection: more submissions than people send.
+//! Flood detection: a flood is a rate of submissions that only robots reach.
 
 use std::{
     num::NonZeroU32,
@@ -10,7 +10,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A flood lasts until a minute after the last excess.
+/// Flood detector. A flood ends a minute after the last submission above the limit.
 pub struct Flood {
     limiter: DefaultDirectRateLimiter,
     lasts_until: Mutex<Instant>,
@@ -24,7 +24,7 @@ impl Flood {
         }
     }
 
-    /// Counts a submission; true in a flood.
+    /// Counts a submission. Returns whether there is a flood.
     pub fn arrives(&self, now: Instant) -> bool {
         let mut lasts_until = self.lasts_until.lock().unwrap_or_else(PoisonError::into_inner);
         if self.limiter.check().is_err() {
@@ -47,7 +47,7 @@ mod tests {
         let calm = (0..PER_MINUTE.get()).filter(|_| !flood.arrives(begin));
         assert_eq!(calm.count(), 600);
         assert!(flood.arrives(begin));
-        // Leaves room for one more.
+        // The quota refills for one more submission.
         sleep(MINUTE / PER_MINUTE.get()).await;
         assert!(flood.arrives(begin + MINUTE / 2));
         sleep(MINUTE / PER_MINUTE.get()).await;

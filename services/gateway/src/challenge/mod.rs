@@ -23,12 +23,12 @@ use self::{
 use crate::api_error::ApiError;
 
 pub const SOLUTION: HeaderName = HeaderName::from_static("challenge-solution");
-/// Submissions of all forms and addresses together; more are a flood.
+/// Limit for submissions of all forms and addresses together; a higher rate is a flood.
 const FLOOD_PER_MINUTE: NonZeroU32 = NonZeroU32::new(120).expect("not zero");
-/// A flood ends a minute after its last excess.
+/// A flood ends a minute after the last submission above the limit.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// One for all forms: a flood of one is a flood of all.
+/// Challenges of all forms: a flood of one form requires a challenge for every form.
 pub struct Challenges {
     mode: ChallengeMode,
     flood: Flood,
@@ -38,7 +38,7 @@ pub struct Challenges {
 impl Challenges {
     /// # Errors
     ///
-    /// If the operating system has no random bytes for a key.
+    /// If the operating system provides no random bytes for a key.
     pub fn new(settings: &ChallengeSettings) -> Result<Self, getrandom::Error> {
         Ok(Self {
             mode: settings.mode,
@@ -73,7 +73,7 @@ impl Challenges {
     }
 }
 
-/// Challenges are bound to the idempotency key.
+/// Returns the idempotency key, which a challenge is bound to.
 fn key_of(headers: &HeaderMap) -> Option<Uuid> {
     let key = headers.get(idempotency::HEADER)?.to_str().ok()?;
     idempotency::parse(key).ok()

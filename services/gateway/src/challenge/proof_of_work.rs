@@ -13,34 +13,34 @@ use uuid::Uuid;
 
 use crate::address::network;
 
-/// PBKDF2 rounds per try. With fewer, WebCrypto's overhead per call would favour an attacker's own program. More
-/// would cost us, because we make one try per challenge.
+/// PBKDF2 rounds per try. Fewer rounds would favour native programs over WebCrypto, which has an overhead per call.
+/// More rounds would slow the gateway, which makes one try per challenge.
 const ROUNDS: u32 = 1_000;
 const ALGORITHM: &str = "PBKDF2/SHA-256";
-/// Shorter than the hour of an idempotency key.
+/// Shorter than an idempotency key's lifetime of an hour.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// Data member that names the submission.
+/// Member of the challenge's data that holds the [`binding`].
 const BOUND_TO: &str = "boundTo";
 
 const KEY_BYTES: usize = 32;
 
 pub struct ProofOfWork {
     key: Secret,
-    /// Average per challenge.
+    /// Average number of tries that a challenge needs.
     tries: u32,
 }
 
-/// Binds a challenge to form, idempotency key and network. A reused solution only repeats the same submission.
+/// Binds a challenge to form, idempotency key and network, so that a reused solution can only repeat its submission.
 pub fn binding(form: &str, key: Uuid, address: IpAddr) -> String {
     format!("{form} {key} {}", network(address))
 }
 
 impl ProofOfWork {
-    /// All verifying gateways must share `key`; without it a random one is used.
+    /// All gateways must share `key` to verify each other's challenges. Without `key`, a random one is used.
     ///
     /// # Errors
     ///
-    /// If the operating system has no random bytes.
+    /// If the operating system provides no random bytes.
     pub fn new(key: Option<Secret>, tries: u32) -> Result<Self, getrandom::Error> {
         let key = key.map_or_else(random_key, Ok)?;
         Ok(Self { key, tries })
@@ -48,7 +48,7 @@ impl ProofOfWork {
 
     /// # Errors
     ///
-    /// If random bytes are missing or the library rejects the options.
+    /// If the operating system provides no random bytes, or the library rejects the options.
     pub fn challenge(&self, binding: String, now: SystemTime) -> anyhow::Result<Challenge> {
         let expires = now + LIFETIME;
         let expires = expires.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -64,7 +64,7 @@ impl ProofOfWork {
         Ok(altcha::create_challenge(options)?)
     }
 
-    /// Whether this solves our challenge for this submission (ALTCHA's encoding).
+    /// Whether `solution`, in ALTCHA's encoding, solves our challenge for the submission of `binding`.
     pub fn verify(&self, solution: &[u8], binding: &str) -> bool {
         let Some(Payload { challenge, solution }) = decoded(solution) else {
             return false;
@@ -78,7 +78,7 @@ impl ProofOfWork {
         altcha::verify_solution(options).is_ok_and(|result| result.verified)
     }
 
-    /// From half to one and a half times `tries`, to limit the effect of luck.
+    /// Random number of tries, from half to one and a half times `tries`: a smaller range than pure luck would give.
     fn counter(&self) -> Result<u32, getrandom::Error> {
         let least = self.tries / 2;
         let random = getrandom::u64()? % u64::from(self.tries + 1);

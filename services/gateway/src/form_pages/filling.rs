@@ -1,17 +1,17 @@
 //! Fills a page with the visitor's input and its errors. The build leaves placeholders in the page
 //! (`frontends/kit/src/refused-page.tsx`):
 //!
-//! - `{{refusal}}`: sentence for the whole form;
-//! - `{{text:<field>}}`: the input;
-//! - `{{error:<field>}}`: the field's error, and `{{invalid:<field>}}`: whether it has one, `true` or `false`.
+//! - `{{refusal}}`: error sentence of the whole form;
+//! - `{{text:<field>}}`: the visitor's input in the field;
+//! - `{{error:<field>}}`: the field's error sentence; `{{invalid:<field>}}`: `true` if there is one, else `false`.
 //!
-//! [`FALLBACK`](super::FALLBACK_PAGE) has two more: `{{form-page}}`, the form's address, and `{{other-way}}`, other
-//! contact details.
+//! [`FALLBACK_PAGE`](super::FALLBACK_PAGE) has two more placeholders: `{{form-page}}`, the address of the form's
+//! page, and `{{other-way}}`, other ways to contact us.
 
 use super::form_values::FormValues;
 use crate::{api_error::ApiError, contact_details::OTHER_WAY};
 
-/// Escapes texts for elements and quoted attributes. Placeholders in texts are not replaced.
+/// Replaces the placeholders. Texts are escaped for elements and quoted attributes; placeholders in texts stay.
 pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) -> String {
     let text_at = |place: &str| match place.split_once(':').unwrap_or((place, "")) {
         ("refusal", _) => Some(error.sentence()),
@@ -35,7 +35,7 @@ pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) 
                 filled.push_str(&escaped(text));
                 after
             }
-            // May belong to a script.
+            // `{{` without a placeholder may belong to a script.
             None => {
                 filled.push_str("{{");
                 found
@@ -46,7 +46,7 @@ pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) 
 }
 
 fn escaped(text: &str) -> String {
-    // A textarea drops its first line break (HTML, 13.1.2.5). No other field contains any.
+    // HTML drops the first line break of a textarea (HTML, 13.1.2.5). Other fields contain no line breaks.
     let first = if text.starts_with(['\r', '\n']) { "\n" } else { "" };
     let text = text
         .replace('&', "&amp;")

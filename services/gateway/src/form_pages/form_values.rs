@@ -13,12 +13,12 @@ use tokio::{
     time::timeout,
 };
 
-/// Fits the longest message. A résumé follows the text fields.
+/// Fits all text fields. An application's résumé comes after them.
 const MAX_KEPT_BYTES: usize = 512 * 1024;
-/// Later input is omitted.
+/// Time to receive the text fields; a page omits those that arrive later.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Texts by field name, without files: a page cannot prefill a file field.
+/// Texts by field name. Files are left out, because a page cannot prefill a file field.
 pub type FormValues = BTreeMap<String, String>;
 
 pub struct KeptBody {
@@ -29,7 +29,7 @@ pub struct KeptBody {
 }
 
 impl KeptBody {
-    /// Copies the beginning of the body; `None` if there is no room. The request stays complete.
+    /// Copies the beginning of the body, or nothing if `room` is used up. The returned request has the whole body.
     pub async fn of(request: Request, room: &Arc<Semaphore>) -> (Request, Option<Self>) {
         let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
             return (request, None);

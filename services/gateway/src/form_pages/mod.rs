@@ -1,5 +1,5 @@
-//! Forms without JavaScript: redirect after success (303, RFC 9110, 15.4.4), otherwise show the form with errors and
-//! input. The build renders these pages from the components that scripts use.
+//! Forms without JavaScript: redirects after success (303, RFC 9110, 15.4.4); otherwise shows the form with the
+//! visitor's input and its errors. The build renders these pages from the same React components.
 
 mod filling;
 mod form_values;
@@ -26,12 +26,12 @@ use crate::api_error::ApiError;
 struct FormRoute {
     api: &'static str,
     page: &'static str,
-    /// Query parameter of the form on a mail link's page. Other requests come from scripts and mail clients, with any
-    /// `Accept` (RFC 8058, 3.1).
+    /// Query parameter that only our page of a mail's link adds. Mail clients call the same route without it, and
+    /// with any `Accept` header (RFC 8058, 3.1).
     question: Option<&'static str>,
     /// Redirect target after success.
     accepted: &'static str,
-    /// Page to fill after a rejection.
+    /// Page with placeholders, shown after a rejection.
     refused: &'static str,
 }
 
@@ -52,7 +52,7 @@ impl FormRoute {
     }
 }
 
-/// As in the front ends' routes (`frontends/shell/src/routes.tsx`).
+/// Forms and their pages. Keep in step with the front ends' routes (`frontends/shell/src/routes.tsx`).
 const FORMS: [FormRoute; 5] = [
     FormRoute {
         api: "/api/contact",
@@ -91,11 +91,11 @@ const FORMS: [FormRoute; 5] = [
     },
 ];
 
-/// Bounds memory in a flood. Beyond it, rejected forms come back empty.
+/// Limit of kept inputs, to bound memory in a flood. Above it, rejected forms are shown without their input.
 const MAX_KEPT_BODIES: usize = 32;
-/// Used if no page of the site is available.
+/// Page to show if the site's pages are unavailable.
 const FALLBACK_PAGE: &str = include_str!("fallback.html");
-/// Pages contain the visitor's input.
+/// Keeps pages with a visitor's input out of caches.
 const NOT_STORED: HeaderValue = HeaderValue::from_static("no-store");
 
 pub struct FormPages {
@@ -104,7 +104,7 @@ pub struct FormPages {
     room: Arc<Semaphore>,
 }
 
-/// Browsers that show a page accept HTML; scripts accept JSON or anything (RFC 9110, 12.5.1).
+/// Whether the client accepts HTML, as browsers do. Scripts accept JSON or anything (RFC 9110, 12.5.1).
 fn asks_for_a_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
     let ranges = accepted.filter_map(|value| value.to_str().ok().map(str::to_ascii_lowercase));
@@ -119,13 +119,13 @@ impl FormPages {
         Self { pages, room }
     }
 
-    /// Answers browsers with pages.
+    /// Answers browsers without scripts with pages, and other clients with JSON.
     pub async fn answer(&self, request: Request, next: Next) -> Response {
         let form = FormRoute::of(request.uri()).filter(|_| asks_for_a_page(request.headers()));
         match (form, request.method()) {
-            // A reload of the answer opens the form.
+            // If the visitor opens the API's address again, show the form's page.
             (Some(form), &Method::GET | &Method::HEAD) => form.opened(request.uri().query()).into_response(),
-            // Boxed: this large future is rarely needed, but every request would move it.
+            // Boxed, because this large future is rarely needed, but every request would move it.
             (Some(form), &Method::POST) => Box::pin(self.submit(form, request, next)).await,
             _ => http_middleware::guarded(request, next).await,
         }
@@ -138,7 +138,7 @@ impl FormPages {
             Redirect::to(form.accepted).into_response()
         } else {
             let error = ApiError::in_answer(&answer);
-            // Never show another site's input to its visitor.
+            // A cross-site post is forbidden. Its input comes from the other site, so it is not shown.
             let values = match kept.filter(|_| error.status() != StatusCode::FORBIDDEN) {
                 Some(kept) => kept.values().await,
                 None => FormValues::default(),

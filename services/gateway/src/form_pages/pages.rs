@@ -1,4 +1,4 @@
-//! Page source: the site's pages, from the gateway's folder or the shell's server.
+//! Page source: reads the site's pages from the gateway's folder or from the server of the shell.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tower::ServiceExt;
 
 const PAGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Shorter than our servers keep idle connections.
+/// Shorter than the idle timeout of our servers, so that they never close a connection in use.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_PAGE_BYTES: usize = 1024 * 1024;
 

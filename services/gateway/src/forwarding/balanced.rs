@@ -1,5 +1,5 @@
-//! Client-side load balancing over a service's pods, which are the addresses of its name (in the cluster, a headless
-//! service).
+//! Client-side load balancing over a service's pods. Their addresses come from DNS: in the cluster, the name of a
+//! headless service.
 
 use std::{
     collections::BTreeMap,
@@ -23,30 +23,30 @@ use tonic::{
 use tower::{BoxError, Service, ServiceExt};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Detects a lost node, which closes no connection, within the five seconds of a call.
+/// Detects a lost node, which closes no connection, within the call timeout of five seconds.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);
-/// A failing pod ends calls fastest, and would otherwise look least loaded.
+/// Time after a failure while a pod is the last choice. Its calls fail fast, so it would look least loaded.
 const LAST_CHOICE: Duration = Duration::from_secs(1);
 
-/// Breaks ties.
+/// Rotates calls among equally loaded pods.
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
-/// The least loaded pod gets the next call.
+/// Channel that sends each call to the least loaded pod.
 #[derive(Clone)]
 pub struct Balanced(watch::Receiver<Pods>);
 
 type Pods = BTreeMap<SocketAddr, Arc<Pod>>;
 
-/// Each active call holds a reference.
+/// Pod of a service. Each active call holds an `Arc` of it, which [`load`] counts.
 struct Pod {
     channel: Channel,
     failed_at: Mutex<Option<Instant>>,
 }
 
 impl Balanced {
-    /// Starts to look up the pods, without connecting.
+    /// Starts to look up the pods. Connects at the first call.
     ///
     /// # Errors
     ///
@@ -90,14 +90,14 @@ impl Service<Request<Body>> for Balanced {
     }
 }
 
-/// Recent failure first, then active calls.
+/// Load to compare pods by: first whether the pod failed recently, then its active calls.
 fn load(pod: &Arc<Pod>) -> (bool, usize) {
     let failed_at = *pod.failed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let has_failed = failed_at.is_some_and(|at| at.elapsed() < LAST_CHOICE);
     (has_failed, Arc::strong_count(pod))
 }
 
-/// A failed lookup keeps the known pods.
+/// Repeats the DNS lookup. If it fails, the known pods stay.
 async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender<Pods>) {
     let host = service.host().unwrap_or_default().trim_matches(['[', ']']);
     let port = service.port_u16().unwrap_or(80);
@@ -110,7 +110,7 @@ async fn look_up(service: Uri, tls: Option<ClientTlsConfig>, pods: watch::Sender
     }
 }
 
-/// Known addresses keep their connections.
+/// Replaces the pods by those of the addresses `found`. Known pods keep their connections.
 fn update(
     pods: &watch::Sender<Pods>,
     found: impl Iterator<Item = SocketAddr>,
@@ -127,7 +127,7 @@ fn update(
 }
 
 impl Pod {
-    /// `None` for an IPv6 address with a zone, which no URI can hold.
+    /// Returns `None` for an IPv6 address with a zone, which a URI cannot contain.
     fn at(address: SocketAddr, service: &Uri, tls: Option<&ClientTlsConfig>) -> Option<Arc<Self>> {
         let uri = format!("{}://{address}", service.scheme_str()?).parse().ok()?;
         let endpoint = tls::endpoint(&uri, tls.cloned()).ok()?;
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::forwarding::{FORM_CALL_TIMEOUT, ServiceChannel, call, repeated};
 
-    /// Short, so that connections end during calls.
+    /// Age limit of connections, short enough that they end during calls.
     const MAX_AGE: Duration = Duration::from_millis(700);
 
     /// Pod in its own runtime, which the test can stop.
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Concurrent calls; all must succeed.
+    /// Makes concurrent calls, and fails if one fails.
     async fn ask(service: &HealthClient<ServiceChannel>, lasting: Duration) {
         let until = Instant::now() + lasting;
         let asking = (0..8).map(|_| async {
@@ -214,7 +214,7 @@ mod tests {
         join_all(asking).await;
     }
 
-    /// Tolerates chance and load.
+    /// Whether each pod gets more than a quarter of a fair share of calls: chance and load make shares uneven.
     async fn share(service: &HealthClient<ServiceChannel>, processes: &[&Process]) -> bool {
         for process in processes {
             process.calls.store(0, Ordering::Relaxed);
@@ -245,14 +245,14 @@ mod tests {
         looked_up(&[1, 2, 3, 4]);
         assert!(share(&service, &[&first, &second, &third, &joined]).await);
 
-        // Its address stays known for a while after it dies.
+        // A pod dies, but DNS still lists its address for a while.
         let dying = async {
             sleep(Duration::from_secs(1)).await;
             second.runtime.shutdown_background();
         };
         tokio::join!(dying, ask(&service, Duration::from_secs(4)));
         looked_up(&[1, 3, 4]);
-        // Simulates a lost node: its connections stay open.
+        // Simulates a pod on a lost node: it hangs, and its connections stay open.
         third
             .runtime
             .spawn(async { std::thread::park_timeout(Duration::from_secs(5)) });

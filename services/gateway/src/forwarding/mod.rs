@@ -1,4 +1,4 @@
-//! gRPC clients of the services: a balanced channel each; every call has a deadline and trace context.
+//! gRPC clients of the services. Each balances its calls over pods; every call has a deadline and trace context.
 
 mod balanced;
 
@@ -14,13 +14,13 @@ use tonic_types::StatusExt;
 use self::balanced::Balanced;
 use crate::{api::Submission, settings::Settings};
 
-/// For all attempts. The request has 15 s, mostly for the visitor's upload.
+/// Timeout of a call with its retries. The whole request has 15 s, mostly for receiving the form.
 const FORM_CALL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Every call has a span.
+/// Channel that records a span for every call.
 pub type ServiceChannel = GrpcTracing<Balanced>;
 
-/// Outlasts a service's restart.
+/// Backoff between attempts, in total longer than a service's restart.
 const RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(100))
     .with_max_delay(Duration::from_secs(1))
@@ -52,7 +52,7 @@ impl Services {
     }
 }
 
-/// Sends a form without a file, within its request's deadline; see [`repeated`].
+/// Sends a form without a file through [`repeated`], within its request's deadline.
 ///
 /// # Errors
 ///
@@ -71,8 +71,8 @@ where
     answered.map(Response::into_inner)
 }
 
-/// Calls a service, and retries calls that did not reach it. `call` gets the remaining time. Only for idempotent
-/// calls or calls under an idempotency key.
+/// Calls a service, and retries if the call did not reach it. `call` gets the remaining time. It must be idempotent
+/// or carry an idempotency key.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ where
     called.map_err(with_deadline_code)
 }
 
-/// Prevents a retry, because part of the call may have been sent.
+/// Changes a status that a client retries: part of this call may have been sent, so it cannot be repeated.
 pub fn not_repeatable(status: Status) -> Status {
     let status = with_deadline_code(status);
     if has_no_answer(&status) {
@@ -102,7 +102,7 @@ pub fn not_repeatable(status: Status) -> Status {
     }
 }
 
-/// tonic reports `Cancelled` at a deadline, on both sides.
+/// Corrects the code of a missed deadline, which tonic's client and server report as `Cancelled`.
 fn with_deadline_code(status: Status) -> Status {
     match status.code() {
         Code::Cancelled => Status::deadline_exceeded(status.message()),
@@ -110,7 +110,7 @@ fn with_deadline_code(status: Status) -> Status {
     }
 }
 
-/// Whether the status is from this client or a proxy. A service that is itself unavailable sends retry info.
+/// Whether this client or a proxy made the status. If a service itself is unavailable, its status has retry info.
 fn has_no_answer(status: &Status) -> bool {
     status.source().is_some()
         || status.code() == Code::Unavailable && status.get_details_retry_info().is_none()

@@ -1,4 +1,4 @@
-//! Fuzz target: an arbitrary multipart body, in pieces.
+//! Fuzz target: an arbitrary multipart body that arrives in pieces.
 
 use axum::body::{Body, Bytes};
 use bolero::check;
@@ -14,11 +14,11 @@ use crate::{
 };
 
 const ITERATIONS: usize = 50;
-/// Exceeds every limit of a part.
+/// Size limit of an expanded input; larger than every limit of a part.
 const EXPANDED_BYTES: usize = 192 * 1024;
-/// For inputs that would arrive byte by byte.
+/// Limit of pieces per input: thousands of one-byte pieces would be slow.
 const MOST_PIECES: usize = 200;
-/// Without a first part, the search for one would take most of the time.
+/// Begins each body, because the fuzzer would spend most time to find a first boundary.
 const FIRST_BOUNDARY: &[u8] = b"--x\r\n";
 
 struct Upload {
@@ -26,7 +26,7 @@ struct Upload {
     outcome: Result<parts::Forwarded, ApiError>,
 }
 
-/// Expands repetitions: zero and a number n repeat the byte before them for n KiB.
+/// Expands repetitions: a zero byte and a byte n repeat the byte before them for n KiB.
 fn expanded(input: &[u8]) -> Vec<u8> {
     let mut expanded = Vec::new();
     let mut input = input.iter().copied();
@@ -43,7 +43,7 @@ fn expanded(input: &[u8]) -> Vec<u8> {
     expanded
 }
 
-/// Uses larger pieces if there would be too many.
+/// Forwards the body in pieces of `piece_bytes`, or larger ones if there would be more than [`MOST_PIECES`].
 async fn upload(body: Bytes, piece_bytes: usize) -> Upload {
     let piece_bytes = piece_bytes.max(body.len() / MOST_PIECES);
     let pieces = (0..body.len()).step_by(piece_bytes);
@@ -84,7 +84,7 @@ fn ensure_protocol(upload: &Upload, body_bytes: usize) {
     }
 }
 
-/// The first byte sets the size of the pieces.
+/// The first byte of the input sets the size of the pieces.
 #[test]
 fn any_body_becomes_valid_requests_or_a_refusal() {
     let runtime = Builder::new_current_thread().enable_time().build();
