@@ -1,6 +1,6 @@
 //! Application use case: store the résumé, then the event, then answer.
 //!
-//! An uncommitted application leaves nothing behind. The sweep removes a stored résumé without an event.
+//! An uncommitted application stores nothing. The sweep removes a stored résumé that no event names.
 
 use std::{collections::BTreeSet, io, path::PathBuf};
 
@@ -43,14 +43,14 @@ pub struct Careers {
 
 pub enum ApplyError {
     Invalid(Violations),
-    /// The résumé is rejected before the fields are validated.
+    /// The résumé is rejected while it arrives, before the fields are validated.
     Resume(ResumeError),
     Infected(Infected),
     Key(InvalidIdempotencyKey),
     /// The client broke the protocol of the stream.
     Protocol(&'static str),
     Stream(Status),
-    /// Not enough time is left before the stop to receive the rest.
+    /// The service stops, and the rest of the grace period is needed to store complete applications.
     Stopping,
     TooLarge,
     Spool(io::Error),
@@ -90,11 +90,11 @@ fn refused_resume(sentence: impl ToString) -> Status {
     violations.into_status()
 }
 
-/// Returns the id of the application's event.
+/// Stores an application, and returns the id of its event.
 ///
 /// # Errors
 ///
-/// If a field or the résumé is invalid, the stream breaks, or a stop comes first. Also if storage is not confirmed.
+/// If a field or the résumé is invalid, the stream breaks, the service stops, or storage is not confirmed.
 pub async fn apply(
     careers: &Careers,
     request_id: &RequestId,
@@ -124,7 +124,7 @@ pub async fn apply(
         .publisher
         .publish_submission(request_id, event_id, &person, applied, key.binding())
         .await;
-    // After other outcomes a stored event may still name this résumé. The sweep decides.
+    // After other outcomes it is unclear whether a stored event names this résumé, so the sweep checks.
     if let (Some(upload), Ok(Stored::New)) = (upload, &published) {
         careers.uploads.commit(upload).await;
     }
@@ -137,11 +137,11 @@ pub struct CheckedResume {
     pub active_content: BTreeSet<ActiveContent>,
 }
 
-/// Validates form and résumé together.
+/// Validates form and résumé together, so that the visitor sees all errors at once.
 ///
 /// # Errors
 ///
-/// All violations of both, or a failure to read the file.
+/// If the form or the résumé has violations (the error holds all), or the file cannot be read.
 pub async fn validated(
     verification: &Verification,
     form: ApplicationForm,

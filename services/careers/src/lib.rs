@@ -1,8 +1,8 @@
 //! Careers service: accepts applications and stores their résumés.
 //!
-//! [`receiving`] spools the résumé to a temporary file ([`spool`]). [`resume`] checks that its content matches its
-//! name. A virus scanner ([`scanner`]), if configured, scans it. [`apply`] stores and publishes only committed
-//! applications.
+//! [`receiving`] spools the résumé to a temporary file ([`spool`]). [`resume`] checks that the file's content matches
+//! its name. If configured, a virus scanner ([`scanner`]) scans the file. [`apply`] stores the application if the
+//! gateway commits it.
 
 mod api;
 mod application;
@@ -88,12 +88,12 @@ impl Service {
         })
     }
 
-    /// Listening port.
+    /// Port that the gRPC server listens on.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// Routes for callers in the same process.
+    /// Returns the gRPC routes for callers in the same process, such as tests.
     pub fn routes(&self) -> Routes {
         self.server.routes()
     }

@@ -1,4 +1,4 @@
-//! Stream of an application: the résumé, then the commit with the form.
+//! Receives the stream of an application: first the résumé, then the commit with the form.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use crate::{
     spool::{Spool, Spooled},
 };
 
-/// Spools the résumé to this folder. Without a commit no file remains.
+/// Spools the résumé to `folder`, and returns it with the commit. Without a commit no file remains.
 ///
 /// # Errors
 ///
-/// If the stream breaks or violates the protocol, or the résumé is too large or not spooled.
+/// If the stream breaks or violates the protocol, or the résumé is too large or cannot be spooled.
 pub async fn receive(
     folder: &Path,
     mut parts: impl Stream<Item = Result<ApplyRequest, Status>> + Unpin,

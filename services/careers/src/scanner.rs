@@ -13,18 +13,18 @@ use tokio::{
     time::timeout,
 };
 
-/// Timeout of a scan; then the résumé is taken unscanned.
+/// Timeout of a scan. After it the résumé is accepted unscanned.
 pub const SCAN_TIMEOUT: Duration = Duration::from_secs(15);
 const NOT_SCANNED: &str = "not_scanned";
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Address of clamd. Each scan opens its own connection.
+/// Client of clamd, which opens a connection for each scan.
 pub struct Scanner {
     address: String,
     scans: Counter<u64>,
 }
 
-/// Visitors see this sentence.
+/// Rejection of an infected résumé, with the sentence for the visitor.
 #[derive(Debug, thiserror::Error)]
 #[error("A virus was found in this file. Please choose another one.")]
 pub struct Infected;
@@ -33,12 +33,12 @@ impl Scanner {
     pub fn new(address: String) -> Self {
         let description = "Résumés sent to the virus scanner";
         let scans = metrics::counter("site.resume.scans", "{file}", description);
-        // Monitoring sees the first increment only after a zero.
+        // Prometheus misses the first increment of a counter that had no value before.
         scans.add(0, &[KeyValue::new("outcome", NOT_SCANNED)]);
         Self { address, scans }
     }
 
-    /// Without a verdict a file counts as not scanned: losing an application is worse than missing a scan.
+    /// Scans a file. Without a verdict it is accepted: losing an application is worse than missing a scan.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl Scanner {
         scan
     }
 
-    /// Sends the file in chunks, each after its length. An empty chunk ends it.
+    /// Returns clamd's verdict. Sends the file in chunks, each after its length; an empty chunk ends the file.
     async fn ask(&self, file: &Path) -> io::Result<String> {
         let mut file = File::open(file).await?;
         let mut clamd = TcpStream::connect(&self.address).await?;

@@ -10,8 +10,8 @@ use site_service::{
 use tonic::codegen::http::uri::Authority;
 use visitor::PersonKeySettings;
 
-/// Time budget from commit to answer: résumé check, scan, at most 40 s for the bucket and four broker requests of 3 s
-/// each. A stop ends the receiving of uncommitted applications when only this much of the grace period is left.
+/// Time budget from commit to answer: résumé check, scan, 40 s for the bucket and 3 s for each of four broker
+/// requests. During a stop, uncommitted applications are rejected when only this much of the grace period is left.
 pub const STORING_TIME: Duration = Duration::from_secs(STORING_SECONDS);
 const STORING_SECONDS: u64 = 75;
 

@@ -1,4 +1,4 @@
-//! Spool: an arriving résumé in an unnamed temporary file. The system removes it when the process closes it or dies.
+//! Spool: unnamed temporary file of an arriving résumé. The system removes it when the process closes it or dies.
 
 use std::{
     fs, io,
@@ -68,7 +68,7 @@ impl Spool {
 }
 
 impl Spooled {
-    /// Opens the file again from its start, in this process.
+    /// Path by which this process can open the unnamed file again, to read it from its start.
     pub fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.file.as_raw_fd()).into()
     }

@@ -1,7 +1,7 @@
-//! Upload of a résumé. A record, written first, marks it as provisional until its event is stored.
+//! Upload of a résumé. A record, written first, marks the résumé as provisional until its event is stored.
 //!
-//! Only the sweep removes résumés, because only it can tell whether an event names one. A retried event can be
-//! reported as a duplicate of itself. A rejected event may still be stored.
+//! Only the sweep removes résumés, because only it can tell whether an event names them. The answer to a publish does
+//! not tell: it may report a retried event as a duplicate of itself, or fail although the event is stored.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use visitor::PersonId;
 
 use crate::{apply::CheckedResume, spool::Spooled};
 
-/// Longer than the 40 s that the store may need to remove a swept résumé.
+/// Checks whether a sweep has ended; for longer than the 40 s in which the store removes a résumé.
 const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_secs(1))
     .with_max_times(45);
@@ -27,7 +27,7 @@ pub enum UploadError {
     Store(#[from] ResumeStoreError),
 }
 
-/// Stored, provisional résumé. If dropped, the sweep handles it.
+/// Stored, provisional résumé. Without a [commit](Uploads::commit) the sweep decides whether to remove it.
 pub struct Upload {
     pub stored: StoredResume,
     record: UploadRecord,
@@ -44,14 +44,14 @@ impl Uploads {
     ///
     /// # Errors
     ///
-    /// If the record or the résumé is not stored. The sweep removes leftovers.
+    /// If the record or the résumé is not stored. The sweep removes what was stored.
     pub async fn start(
         &self,
         person: &PersonId,
         resume: CheckedResume,
         scan: Scan,
     ) -> Result<Upload, UploadError> {
-        // Removing an attempt's object never affects another attempt.
+        // Each attempt has a key of its own, so that its removal never affects another attempt's résumé.
         let key = ResumeKey::new(person, Uuid::now_v7());
         let spooled = resume.spooled;
         let upload = Upload {
@@ -87,14 +87,14 @@ impl Uploads {
         }
     }
 
-    /// A sweep claimed the record, because this process stalled for longer than the grace period.
+    /// Stores the résumé again after a sweep claimed its record, because this process had stalled for too long.
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
             let is_claimed = self.records.is_provisional(&upload.record.key).await?;
             (!is_claimed).then_some(()).ok_or(RecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
-            // The sweep stopped midway and may have removed the résumé. The next one finds the event and keeps it.
+            // The sweep died, maybe after it removed the résumé. The next sweep finds the event and keeps the résumé.
             tracing::warn!(%error, "a sweep did not finish; the résumé is stored again");
         }
         if let Err(error) = self.put(upload).await {

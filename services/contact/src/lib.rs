@@ -1,4 +1,4 @@
-//! Contact service. Its one use case is [`submit`].
+//! Contact service: accepts contact messages ([`submit`]).
 
 mod api;
 mod message;
@@ -22,7 +22,7 @@ use tonic::service::Routes;
 use sender::Senders;
 pub use settings::Settings;
 
-/// The running service.
+/// Running contact service.
 pub struct Service {
     server: GrpcServer,
     grace: Duration,
@@ -33,7 +33,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// The sentence for the log if a setting is wrong or a dependency unavailable.
+    /// If a setting is invalid or a dependency does not answer.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "contact").await?;
         let person_key = settings.person.person_key;
@@ -54,12 +54,12 @@ impl Service {
         })
     }
 
-    /// The port it listens on.
+    /// Port that the gRPC server listens on.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
 
-    /// Routes for callers in the same process.
+    /// Returns the gRPC routes for callers in the same process, such as tests.
     pub fn routes(&self) -> Routes {
         self.server.routes()
     }

@@ -1,4 +1,4 @@
-//! Submission of a message: stored as an event before it is answered.
+//! Submission of a message: the service stores its event before it answers.
 
 use site_broker::Publisher;
 use site_events::{EventData, event::ContactReceived};

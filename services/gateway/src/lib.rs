@@ -98,7 +98,7 @@ impl Service {
         self.health.port()
     }
 
-    /// Serves until `stop`, then finishes requests in flight or asks clients to retry.
+    /// Serves until `stop`. Then finishes requests in flight, or asks their clients to retry.
     pub async fn run(self, stop: CancellationToken) {
         let serving = self.server.run(self.router, Drain::new(stop, self.grace));
         self.health.run_beside(serving, self.readyz).await;

@@ -22,7 +22,7 @@ use site_service::{
 
 pub use settings::Settings;
 
-/// The running server.
+/// Running server of a front end.
 pub struct Service {
     server: HttpServer,
     router: Router,
@@ -53,7 +53,7 @@ impl Service {
         })
     }
 
-    /// The port it listens on.
+    /// Port of the front end's files.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
@@ -66,7 +66,7 @@ impl Service {
     /// Serves until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
         let serving = self.server.run(self.router, Drain::new(stop, self.grace));
-        // The folder was read before the port was bound, so a running server is ready.
+        // A running server is always ready, because `build` has read the folder.
         let readyz = get(|| async { http_health::status("ready") });
         self.health.run_beside(serving, readyz).await;
     }

@@ -4,16 +4,16 @@ use site_events::event::ActiveContent::Macros;
 
 use super::{Look, ResumeError, ResumeKind};
 
-/// Signature (MS-CFB, 2.2).
+/// Signature of a compound file (MS-CFB, 2.2).
 const COMPOUND_FILE: [u8; 8] = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
-/// Smallest sector; streams are aligned to it.
+/// Size of the smallest sector. Every stream begins at a multiple of it.
 const SECTOR_BYTES: usize = 512;
 /// Size of a directory entry, and offset of its name's length (MS-CFB, 2.6.1).
 const ENTRY_BYTES: usize = 128;
 const NAME_LENGTH: usize = 64;
-/// Start of the document stream since Word 97 (MS-DOC, 2.5.2).
+/// First bytes of the document stream since Word 97 (MS-DOC, 2.5.2).
 const DOCUMENT: [u8; 4] = [0xec, 0xa5, 0xc1, 0];
-/// Byte and bit of the encryption flag.
+/// Encryption flag in the document stream: its byte, and its bit in the byte.
 const ENCRYPTED: (usize, u8) = (11, 1);
 
 /// # Errors
@@ -25,7 +25,7 @@ pub fn look(content: &[u8]) -> Look {
     if !content.starts_with(&COMPOUND_FILE) {
         return Err(ResumeError::Content(ResumeKind::Doc));
     }
-    // Newer encrypted documents are wrapped in a package (MS-OFFCRYPTO, 2.3.4).
+    // Newer Office versions wrap an encrypted document in a package (MS-OFFCRYPTO, 2.3.4).
     if has_entry(content, "EncryptedPackage") || content.chunks_exact(SECTOR_BYTES).any(is_encrypted) {
         return Err(ResumeError::Protected);
     }
@@ -36,7 +36,7 @@ pub fn look(content: &[u8]) -> Look {
     Ok(has_macros.then_some(Macros).into_iter().collect())
 }
 
-/// Finds an entry without the sector tables, which may be damaged or contain loops.
+/// Searches all bytes for the directory entry, because the sector tables may be damaged or contain loops.
 fn has_entry(content: &[u8], name: &str) -> bool {
     let units = name.encode_utf16().chain([0]);
     let name: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();

@@ -11,28 +11,28 @@ use site_events::event::ActiveContent::{ExternalTemplate, Macros};
 
 use super::{Look, MAX_BYTES, ResumeError, ResumeKind, doc, without_white_space_before};
 
-/// Office writes about twenty, and one for each picture.
+/// Limit of files in the archive. Office writes about twenty, and one for each picture.
 pub(super) const MAX_ENTRIES: usize = 4096;
-/// Limit of packed plus unpacked bytes of content types and relationships. Packed bytes count because entries can
-/// share them.
+/// Limit of packed plus unpacked bytes of content types and relationships. Packed bytes count, because many entries
+/// can share the same ones.
 pub(super) const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 
 const NO_DOCUMENT: ResumeError = ResumeError::Content(ResumeKind::Docx);
 
-/// XML element.
+/// Tag of an XML element.
 static LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r#"<("[^"]*"|'[^']*'|[^"'>])*>"#));
-/// Word processing document (ECMA-376, part 1, 11.3.10), or Office's type with macros.
+/// Content type of a word processing document (ECMA-376, part 1, 11.3.10), or of Office's documents with macros.
 static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = r"(openxmlformats-officedocument\.wordprocessingml|ms-word)";
     pattern(&format!(
         "contenttype=.application/vnd\\.{kinds}\\.[^\"']*\\.main\\+xml"
     ))
 });
-/// Relationships that Word loads on opening (ECMA-376, part 1, 11.3 and 15.2).
+/// Relationships whose target Word loads when it opens the document (ECMA-376, part 1, 11.3 and 15.2).
 static LOADED: LazyLock<Regex> =
     LazyLock::new(|| pattern("type=.[^\"']*/(attachedtemplate|oleobject|subdocument|frame|afchunk)[\"']"));
 static EXTERNAL: LazyLock<Regex> = LazyLock::new(|| pattern("targetmode=.external"));
-/// Not on the reader's disk, where an author's templates are. A one-letter scheme is a drive.
+/// Target on another computer. Targets on the reader's disk are common for templates; `C:` is a drive, no scheme.
 static ELSEWHERE: LazyLock<Regex> =
     LazyLock::new(|| pattern("target=.(//|file:////|file://[^/]|(f[^i]|[^f./])[^\"'/:]+:)"));
 
@@ -40,7 +40,7 @@ fn pattern(pattern: &str) -> Regex {
     Regex::new(pattern).expect("it is a pattern")
 }
 
-/// Word also opens archives with trailing data or backslashes in names.
+/// Accepts archives with trailing data or with backslashes in names, because Word opens them.
 ///
 /// # Errors
 ///
@@ -62,13 +62,13 @@ pub fn look(content: &[u8]) -> Look {
     let has_macros = names.iter().any(|name| name.ends_with("vbaproject.bin"));
     active.extend(has_macros.then_some(Macros));
     is_document &= names.iter().any(|name| name.contains("word/"));
-    // Packages may not contain entities (ECMA-376, part 2, 6.1.4), which could hide keywords.
+    // ECMA-376, part 2, 6.1.4 forbids a DOCTYPE. Its entities could hide keywords from this check.
     is_document &= !lists.iter().any(|list| list.contains("<!DOCTYPE"));
     is_document.then_some(active).ok_or(NO_DOCUMENT)
 }
 
 fn names_and_lists(content: &[u8]) -> Result<(Vec<String>, Vec<String>), ResumeError> {
-    // Signature of an archive (APPNOTE 4.3.7).
+    // Signature of a ZIP archive (APPNOTE 4.3.7).
     if !content.starts_with(b"PK\x03\x04") {
         return Err(NO_DOCUMENT);
     }
@@ -108,7 +108,7 @@ fn text(list: &[u8]) -> String {
     encoding.decode(list).0.into_owned()
 }
 
-/// Whitespace and case have no meaning here. Some writers use backslashes for slashes.
+/// Normalizes text for comparison: case and whitespace do not matter, and some programs write backslashes.
 fn plain(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     text.replace('\\', "/").to_ascii_lowercase()

@@ -1,7 +1,7 @@
 //! Résumé check: a PDF, DOC or DOCX whose content matches the extension of its name.
 //!
-//! Damage that every reader tolerates is accepted. Active content is listed for the recruiters ([`ActiveContent`]).
-//! Each check has a budget (docs/decisions/0019).
+//! The check accepts damage that every reader tolerates, and lists active content for the recruiters
+//! ([`ActiveContent`]). Its time and memory are bounded (docs/decisions/0019).
 
 mod doc;
 mod docx;
@@ -23,7 +23,7 @@ pub const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
 pub type Look = Result<BTreeSet<ActiveContent>, ResumeError>;
 
-/// Reason for a rejection, as shown to the visitor.
+/// Reason why a résumé is rejected, as shown to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     #[error("This file is empty. Please choose your résumé again.")]
@@ -53,7 +53,7 @@ pub enum ResumeKind {
 }
 
 impl ResumeKind {
-    /// Kind by the last extension of the readable name; `None` for any other.
+    /// Returns the kind by the last extension of the file's name; `None` if résumés may not have it.
     pub fn of_name(file_name: &str) -> Option<Self> {
         let name = resumes::readable_file_name(file_name).to_ascii_lowercase();
         match name.rsplit_once('.')?.1 {
@@ -73,7 +73,7 @@ impl ResumeKind {
     }
 }
 
-/// Checks one file at a time. The reused buffer bounds memory.
+/// Checks one file at a time in a reused buffer, to bound memory.
 #[derive(Default)]
 pub struct Verification(Arc<Mutex<Vec<u8>>>);
 
@@ -82,7 +82,7 @@ impl Verification {
     ///
     /// If the file cannot be read.
     pub async fn verify(&self, kind: ResumeKind, file: &Path) -> io::Result<Look> {
-        // The thread holds the lock: it continues if the request is cancelled.
+        // The blocking thread owns the lock, because it continues if the request is cancelled.
         let mut content = Arc::clone(&self.0).lock_owned().await;
         let file = file.to_owned();
         let work = spawn_blocking(move || {
@@ -90,7 +90,7 @@ impl Verification {
             File::open(file)?.read_to_end(&mut content)?;
             Ok(look(kind, &content))
         });
-        // A parser panic counts as an invalid file.
+        // If a parser panics, the file counts as invalid.
         let looked = work.await;
         looked.unwrap_or(Ok(Err(ResumeError::Content(kind))))
     }
@@ -98,7 +98,7 @@ impl Verification {
 
 /// # Errors
 ///
-/// If it is of another kind, has a password, or exceeds the budget.
+/// If the content is of another kind, has a password, or exceeds a limit of the check.
 fn look(kind: ResumeKind, content: &[u8]) -> Look {
     match kind {
         ResumeKind::Pdf => pdf::look(content),
@@ -107,7 +107,7 @@ fn look(kind: ResumeKind, content: &[u8]) -> Look {
     }
 }
 
-/// Some scripts leave a byte order mark and whitespace before a file.
+/// Skips a byte order mark and whitespace, which some web servers' scripts write before a file.
 fn without_white_space_before(content: &[u8]) -> &[u8] {
     let content = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(content);
     content.trim_ascii_start()

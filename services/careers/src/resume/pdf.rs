@@ -1,4 +1,4 @@
-//! PDF check: header, trailer (ISO 32000-1, 7.5.2 and 7.5.5) and actions of its objects.
+//! PDF check: looks for header and trailer (ISO 32000-1, 7.5.2 and 7.5.5), and for active content.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,14 @@ use site_events::event::ActiveContent::{self, EmbeddedFile, JavaScript, Launch};
 
 use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 
-/// Readers search this far for the header (annex H, implementation note 13).
+/// Bytes in which readers search for the header (ISO 32000-1, annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
 const HEADER: &[u8] = b"%PDF-";
-/// Programs, scripts and web pages are rejected even if a PDF header follows.
+/// First bytes of programs, scripts and web pages, which are rejected even if a PDF header follows.
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
-/// Patterns include the value's type, so that a text such as `HTML/JavaScript` does not match. Compressed objects are
-/// not scanned.
+/// Patterns of active content, except in compressed objects. They include the value's type, so that a text such as
+/// `HTML/JavaScript` does not match.
 const ACTIVE: [(&str, ActiveContent); 7] = [
     (r"(?-u)/S\s*/JavaScript\b", JavaScript),
     (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
@@ -27,11 +27,11 @@ const ACTIVE: [(&str, ActiveContent); 7] = [
 ];
 static PATTERNS: LazyLock<RegexSet> =
     LazyLock::new(|| RegexSet::new(ACTIVE.map(|(pattern, _)| pattern)).expect("they are patterns"));
-/// Escaped character of a name (7.3.5).
+/// Escaped character of a name (ISO 32000-1, 7.3.5).
 static ESCAPED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
-/// Servers append padding and remarks after the trailer. Readers ignore them.
+/// Accepts any bytes after the trailer: servers append padding and remarks, and readers ignore them.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn look(content: &[u8]) -> Look {
     Ok(found.map(|pattern| ACTIVE[pattern].1).collect())
 }
 
-/// Printer drivers and servers may leave text before the header.
+/// Whether there is a header. Text may precede it, as printer drivers and servers write it.
 fn has_header(content: &[u8]) -> bool {
     let head = &content[..content.len().min(HEADER_WITHIN_BYTES)];
     let Some(start) = memmem::find(head, HEADER) else {

@@ -1,4 +1,4 @@
-//! Properties of the check for any content.
+//! Property tests: what the résumé check guarantees for any content.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Sample files for the tests of this module.
+//! Sample résumés for the unit tests of the check.
 
 use std::io::{Cursor, Write};
 
@@ -18,7 +18,7 @@ pub fn pdf() -> Vec<u8> {
         .to_vec()
 }
 
-/// Compresses the first file.
+/// Returns an archive of the files. Only the first file is compressed.
 pub fn archive<'a, C: AsRef<[u8]>>(files: impl IntoIterator<Item = (&'a str, C)>) -> Vec<u8> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (number, (name, content)) in files.into_iter().enumerate() {

@@ -112,7 +112,7 @@ fn a_truncated_pdf_is_refused() {
     assert!(!is_taken(Pdf, b"%PDF-1.4\n<script>\n%%EOF\nstartxref\n"));
 }
 
-/// As .NET writes lists in UTF-16.
+/// Encodes an XML list in UTF-16, as .NET does.
 fn wide(list: &str, bytes: fn(u16) -> [u8; 2], mark: &str) -> Vec<u8> {
     let list = format!("{mark}{}", list.replace("UTF-8", "UTF-16"));
     list.encode_utf16().flat_map(bytes).collect()
@@ -401,7 +401,7 @@ fn archives_unpacking_beyond_the_limit_are_refused() {
     let bomb = archive([(CONTENT_TYPES, grown.as_bytes()), DOCUMENT]);
     assert!(bomb.len() < padding.len() / 10, "{} bytes", bomb.len());
     assert_eq!(look(Docx, &bomb), Err(ResumeError::Crowded));
-    // Each alone is below the limit.
+    // Each of these lists is below the limit, but not all together.
     let half = padding.split_at(padding.len() / 2).0.as_bytes();
     let several = docx_that_embeds(&[("a.rels", half), ("b.rels", half), ("c.rels", half)]);
     assert_eq!(look(Docx, &several), Err(ResumeError::Crowded));
@@ -409,7 +409,7 @@ fn archives_unpacking_beyond_the_limit_are_refused() {
 
 #[test]
 fn entries_sharing_packed_bytes_are_refused_quickly() {
-    // Empty DEFLATE blocks (RFC 1951, 3.2.4): a megabyte that unpacks to nothing.
+    // A megabyte of empty DEFLATE blocks (RFC 1951, 3.2.4), which unpacks to nothing.
     let nothing = [b"\0\0\0\xff\xff".repeat(200_000), b"\x01\0\0\xff\xff".to_vec()].concat();
     let mut file = docx_that_embeds(&[("a.rels", &nothing)]);
     let end = file.split_off(file.len() - 22);

@@ -1,4 +1,4 @@
-//! A real virus scanner with one harmless signature.
+//! A real virus scanner (clamd) that knows one virus, a harmless text.
 
 use std::{fs, time::Duration};
 
@@ -17,7 +17,7 @@ pub struct Clamd {
 impl Clamd {
     pub const VIRUS: &str = "The testkit calls this a virus.";
 
-    /// Starts on a free port. Without another line in its settings its limits exceed any résumé.
+    /// Starts clamd on a free port. Its limits exceed any résumé, unless `line` in its settings lowers one.
     pub async fn start(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
         anyhow::ensure!(
@@ -28,7 +28,7 @@ impl Clamd {
         let folder = TempDir::new()?;
         let signatures = folder.path().join("signatures");
         fs::create_dir(&signatures)?;
-        // Format: name, any file type, any offset, the bytes in hexadecimal.
+        // Format of a signature: name, any file type, any offset, the bytes in hexadecimal.
         let virus: String = Self::VIRUS.bytes().map(|byte| format!("{byte:02x}")).collect();
         fs::write(
             signatures.join("testkit.ndb"),

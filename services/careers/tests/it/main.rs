@@ -1,4 +1,4 @@
-//! The careers service over gRPC, on a real broker and a real S3 API.
+//! The careers service over gRPC, with a real broker and a real S3 API.
 
 mod clamd;
 mod resumes;
@@ -133,7 +133,7 @@ impl Running {
         Ok(())
     }
 
-    /// Applies, and drops the call once the résumé is stored.
+    /// Sends an application, and cancels the call once the résumé is stored.
     async fn apply_until_stored(&self) -> anyhow::Result<()> {
         let parts = application(&pdf(MEGABYTE), Uuid::new_v4());
         let parts = parts.into_iter().map(|part| ApplyRequest { part: Some(part) });

@@ -1,4 +1,4 @@
-//! Which files are accepted, and their names and keys.
+//! Résumés over gRPC: which files the service accepts, and which names and keys they get.
 
 use site_service::status;
 use testkit::measure::pdf;

@@ -1,4 +1,4 @@
-//! Outcomes of a virus scan, and résumés that cannot be scanned.
+//! Virus scans: each outcome, and résumés that cannot be scanned.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, application, clamd::Clamd, commit_of, resume, running, running_with};
 
-/// Twice what a scan may take.
+/// Twice the timeout of a scan.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LARGEST: usize = 10 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ impl Running {
 async fn an_infected_resume_is_refused_at_its_field() -> anyhow::Result<()> {
     let clamd = Clamd::start("").await?;
     let mut running = scanned_by(&clamd.address()).await?;
-    // Scanned to its end.
+    // The virus is at the end of the largest file, so the scanner must get all of it.
     let file = infected(LARGEST - Clamd::VIRUS.len());
     let sent = application(&file, Uuid::new_v4());
     let refused = running.apply(sent).await.expect_err("it holds a virus");
@@ -73,7 +73,7 @@ async fn without_a_scanner_resumes_are_accepted_unscanned() -> anyhow::Result<()
 
 #[tokio::test]
 async fn a_silent_scanner_times_out() -> anyhow::Result<()> {
-    // The system accepts connections, and nothing reads them.
+    // The system accepts connections to this port, but nothing reads or answers.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let mut running = scanned_by(&silent.local_addr()?.to_string()).await?;
     let file = pdf(5 * MEGABYTE);

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, SOON, commit, resume, running_process};
 
-/// All but two seconds are for storing.
+/// Grace period of which all but two seconds are reserved for storing.
 const GRACE: &str = "--grace-seconds=77";
 
 type Arriving = (mpsc::Sender<ApplyRequest>, JoinHandle<Result<(), Status>>);
@@ -51,7 +51,7 @@ async fn a_stopping_process_stores_abandoned_applications() -> anyhow::Result<()
     running.apply_until_stored().await?;
     process.careers.signal(Signal::SIGTERM)?;
     takes_no_more(process.port).await?;
-    // A process that did not wait would be gone by then.
+    // Without waiting for the store, the process would exit within this second.
     sleep(Duration::from_secs(1)).await;
     running.s3.fault(S3Fault::None);
     assert!(process.careers.stop().await?.success());

@@ -1,4 +1,4 @@
-//! Résumés whose event may be stored or not, and résumés that a sweep removes meanwhile.
+//! Résumés of an application whose event may or may not be stored, or whose résumé a sweep removes meanwhile.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, SOON, application, running};
 
-/// Longer than the first ack timeout, after which the event is sent again. Shorter than the whole publish.
+/// Longer than the timeout of the first ack, so that the event is sent again; shorter than that of the publish.
 const SENT_TWICE: Duration = Duration::from_secs(3);
 
 impl Running {
@@ -74,7 +74,7 @@ async fn an_unacknowledged_event_leaves_its_resume_to_the_sweep() -> anyhow::Res
     assert_eq!(objects.len(), 1, "it was removed, and its event may be stored");
     let records = running.nats.upload_records().await?;
     assert_eq!(records, [objects[0].0.as_str()], "no sweep would find it");
-    // The broker resumes where it stopped.
+    // After it is thawed, the broker serves new applications.
     running.apply(application(&pdf(MEGABYTE), Uuid::new_v4())).await?;
     Ok(())
 }
@@ -98,7 +98,7 @@ async fn is_stored_again_after(sweep: Sweep) -> anyhow::Result<()> {
     let applying = running.applying(&file, Uuid::new_v4());
     running.resumes_are_stored(1).await?;
 
-    // As a sweep that considers the upload abandoned.
+    // Acts as a sweep that considers the upload abandoned.
     let context = nats::jetstream(running.nats.client(User::Operator).await?);
     let records = UploadRecords::open(&context).await?;
     let stored = context.get_stream("KV_uploads").await?.get_raw_message(1).await?;

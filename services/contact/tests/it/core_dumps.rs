@@ -1,4 +1,4 @@
-//! Keys do not leak through core dumps or `/proc`.
+//! The service's keys do not leak through core dumps or `/proc`.
 
 use std::{
     fs::{self, Permissions},
@@ -16,15 +16,15 @@ use tokio::process::Command;
 
 use crate::SOON;
 
-/// The service runs as `nobody` if the test runs as root.
+/// User of the service if the test runs as root, who may read all memory.
 const NOBODY: u32 = 65534;
 
-/// Without a broker, the service waits after it has read its settings.
+/// Starts the service without a broker, so that it keeps running after it has read its settings.
 fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     let program = folder.join("contact");
     let is_root = fs::metadata("/proc/self")?.uid() == 0;
     if !program.exists() {
-        // `nobody` must be able to start it.
+        // The user `nobody` may not reach the build folder, so the program is copied.
         fs::copy(env!("CARGO_BIN_EXE_contact"), &program)?;
         fs::set_permissions(folder, Permissions::from_mode(0o755))?;
     }
@@ -39,7 +39,7 @@ fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     ChildProcess::start("contact", folder, command)
 }
 
-/// Whether its own user may read the process's memory (proc(5), `/proc/pid`).
+/// Whether the process's own user may read its memory (proc(5), `/proc/pid`).
 fn is_open_to_its_user(pid: u32) -> anyhow::Result<bool> {
     let memory = fs::metadata(format!("/proc/{pid}/mem"))?;
     Ok(memory.uid() == fs::metadata(format!("/proc/{pid}"))?.uid())

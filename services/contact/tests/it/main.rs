@@ -1,4 +1,4 @@
-//! The contact service over gRPC, on a real broker.
+//! The contact service over gRPC, with a real broker.
 
 use std::time::Duration;
 
@@ -108,7 +108,7 @@ async fn a_message_is_stored_before_it_is_answered() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The first answer is lost, and another message comes before the repeat.
+/// A visitor repeats a message whose answer was lost, after having sent another message.
 #[tokio::test]
 async fn a_late_duplicate_is_accepted_only_under_a_bound_key() -> anyhow::Result<()> {
     let mut running = running().await?;
@@ -142,7 +142,7 @@ async fn a_key_stores_one_message_and_refuses_others() -> anyhow::Result<()> {
     };
     let refused = running.contact.submit(other).await.expect_err("another message");
     assert_eq!(refused.code(), Code::AlreadyExists);
-    // A repeat's attribution may differ.
+    // A repeated message counts as the same if only its attribution differs.
     let attribution = Attribution {
         page: "/contact".into(),
         ..Attribution::default()

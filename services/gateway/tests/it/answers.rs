@@ -1,4 +1,4 @@
-//! Answers of the gateway without any service.
+//! Answers that the gateway gives without calling a service.
 
 use anyhow::Context;
 use futures_util::future::try_join_all;
@@ -60,7 +60,7 @@ async fn unknown_routes_are_refused_in_json() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// TRACE would echo headers that the browser adds by itself.
+/// TRACE is refused because it would echo headers that only the browser may see, such as cookies.
 #[tokio::test]
 async fn other_methods_are_refused_with_405() -> anyhow::Result<()> {
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
@@ -91,7 +91,7 @@ async fn an_unsubscribe_link_opens_the_confirmation_page() -> anyhow::Result<()>
             "?token=%26newsletter=confirm%0d%0a",
             "token=%26newsletter=confirm%0d%0a",
         ),
-        // The page uses the first of two `newsletter` values.
+        // The redirect puts `newsletter=unsubscribe` first, and the page ignores a second value.
         ("?newsletter=confirm&token=a", "newsletter=confirm&token=a"),
         ("", ""),
     ] {
@@ -165,7 +165,7 @@ async fn json_objects_of_scripts_are_read() -> anyhow::Result<()> {
     const JSON: &str = "application/json";
     const ITS_ENCODING: &str = "application/json; charset=utf-8";
     let gateway = Gateway::start(&["--rate-burst", "100"]).await?;
-    // The gateway answers robots by itself.
+    // `website` marks the form as a robot's, so the gateway answers 200 without a service.
     for (content_type, body) in [
         (JSON, r#"{"website":"x"}"#),
         (JSON, " \r\n{ \"website\" : \"x\" }\n"),
@@ -197,7 +197,7 @@ async fn json_objects_of_scripts_are_read() -> anyhow::Result<()> {
 async fn one_click_is_understood_however_its_body_ends() -> anyhow::Result<()> {
     const PAIRS: &str = "application/x-www-form-urlencoded";
     const PARTS: &str = "multipart/form-data; boundary=X";
-    /// The gateway calls the service, which is unavailable.
+    /// The gateway understood the body, so it calls the service, which is unavailable.
     const UNDERSTOOD: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
     let gateway = Gateway::start(&[]).await?;
     let parts = |value: &str| {
@@ -274,7 +274,7 @@ async fn a_visitors_burst_of_forms_is_rate_limited() -> anyhow::Result<()> {
             assert_eq!(answer.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{path}");
         }
         let mut refused = from("203.0.113.1").await?;
-        // A link may follow each second.
+        // The quota for links refills each second, so one more request may be admitted.
         for _ in 0..20 {
             if refused.status() != StatusCode::TOO_MANY_REQUESTS {
                 refused = from("203.0.113.1").await?;

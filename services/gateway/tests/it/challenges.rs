@@ -1,5 +1,5 @@
-//! Challenges for scripts: required before a body is read, valid for one submission. Without services, a form
-//! that passes gets a 503.
+//! Challenges for scripts: required before a body is read, valid for one submission. A form that passes gets a 503,
+//! because no service runs.
 
 use altcha::{Challenge, Payload, SolveChallengeOptions, solve_challenge};
 use anyhow::Context;
@@ -53,7 +53,7 @@ async fn a_solved_form_is_accepted() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
     let solution = solved(message(&gateway, KEY).send().await?).await?;
     let again = || message(&gateway, KEY).header("challenge-solution", &solution);
-    // The same submission twice. The broker knows its key.
+    // A solution may be used twice for the same submission, whose key prevents a duplicate.
     for passed in try_join_all([again().send(), again().send()]).await? {
         assert_eq!(passed.status(), PASSED);
     }
@@ -68,7 +68,7 @@ async fn a_solved_form_is_accepted() -> anyhow::Result<()> {
 #[tokio::test]
 async fn a_challenge_comes_before_reading_an_application() -> anyhow::Result<()> {
     let gateway = gateway(&["--challenge", "always"]).await?;
-    // Reading this upload would take longer and end in a timeout.
+    // The upload never ends: a gateway that read it first would answer with a timeout.
     let begun = stream::iter([Ok::<_, std::io::Error>("--x\r\n")]).chain(stream::pending());
     let apply = gateway
         .post("/api/career-application")

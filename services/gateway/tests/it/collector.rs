@@ -1,4 +1,4 @@
-//! OTLP collector that keeps what it receives.
+//! OTLP collector that keeps the telemetry it receives.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -86,7 +86,7 @@ impl Collector {
         metrics.iter().rfind(|metric| metric.name == name).cloned()
     }
 
-    /// Last value of the counter with these attributes.
+    /// Returns the last value of the counter with these attributes.
     pub fn count_of(&self, name: &str, attributes: &[(&str, &str)]) -> Option<i64> {
         match self.last_of(name, attributes)? {
             number_data_point::Value::AsInt(value) => Some(value),

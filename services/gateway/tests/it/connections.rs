@@ -31,7 +31,7 @@ async fn visitors_learn_nothing_of_its_health() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `http_middleware` tests which hosts a request may name.
+/// Unit tests in `http_middleware` cover which `Host` headers are valid; this one covers all routes.
 #[tokio::test]
 async fn two_hosts_are_refused_on_every_route() -> anyhow::Result<()> {
     const SITE: &str = "Host: site\r\n";

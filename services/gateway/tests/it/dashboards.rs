@@ -1,4 +1,4 @@
-//! Dashboards and alerts query existing metrics, and alerts fire when they should.
+//! Dashboards and alerts query only metrics that exist, and alerts fire as expected.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ use testkit::{generated, root};
 use crate::promtool::promtool;
 
 const OF_PROMETHEUS: [&str; 2] = ["job", "instance"];
-/// Series of a histogram at Prometheus, each with its additional label.
+/// Suffixes of a histogram's series at Prometheus, each with its additional label.
 const OF_A_HISTOGRAM: [(&str, Option<&str>); 3] = [("_bucket", Some("le")), ("_count", None), ("_sum", None)];
 /// Prefixes of our metrics' names at Prometheus.
 const OURS: [&str; 4] = ["site_", "http_server_", "rpc_server_", "messaging_"];
@@ -107,7 +107,7 @@ fn dashboards_and_canaries_query_existing_metrics() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// In promtool's format: everything below `spec` of the PrometheusRule.
+/// Returns the alerts' rules in promtool's format, which is the content of `spec` in our PrometheusRule.
 fn rules() -> anyhow::Result<String> {
     let file = fs::read_to_string(folder().join("alerts/site.yaml"))?;
     let (_, spec) = file
@@ -147,7 +147,7 @@ fn name_of(rule: &str) -> &str {
     first.split_once(": ").map_or("", |(_, name)| name)
 }
 
-/// Rules of these alerts and of the series they query, in order.
+/// Returns the rules of `alerts`, and the recording rules that they query, in the order of the file.
 fn needed<'a>(rules: &'a [String], alerts: &BTreeSet<&str>) -> Vec<&'a str> {
     let mut needed: Vec<&str> = Vec::new();
     for rule in rules.iter().rev() {
@@ -185,7 +185,7 @@ fn every_alert_queries_existing_metrics_and_has_a_runbook_entry() -> anyhow::Res
     Ok(())
 }
 
-/// promtool evaluates every rule at every moment, so each case gets only the rules it needs.
+/// Each case gets only the rules it needs, because promtool evaluates every rule at every step.
 #[test]
 fn alerts_fire_as_their_test_cases_expect() -> anyhow::Result<()> {
     const CASE: &str = "\n  - name: ";

@@ -1,4 +1,4 @@
-//! A real IMAP server over TLS (pymap) on a folder of mails.
+//! A real IMAP server over TLS (pymap), which serves a folder of mails.
 
 use std::{fs, io, path::PathBuf, time::Duration};
 
@@ -9,14 +9,14 @@ use uuid::Uuid;
 use testkit::{CertificateAuthority, ChildProcess, TcpProxy, free_ports, root};
 
 const START: Duration = Duration::from_secs(60);
-/// The server gets its PBKDF2 hash (`pysasl.hashing.BuiltinHash`).
+/// Password of [`USER`]. The server's settings contain its hash below (PBKDF2, `pysasl.hashing.BuiltinHash`).
 const PASSWORD: &str = "secret";
 const PASSWORD_HASH: &str =
     "$pbkdf2-sha256$500000$jdgCPUqf6gY0LpQuXwitUA==$e9Ugn5DB2wlU3+Ca1fnAS4+gxfrynThWBMZ/EshdPd8=";
 const USER: &str = "check";
 
 pub struct ImapServer {
-    /// Implicit TLS, which the server itself lacks.
+    /// Proxy that adds implicit TLS, which pymap does not support.
     encrypted: TcpProxy,
     folder: TempDir,
     authority: CertificateAuthority,
@@ -64,7 +64,7 @@ impl ImapServer {
         })
     }
 
-    /// Delivers a mail as a mail server does (maildir(5)).
+    /// Adds a mail to the folder as a mail server does (maildir(5)).
     pub fn deliver(&self, mail: &str) -> anyhow::Result<()> {
         let name = Uuid::now_v7().to_string();
         let written = self.mailbox("tmp").join(&name);

@@ -1,4 +1,4 @@
-//! Log lines as a collector reads them.
+//! Reads log lines as a log collector does.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -7,13 +7,13 @@ use regex_lite::Regex;
 use serde_json::Value as Json;
 use testkit::eventually;
 
-/// Far longer than writing a line takes on a busy machine.
+/// Time to wait for a log line, far longer than a busy machine takes to write one.
 const WRITTEN: Duration = Duration::from_secs(30);
 const LEVELS: [&str; 5] = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
-/// UTC (RFC 3339, section 5.6).
+/// Timestamp in UTC (RFC 3339, section 5.6).
 const TIMESTAMP: &str = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$";
 
-/// Fails if a line does not have the common form.
+/// Reads the log, and fails if a line is not flat JSON with time, level, target and message.
 pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
     let timestamp = Regex::new(TIMESTAMP)?;
     let log = fs::read_to_string(file)?;
@@ -35,7 +35,7 @@ pub fn read(file: &Path) -> anyhow::Result<Vec<Json>> {
         .collect()
 }
 
-/// A separate thread writes lines a moment after they are logged.
+/// Waits for `count` matching lines, because a separate thread writes them a moment after they are logged.
 pub async fn found(file: &Path, count: usize, is_meant: impl Fn(&Json) -> bool) -> anyhow::Result<Vec<Json>> {
     eventually("the lines in the log", WRITTEN, async || {
         let mut lines = read(file).ok()?;

@@ -9,17 +9,17 @@ use testkit::{Ports, Stack, measure::resident_bytes};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 const VISITORS: u32 = 400;
-/// Each visitor has their own address, so that no rate limit applies.
+/// Address of the first visitor. Each has an address of their own, so that no rate limit applies.
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
 const STOPPED_BYTES: usize = 256 * 1024;
-/// Limit for the messages being read and for each connection.
+/// Limit of the memory for stalled messages and their connections.
 const STOPPED_TAKE_BYTES: u64 = 60_000_000;
 
 async fn contact(site: &str) -> anyhow::Result<()> {
     let form =
         json!({ "name": "Ada Lovelace", "email": "ada@example.org", "message": "Is there room for me?" });
-    // Its own client, so that no connection outlives the answer.
+    // A new client for each form, so that no connection stays open after the answer.
     let request = Client::new().post(format!("{site}/api/contact"));
     request.json(&form).send().await?.error_for_status()?;
     Ok(())
@@ -33,7 +33,7 @@ async fn send_stopped(port: u16, visitor: u32) -> anyhow::Result<TcpStream> {
          Content-Type: application/json\r\n\r\n"
     );
     line.write_all(head.as_bytes()).await?;
-    // Unread bytes stay in the system's buffers or with the sender.
+    // The write times out if the gateway stops reading and the system's buffers are full.
     let sending = line.write_all(&[b' '; STOPPED_BYTES - 1]);
     let _unread = tokio::time::timeout(Duration::from_secs(1), sending).await;
     Ok(line)

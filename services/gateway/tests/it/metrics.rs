@@ -18,7 +18,7 @@ use testkit::{MailFault, Ports, Stack, User, eventually, generated, measure::pdf
 use crate::{collector::Collector, log_lines, without_services::small_site};
 
 const EXPORT: Duration = Duration::from_secs(90);
-/// Seconds in the objective for deliveries and in its alerts.
+/// Seconds within which deliveries must succeed, by the objective and its alerts.
 const IN_TIME: f64 = 60.0;
 /// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "127.0.0.1:9";
@@ -96,7 +96,7 @@ fn kind_and_labels(metric: &Metric) -> (&'static str, BTreeSet<String>) {
     (kind, labels.into_iter().map(|label| label.key).collect())
 }
 
-/// Name at the collector's Prometheus exporter
+/// Returns the metric's name at the collector's Prometheus exporter
 /// (<https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/>).
 fn at_prometheus(name: &str, unit: &str, kind: &str) -> String {
     let unit = match unit {
@@ -244,12 +244,12 @@ async fn page_loads_are_counted_by_route_without_prefetches() -> anyhow::Result<
     let head = browser.head(format!("{}/about", stack.site())).send().await?;
     assert_eq!(head.status(), StatusCode::OK);
     assert_eq!(get("/main.js", &[]).await?, StatusCode::OK);
-    // A page from the disk, from the cache, and revalidated.
+    // Loads a page from the disk, from the cache, and by revalidation.
     assert_eq!(get("/about", &[]).await?, StatusCode::OK);
     assert_eq!(get("/about?utm_source=mail", &[]).await?, StatusCode::OK);
     let later = ("if-modified-since", "Tue, 01 Jan 2999 00:00:00 GMT");
     assert_eq!(get("/about", &[later]).await?, StatusCode::NOT_MODIFIED);
-    // A path that strangers choose is no label.
+    // Paths that do not exist must not become labels, because strangers choose them.
     for path in ["/a-stranger/wrote-this", "/missing?token=secret"] {
         assert_eq!(get(path, &[]).await?, StatusCode::NOT_FOUND);
     }

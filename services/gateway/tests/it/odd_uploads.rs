@@ -1,4 +1,4 @@
-//! Uploads that no browser sends. The answer never blames our side.
+//! Malformed uploads, as no browser sends them, never get a server error.
 
 use http::{StatusCode, header};
 use reqwest::{Client, redirect::Policy};
@@ -60,7 +60,7 @@ impl Site {
         Ok(request.header(header::ACCEPT, accept).body(body).send().await?)
     }
 
-    /// A browser without scripts gets the same status, or a redirect on success.
+    /// Returns a script's answer. A browser without scripts must get the same status, or a redirect on success.
     async fn answer(&self, body: Vec<u8>) -> anyhow::Result<(StatusCode, Value)> {
         let page = self.send("text/html", body.clone()).await?.status();
         let answer = self.send("*/*", body).await?;
@@ -104,7 +104,7 @@ async fn an_unreadable_upload_is_a_bad_request() -> anyhow::Result<()> {
     ] {
         site.answers(StatusCode::BAD_REQUEST, case, body).await?;
     }
-    // The parser buffers the head of a part, so its length has a limit.
+    // Text fields and headers of a part are buffered, so their length has a limit.
     for (case, content) in [
         ("a long field", field("name", &"n".repeat(200_000))),
         ("a huge file name", resume(&format!("{long}.pdf"))),

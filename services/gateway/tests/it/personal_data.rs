@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{collector::Collector, log_lines};
 
 const SOON: Duration = Duration::from_secs(90);
-/// Part of everything that a visitor enters.
+/// Mark in all texts that the test's visitors enter.
 const MARK: &str = "qzxmark";
 const FILE_MARK: &str = "qzxfile";
 /// IP address of a visitor (RFC 5737).
@@ -30,7 +30,7 @@ const VISITOR: &str = "qzxmark-zoe@example.org";
 const STRANGER: &str = "qzxmark-nobody@example.org";
 const BUSY: &str = "qzxmark-busy@example.org";
 
-/// Replies repeat the address, as many servers do. One forges a log line.
+/// Replies of the mail server. They repeat the address, as many servers do, and one contains a forged log line.
 fn answer(recipient: &str, attempt: usize) -> ScriptedReply {
     match (recipient, attempt) {
         (STRANGER, _) => ScriptedReply::ToRecipient("550 5.1.1 <qzxmark-nobody@example.org> No such user"),
@@ -41,7 +41,7 @@ fn answer(recipient: &str, attempt: usize) -> ScriptedReply {
     }
 }
 
-/// Keys of the services, so that the test can make tokens.
+/// Keys that the services get, so that the test can make tokens, too.
 const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 
@@ -87,7 +87,7 @@ impl Site {
         .await
     }
 
-    /// Everything in the broker except the content of events and of current subscribers.
+    /// Returns all names and contents in the broker, except the content of events and of current subscribers.
     async fn names_and_records(&self) -> anyhow::Result<Vec<String>> {
         let context = jetstream::new(self.stack.nats.client(User::Operator).await?);
         let streams: Vec<String> = context.stream_names().try_collect().await?;
@@ -98,7 +98,7 @@ impl Site {
                 let payload = String::from_utf8_lossy(&message.payload);
                 let may_hold_an_address = match stream.as_str() {
                     SITE_STREAM | DEAD_LETTERS_STREAM => true,
-                    // The record of a person who left has no address.
+                    // After an unsubscription, a subscriber's record must contain no address.
                     "KV_subscribers" => !payload.contains("unsubscribed"),
                     _ => false,
                 };
@@ -191,7 +191,7 @@ async fn logs_spans_metrics_and_keys_hold_no_personal_data() -> anyhow::Result<(
         }
     }
 
-    // Services send remaining telemetry when they stop.
+    // Services export their remaining telemetry when they stop.
     let run = site
         .stack
         .logs
@@ -209,7 +209,7 @@ async fn logs_spans_metrics_and_keys_hold_no_personal_data() -> anyhow::Result<(
         let text = fs::read_to_string(file)?;
         ensure_without(&marks, &file.to_string_lossy(), &text);
     }
-    // No input adds a log line.
+    // Fails if the forged log line became a line of its own.
     for file in &of_services {
         log_lines::read(file)?;
     }

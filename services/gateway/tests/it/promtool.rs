@@ -5,7 +5,7 @@ use std::{ffi::OsStr, process::Command};
 use anyhow::{Context, ensure};
 use testkit::root;
 
-/// Checks rules (`check rules`) or runs their tests (`test rules`).
+/// Runs a command of promtool: `check rules` checks rules, `test rules` runs their tests.
 pub fn promtool(what: &str, files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> anyhow::Result<()> {
     let program = root().join("target/tools/promtool");
     ensure!(

@@ -1,4 +1,4 @@
-//! Rehearsal of a renewal: programs restart with new certificates, and no form fails.
+//! Certificate renewal: programs restart with new certificates, and no form fails meanwhile.
 
 use std::{
     fs::{self, File},
@@ -26,9 +26,9 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 const SOON: Duration = Duration::from_secs(60);
-/// Seconds until a program stops after its files change.
+/// Seconds within which a program stops to be restarted after its certificate files change.
 const RESTART_WITHIN: &str = "5";
-/// A proxy retries this long after a refused connection.
+/// Time that visitors retry after a refused connection, as a proxy before two gateways does.
 const PROXY_TRIES: Duration = Duration::from_secs(5);
 const VISITORS: usize = 4;
 const HOST: &str = "127.0.0.1";
@@ -78,7 +78,7 @@ fn with_certificate(mut command: Command, mounted: &MountedCertificate, port: u1
     command
 }
 
-/// Like a proxy, it tries the other gateway after a refused connection.
+/// Sends a form. Like a proxy, tries the other gateway if one refuses the connection.
 async fn send(number: usize, gateways: [u16; 2]) -> anyhow::Result<()> {
     let begun = Instant::now();
     for attempt in number.. {

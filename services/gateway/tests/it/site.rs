@@ -69,7 +69,7 @@ async fn site_with(flags: &[&str]) -> anyhow::Result<(Gateway, TempDir)> {
     Ok((gateway, folder))
 }
 
-/// Answer to a path exactly as written: an HTTP client would normalize it.
+/// Returns the answer to a path sent exactly as written: an HTTP client would normalize it.
 async fn raw_answer(gateway: &Gateway, path: &str, hosts: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(gateway.url.trim_start_matches("http://")).await?;
     let request = format!("GET {path} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
@@ -211,7 +211,7 @@ async fn no_path_leaves_the_host_or_the_folder() -> anyhow::Result<()> {
         assert!(!status.contains(" 20"), "{path}: {status}");
         let mut lines = headers.lines();
         if let Some(location) = lines.find_map(|line| line.strip_prefix("location: ")) {
-            // As a browser resolves it (WHATWG URL).
+            // Resolves the redirect as a browser does (WHATWG URL).
             let base = reqwest::Url::parse(&gateway.url)?;
             let target = base.join(location)?;
             assert_eq!(target.origin(), base.origin(), "{path} leads to {target}");
@@ -227,7 +227,7 @@ async fn a_closed_position_answers_410_with_its_page() -> anyhow::Result<()> {
         ("/careers/closed", StatusCode::GONE, "<h1>Closed</h1>"),
         ("/careers/closed?a=b", StatusCode::GONE, "<h1>Closed</h1>"),
         ("/careers/closing", StatusCode::OK, "<h1>Open</h1>"),
-        // The replacement page has no address of its own.
+        // The file of the page for a closed position is not served under its own name.
         (
             "/careers/closed.closed",
             StatusCode::NOT_FOUND,
@@ -244,7 +244,7 @@ async fn a_closed_position_answers_410_with_its_page() -> anyhow::Result<()> {
         assert!(policy.contains("'sha256-abc='"), "{path}: {policy}");
         assert_eq!(answer.text().await?, page, "{path}");
     }
-    // A revalidation of the open position's page gets a 410, too.
+    // A browser that cached the page when the position was open gets a 410, too.
     let kept = gateway
         .get("/careers/closed")
         .header(header::IF_MODIFIED_SINCE, "Fri, 01 Jan 2100 00:00:00 GMT");

@@ -1,4 +1,4 @@
-//! Uploads that are slow on purpose, and honest ones beside them.
+//! Attacks by slow uploads, and honest uploads at the same time.
 
 use std::{
     sync::{
@@ -26,18 +26,18 @@ use tonic::{
 
 use crate::without_services::Gateway;
 
-/// For an honest application on a busy machine. The slow uploads last for minutes.
+/// Timeout of an honest application on a busy machine, shorter than the minutes that the slow uploads last.
 const SOON: Duration = Duration::from_secs(60);
-/// For one that only the attack could delay.
+/// Timeout of an honest application that needs no waiting unless the attack delays it.
 const AT_ONCE: Duration = Duration::from_secs(10);
 /// Limit of concurrent uploads.
 const PLACES: usize = 10;
-/// Bytes sent of an upload that then stops.
+/// Bytes that an upload sends before it stalls.
 const BEGINNING_BYTES: usize = 80 * 1024;
 const LARGE_BYTES: usize = 3_000_000;
 const SMALL_BYTES: usize = 300_000;
 
-/// Accepts everything and counts the uploads.
+/// Simulated careers service that accepts every application and counts the uploads.
 #[derive(Clone, Default)]
 struct Taking(Arc<AtomicUsize>);
 
@@ -89,7 +89,7 @@ impl Site {
         Ok(Upload { line, body })
     }
 
-    /// Begins uploads of these addresses until all places are taken.
+    /// Begins uploads from these addresses until all places are taken.
     async fn attack(
         &self,
         addresses: impl Iterator<Item = String>,
@@ -144,7 +144,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Catches up after delays of a busy machine.
+    /// Sends the body at this average rate: after a delay of a busy machine it catches up.
     async fn send_slowly(&mut self, bytes_a_second: usize) -> anyhow::Result<()> {
         let mut tenths = interval(Duration::from_millis(100));
         while !self.body.is_empty() {

@@ -19,14 +19,14 @@ use tokio::{
 };
 
 const SOON: Duration = Duration::from_secs(45);
-/// Uploads may arrive for three of these seconds (`stopping.rs` of the gateway).
+/// Grace period in seconds. Uploads may arrive during the first three (`RECEIVING_ENDS` in `src/stopping.rs`).
 const GRACE: &str = "13";
-/// An unfinished upload is told to retry this long after the stop.
+/// Time from the stop until unfinished uploads are rejected.
 const TOLD_AFTER: Duration = Duration::from_secs(3);
 const RESUME_BYTES: usize = 1_000_000;
 const MULTIPART: &str = "multipart/form-data; boundary=x";
 
-/// Two halves of an application. The first has all fields and a part of the résumé.
+/// Returns an application in two pieces. The first has all fields and a part of the résumé.
 fn upload(name: &str) -> (Vec<u8>, Vec<u8>) {
     let fields = [
         ("name", name),
@@ -90,7 +90,7 @@ impl Uploading {
         self.answer().await
     }
 
-    /// The head, and as much of the body as it announces.
+    /// Reads the answer's head, and its body up to the length in the head.
     async fn answer(&mut self) -> anyhow::Result<String> {
         let mut answer = String::new();
         let mut buffer = vec![0; 64 * 1024];
@@ -157,14 +157,14 @@ async fn an_upload_during_shutdown_is_stored_or_gets_503() -> anyhow::Result<()>
     let slow = Uploading::begin(port, "Sally Slow", "*/*").await?;
     let page = Uploading::begin(port, "Paula Page", "text/html").await?;
     spooled(&spool, 3).await?;
-    // An upload that is whole before receiving ends has the remaining time to be stored.
+    // A complete upload may be stored after unfinished ones are rejected, so the store answers late.
     stack.s3.fault(S3Fault::HoldAnswers);
     gateway.signal(Signal::SIGTERM)?;
     let stopped = Instant::now();
     let stored = tokio::spawn(quick.finish());
     let slow = tokio::spawn(slow.dawdle());
     let page = page.dawdle().await?;
-    // Includes the two seconds of sending after the answer.
+    // `dawdle` itself takes two of these seconds after the answer.
     assert!(stopped.elapsed() >= TOLD_AFTER, "{:?}", stopped.elapsed());
     stack.s3.fault(S3Fault::None);
 
@@ -225,7 +225,7 @@ async fn an_upload_waits_for_careers_but_is_never_resent() -> anyhow::Result<()>
     spooled(&spool, 1).await?;
     stack.take_service("careers")?.kill().await?;
     stack.start_service("careers")?;
-    // A part of it was sent, so it is not sent again.
+    // The gateway does not retry this call, because the service already received a part of the upload.
     ensure_to_be_sent_again(&losing.finish().await?);
     let events = stack.nats.events().await?;
     assert_eq!(events.len(), 1);

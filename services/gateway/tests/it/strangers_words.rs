@@ -1,4 +1,4 @@
-//! Nothing that operators read repeats what strangers choose in a request.
+//! Logs, spans and metrics do not repeat words that strangers put into a request.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -16,7 +16,7 @@ use tokio::{
 use crate::{collector::Collector, log_lines, personal_data::ensure_without, without_services::small_site};
 
 const SOON: Duration = Duration::from_secs(30);
-/// Stands for an address, or for a message to a reader of the log.
+/// Word of a stranger: stands for personal data, or for a message to readers of the log.
 const MARK: &str = "qzxmark";
 const TARGETS: [&str; 16] = [
     "/qzxmark",

@@ -1,4 +1,4 @@
-//! `sitectl synthetic-check` on real parts: its form reaches its inbox and nothing else.
+//! `sitectl synthetic-check` with real services: its form reaches the check's inbox and nothing else.
 
 use std::{
     process::{Command, Output},
@@ -94,7 +94,7 @@ async fn a_synthetic_form_reaches_only_its_inbox() -> anyhow::Result<()> {
     assert!(checked.status.success(), "{told}");
     assert!(told.contains("in the inbox after"), "{told}");
     assert_eq!(site.imap.mails()?, 0, "it is removed");
-    // Once a later form has arrived everywhere, the check's would have arrived, too.
+    // After a visitor's form has reached mail and webhook, the earlier form of the check would have, too.
     let form = json!({ "name": "Zoë", "email": VISITOR, "message": "Two cameras." });
     let request = Client::new().post(format!("{}/api/contact", site.stack.site()));
     request.json(&form).send().await?.error_for_status()?;

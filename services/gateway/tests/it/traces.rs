@@ -1,4 +1,4 @@
-//! One trace from the visitor's request to everything it causes, at an OTLP collector.
+//! An OTLP collector receives one trace of the visitor's request and of everything that follows from it.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::{
 
 const EXPORT: Duration = Duration::from_secs(90);
 const MAIL: Duration = Duration::from_secs(45);
-/// A visitor's trace, flagged as not recorded.
+/// Trace context that a visitor's browser sends, flagged as not sampled.
 const TRACEPARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
 const VISITORS_TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const VISITORS_SPAN: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 
-/// Service, kind and name of each span below its parent.
+/// Expected tree of spans: service, kind and name of each.
 const TREE: &str = "\
 gateway SERVER POST /api/career-application
   gateway CLIENT careers.v1.CareersService/Apply
@@ -38,7 +38,7 @@ gateway SERVER POST /api/career-application
           notifier CLIENT send mail
 ";
 
-/// Kind and name of spans, and the attributes that operators search by.
+/// Kind and name of spans, and the attributes expected in them, by which operators search.
 const ATTRIBUTES: [(SpanKind, &str, &str); 5] = [
     (
         SpanKind::Server,
@@ -70,7 +70,7 @@ const ATTRIBUTES: [(SpanKind, &str, &str); 5] = [
     ),
 ];
 
-/// An application, and what it caused at a collector that is reached over TLS.
+/// Stack after one application, with the collector that received its telemetry over TLS.
 struct Applied {
     stack: Stack,
     collector: Collector,
@@ -122,7 +122,7 @@ impl Applied {
     }
 }
 
-/// Indented by level, sorted by name.
+/// Renders the spans below `parent`: indented by level, sorted by name.
 fn tree(spans: &[Seen], parent: &[u8], depth: usize) -> String {
     let below = spans.iter().filter(|(_, span)| span.parent_span_id == parent);
     let mut branches: Vec<String> = below
@@ -195,7 +195,7 @@ async fn ensure_logs_carry_the_trace(applied: &Applied) -> anyhow::Result<()> {
     })
     .await?;
     assert!(format!("{logs:?}").contains("event stored"), "{logs:?}");
-    // Stdout has the same trace: a line per service, and one per channel of the notifier.
+    // Log lines on stdout name the same trace: one line per service, and one per channel of the notifier.
     for (service, message, lines) in [
         ("gateway", "answered", 1),
         ("careers", "event stored", 1),
@@ -241,7 +241,7 @@ async fn visitors_cannot_force_trace_sampling() -> anyhow::Result<()> {
         .await?;
     assert_eq!(answer.status(), StatusCode::OK);
     stack.mail_server()?.mails_to("asha@example.org", 1, MAIL).await?;
-    // Services send remaining telemetry when they stop.
+    // Services export their remaining telemetry when they stop.
     stack.stop().await?;
     assert!(!collector.metrics().is_empty());
     let recorded = collector.spans();

@@ -1,4 +1,4 @@
-//! From a visitor's form to the inbox, on real parts.
+//! Whole path from a visitor's form to the mails in the inbox, with real services.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ impl Site {
 
     async fn apply(&self, file: Vec<u8>) -> anyhow::Result<Response> {
         let url = format!("{}/api/career-application", self.stack.site());
-        // The file comes before the fields: parts may come in any order.
+        // The file precedes the fields, because parts may come in any order.
         let form = multipart::Form::new()
             .part("resume", multipart::Part::bytes(file).file_name("Résumé Zoë.pdf"))
             .text("name", "Zoë Müller")
@@ -119,13 +119,13 @@ async fn mailed_links_confirm_and_end_a_subscription() -> anyhow::Result<()> {
         .context("no welcome")?;
     let token = token(&link(welcome, "newsletter=unsubscribe")?)?;
     let one_click = format!("{}/api/newsletter/unsubscribe?token={token}", site.stack.site());
-    // A scanner that opens every link changes nothing. A person sees a page that asks.
+    // Opening the link unsubscribes nobody, as link scanners do it. It leads to a page that asks.
     let opened = site.http.get(&one_click).send().await?;
     assert_eq!(
         opened.url().as_str(),
         format!("{}/?newsletter=unsubscribe&token={token}", site.stack.site())
     );
-    // A foreign client unsubscribes. Providers may send the request more than once.
+    // An independent mail client unsubscribes, twice, because providers may repeat the request.
     let source = inbox.source(welcome)?;
     for _ in 0..2 {
         let client = external_program::python("services/gateway/tests/foreign/one_click.py");
@@ -136,7 +136,7 @@ async fn mailed_links_confirm_and_end_a_subscription() -> anyhow::Result<()> {
     let in_a_browser = in_a_browser.form(&[("List-Unsubscribe", "One-Click")]);
     let ended = in_a_browser.send().await?;
     assert_eq!(ended.status(), StatusCode::OK);
-    // "MUST NOT return an HTTP redirect" (RFC 8058, 3.1), even if the mail client is a browser.
+    // RFC 8058, 3.1 forbids a redirect, even if the mail client sends a browser's `Accept` header.
     assert_eq!(ended.url().as_str(), one_click);
     inbox.mails_to("zoe@example.org", 3, MAIL).await?;
     let events = site.stack.nats.events().await?;
@@ -205,12 +205,12 @@ async fn one_key_stores_one_message() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A restarting service refuses connections for a moment. Here its port does, because start times vary.
+/// A closed port stands for the restarting service, because a real restart takes a varying time.
 #[tokio::test]
 async fn a_form_waits_for_a_restarting_service() -> anyhow::Result<()> {
     let site = site().await?;
     let contact = site.stack.port_of("contact");
-    // Reserved, because another test may take a free port.
+    // Reserves the port of the absent service, so that no other test takes it.
     let [port] = free_ports()?;
     let (_gateway, gateway_port) = gateway(&[("CONTACT_URL", port)], &site.stack.logs).await?;
     let url = format!("http://127.0.0.1:{gateway_port}/api/contact");
@@ -245,7 +245,7 @@ async fn requests_in_flight_at_a_stop_are_answered() -> anyhow::Result<()> {
     assert!(gateway.stop().await?.success());
     let mut accepted = 0;
     for answer in sending {
-        // The gateway may refuse a connection. One that it accepted is answered.
+        // A stopping gateway may refuse connections, but must answer requests on accepted ones.
         if let Ok(answer) = answer.await? {
             assert_eq!(answer.status(), StatusCode::OK);
             accepted += 1;

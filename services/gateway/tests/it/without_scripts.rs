@@ -50,7 +50,7 @@ fn send(gateway: &Gateway, message: &str) -> RequestBuilder {
     by_a_browser(gateway.post("/api/contact").form(&fields))
 }
 
-/// Checks the headers that all refusals have.
+/// Returns the answer's page, and checks the headers that every page with an error has.
 async fn page(answer: Response) -> anyhow::Result<String> {
     let headers = answer.headers();
     assert_eq!(headers[header::CONTENT_TYPE], "text/html; charset=utf-8");
@@ -139,7 +139,7 @@ async fn unreadable_forms_are_answered_with_a_page() -> anyhow::Result<()> {
     assert_eq!(large.status(), StatusCode::PAYLOAD_TOO_LARGE);
     let large = page(large).await?;
     assert!(large.contains("Your message is too large."), "too short");
-    // To shorten the message, the visitor needs it.
+    // The page keeps the message, so that the visitor can shorten it.
     assert!(large.contains(&"x".repeat(300 * 1024)), "the message is gone");
 
     let key = send(&gateway, "Hello").header("idempotency-key", "again");
@@ -185,7 +185,7 @@ async fn cross_site_forms_are_refused_without_counting() -> anyhow::Result<()> {
         assert_eq!(forged.headers()[header::CONTENT_TYPE], "application/json");
     }
     let friend = cross_site(gateway.post("/api/contact")).header(header::ORIGIN, "https://friend.example");
-    // The token in a mail's link is secret, so any `Sec-Fetch-Site` is accepted.
+    // Links of mails accept any `Sec-Fetch-Site`, because their secret token protects them.
     let mailed = |path| cross_site(gateway.post(path));
     let taken = [
         friend.json(&json!({})),
@@ -314,7 +314,7 @@ async fn a_newsletter_question_is_answered_by_a_form() -> anyhow::Result<()> {
         assert!(forged.status().is_client_error(), "{action}");
         let forged = page(forged).await?;
         assert!(forged.contains("Nothing has changed yet"), "{action}");
-        // Reloading the answer's address asks again.
+        // Opening the answer's address again shows the question again.
         let asked = site.get(&to).send().await?;
         assert_eq!(
             asked.headers()[header::LOCATION],
@@ -354,7 +354,7 @@ async fn a_form_without_scripts_is_deduplicated_and_keeps_its_attribution() -> a
             assert!(page.contains(thanks), "{thanks}");
         }
     }
-    // A message, a sign-up, and two applications.
+    // Events of a message, a sign-up, and two applications.
     assert_eq!(site.stack.nats.events().await?.len(), 4);
     let inbox = site.stack.mail_server()?;
     inbox.mails_to(RECRUITERS_TO, 2, MAIL).await?;

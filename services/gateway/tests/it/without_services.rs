@@ -39,7 +39,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Starts behind one proxy with these additional flags.
+    /// Starts the gateway with these additional flags. It trusts `X-Forwarded-For`, as behind one proxy.
     pub async fn start(flags: &[&str]) -> anyhow::Result<Self> {
         Self::start_before(NOBODY, flags).await
     }

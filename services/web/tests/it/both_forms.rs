@@ -1,4 +1,4 @@
-//! The gateway, and one server per front end behind a router, answer alike.
+//! Two forms of the site answer alike: the gateway alone, and a server per front end behind a router.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ fn cluster() -> Shape {
     }
 }
 
-/// Headers that differ by answer or file.
+/// Headers whose values may differ between the two forms of the site.
 const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
 /// Request headers that change the answer.
 const ASKED: [&[(&str, &str)]; 6] = [
@@ -24,7 +24,7 @@ const ASKED: [&[(&str, &str)]; 6] = [
     &[("range", "bytes=0-9")],
     &[("origin", "https://other.example")],
 ];
-/// Addresses for each kind of answer, in any build.
+/// Paths for each kind of answer, valid in every build of the site.
 const ADDRESSES: &str = "
     / /?variant=impact /?variant=other /index.html
     /about /about/ /about.html /about.html?utm_source=mail //about /%61bout
@@ -126,7 +126,7 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     many.stop().await
 }
 
-/// Forms of browsers without scripts.
+/// Compares the answers to forms of browsers without scripts.
 async fn ensure_same_form_pages(client: &Client, one: &Stack, many: &Stack) -> anyhow::Result<()> {
     const WRONG: &[(&str, &str)] = &[("email", "zoe@"), ("message", "<b>Hello</b>")];
     const RIGHT: &[(&str, &str)] = &[("email", "zoe@example.org")];
@@ -170,7 +170,7 @@ async fn forged_client_addresses_are_ignored_behind_the_router() -> anyhow::Resu
     };
     assert_eq!(status_for("10.0.0.1").await?, 422);
     assert_eq!(status_for("10.0.0.2").await?, 422);
-    // An entry that the visitor adds before the proxy's address is ignored.
+    // An address that the visitor adds to `X-Forwarded-For` is ignored: only the proxy's entry counts.
     assert_eq!(status_for("192.0.2.7, 10.0.0.1").await?, 429);
     stack.stop().await
 }

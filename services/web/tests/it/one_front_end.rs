@@ -1,4 +1,4 @@
-//! A server of one front end's folder.
+//! A server of one front end serves only that front end's files.
 
 use std::{fs, path::Path};
 
@@ -26,7 +26,7 @@ struct Web {
 }
 
 impl Web {
-    /// Serves a remote's folder, as the build splits it off.
+    /// Serves a folder as the build makes it for a remote.
     async fn start() -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         for (path, content) in [
@@ -108,7 +108,7 @@ async fn every_request_names_one_host() -> anyhow::Result<()> {
     let web = Web::start().await?;
     for path in ["/remotes/blog/remoteEntry.js", "/nothing"] {
         for (hosts, is_taken) in [
-            // This answer is cached. The next requests must be refused all the same.
+            // The server caches this answer, but must refuse the next requests all the same.
             ("Host: site\r\n", true),
             ("Host: site\r\nHost: site\r\n", false),
             ("Host: site\r\nHost: other\r\n", false),

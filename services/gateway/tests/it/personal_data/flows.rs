@@ -1,4 +1,4 @@
-//! Everything a visitor can do, with marked data.
+//! All flows of a visitor, with marked data.
 
 use std::time::Duration;
 
@@ -74,14 +74,14 @@ impl Site {
         Ok(())
     }
 
-    /// From sign-up to goodbye by the tokens of the links. Returns the tokens.
+    /// Signs up, confirms and unsubscribes with the tokens of the mails' links. Returns the tokens.
     pub(super) async fn join_and_leave_the_newsletter(&self) -> anyhow::Result<[String; 2]> {
         let (confirm, unsubscribe) = (token(Purpose::Confirm)?, token(Purpose::Unsubscribe)?);
         assert_eq!(self.sign_up(VISITOR).await?, StatusCode::OK);
         let confirmation = json!({ "token": confirm });
         let confirmed = self.send("newsletter/confirm", &confirmation).await?;
         assert_eq!(confirmed, StatusCode::OK);
-        // As mail programs do (RFC 8058): the token is in the URL.
+        // One-click unsubscription of mail programs has the token in the URL (RFC 8058).
         let one_click = format!(
             "{}/api/newsletter/unsubscribe?token={unsubscribe}",
             self.stack.site()
