@@ -104,7 +104,7 @@ pub struct FormPages {
     room: Arc<Semaphore>,
 }
 
-/// Whether the client accepts HTML, as browsers do. Scripts accept JSON or anything (RFC 9110, 12.5.1).
+/// Whether the client asks for HTML, as browsers do. Scripts ask for JSON or anything (RFC 9110, 12.5.1).
 fn asks_for_a_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter();
     let ranges = accepted.filter_map(|value| value.to_str().ok().map(str::to_ascii_lowercase));

@@ -92,7 +92,7 @@ where
     called.map_err(with_deadline_code)
 }
 
-/// Changes a status that a client retries: part of this call may have been sent, so it cannot be repeated.
+/// Replaces a status after which [`repeated`] would retry, because part of the call may have been sent.
 pub fn not_repeatable(status: Status) -> Status {
     let status = with_deadline_code(status);
     if has_no_answer(&status) {
