@@ -28,7 +28,7 @@ pub struct Notifier {
 
 impl Notifier {
     pub async fn deliver(&self, channel: Channel, smtp_channel: &SmtpChannel, delivery: Delivery) -> Outcome {
-        // A check's form sends only the lead, the mail that matters most, and to the check's own inbox.
+        // Synthetic submissions send only the sales lead, which goes to the check's own inbox.
         if delivery.person.is_synthetic() && channel != Channel::SalesLead {
             return Outcome::Delivered;
         }
@@ -44,7 +44,7 @@ impl Notifier {
         }
     }
 
-    /// Publishes the hard bounce of a newsletter mail before the event becomes a dead letter.
+    /// Publishes a hard bounce if a newsletter mail's address does not exist.
     async fn handle_failure(
         &self,
         channel: Channel,
@@ -88,7 +88,7 @@ impl Notifier {
             Box::pin(self.smtp.send(smtp_channel, attachment, write))
         };
         match hand_over(attachment).await {
-            // The server may reject the attachment's size or type.
+            // The mail server may reject the mail for its attachment, so the mail is sent without it.
             Err(error)
                 if attachment == Attachment::Wanted
                     && error.refusal.is_some_and(|refusal| refusal != Refusal::Account) =>
@@ -100,7 +100,7 @@ impl Notifier {
         }
     }
 
-    /// The message, unless the event was erased meanwhile.
+    /// Writes the mail. Returns none if the event was erased in the meantime.
     async fn write(
         &self,
         event: &MailEvent,

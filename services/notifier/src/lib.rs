@@ -1,8 +1,8 @@
 //! The notifier: sends each event as an e-mail or a webhook on each of its channels.
 //!
-//! [`mail`] renders, [`transport`] sends, [`storage`] remembers and [`reports`] reports. Each path from the broker to
-//! the receiver is one file: [`deliver`] for mails of events, [`sending`] for newsletter issues,
-//! [`transport::webhooks`] for webhooks.
+//! [`mail`] renders mails, [`transport`] sends mails and webhooks, and [`storage`] keeps delivery records.
+//! Start reading at [`deliver`] (mails of events), [`sending`] (newsletter issues) or
+//! [`transport::webhooks`].
 
 mod deliver;
 mod mail;
@@ -256,13 +256,13 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     senders.collect()
 }
 
-/// All consumers of the stream `SITE`, also the newsletter service's: that service may not read the stream.
+/// All consumers of `SITE`, including the newsletter service's, which may not read the stream itself.
 fn consumers(webhooks: &[Arc<Webhook>]) -> Vec<String> {
     let webhooks = webhooks.iter().map(|webhook| webhook.consumer.clone());
     channel::consumers().map(str::to_owned).chain(webhooks).collect()
 }
 
-/// Waits for the workers. A panic stops the service, so that a restart replaces one that looks healthy but sends
+/// Waits for the workers. A panic stops the whole service: without a worker it would look healthy but send
 /// nothing.
 async fn watch(workers: &mut JoinSet<()>, stop: &CancellationToken) -> anyhow::Result<()> {
     let mut result = Ok(());

@@ -88,7 +88,7 @@ impl IssueSender {
         }
     }
 
-    /// Checks again and writes the mail, once a connection is free.
+    /// Runs once a connection is free, so it checks the issue's state again.
     async fn write(&self, sending: &Sending, event: &IssueEvent) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(sending).await?;
         let address = self.address(sending, event).await?.ok_or(SendingError::Left)?;
@@ -122,7 +122,7 @@ impl IssueSender {
         Ok(subscriber.and_then(|subscriber| subscriber.reached_at(event.time).ok().cloned()))
     }
 
-    /// Ends a rejected mail; returns the error of a deferred one until the last attempt.
+    /// Ends a rejected mail, and a deferred one at its last attempt. Otherwise returns the error.
     async fn handle_failure(
         &self,
         sending: &Sending,

@@ -24,13 +24,12 @@ use webhooks::WebhookSettings;
 use crate::Brand;
 
 const DIGEST_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// More to one inbox are stored, and not mailed.
+/// Events beyond this limit are stored, but send the visitor no mail.
 const MAX_VISITOR_MAILS_PER_DAY: usize = 10;
 const SMTP_TIMEOUT: Duration = Duration::from_secs(30);
-/// RFC 5321, 4.5.3.2.6. After an earlier timeout the message may arrive twice.
+/// RFC 5321, 4.5.3.2.6. With a shorter timeout a message may arrive twice.
 const SMTP_ANSWER_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// A mail, and 10 s to record it. In a shorter time it may be sent but not recorded, and the next notifier sends it
-/// again.
+/// Time for a mail, and 10 s for its record. Without the record the next notifier sends the mail again.
 const MIN_GRACE_SECONDS: u64 = SMTP_TIMEOUT.as_secs() + SMTP_ANSWER_TIMEOUT.as_secs() + 10;
 
 /// Sends mails and webhooks for the site's events.

@@ -18,8 +18,8 @@ use super::{
     wording,
 };
 
-/// The recruiters' mail, with an expiring link to the résumé and the file itself if it is small. Each attempt signs a
-/// new link.
+/// The recruiters' mail, with an expiring link to the résumé, signed anew at each attempt. A small résumé is
+/// also attached.
 pub async fn application(
     context: &MailContext,
     event: &Event<CareersApplied>,
@@ -48,7 +48,7 @@ pub async fn application(
     })
 }
 
-/// The acknowledgement. It must not repeat the form's text or the file's name: anyone may have typed the address.
+/// The acknowledgement. It must not repeat the form's text, because anyone can enter a stranger's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<CareersApplied>) -> Result<Mail, MailError> {
     let from = &event.data;
     let name = PlainName::parse(&from.name);
@@ -96,7 +96,7 @@ fn described(resume: &StoredResume) -> Value {
     }
 }
 
-/// Size, checksum and active content, without the name.
+/// Size, checksum and active content of the résumé. The file name could carry text to a stranger.
 fn stored(resume: &StoredResume) -> Value {
     context! {
         size => wording::size(resume.size_bytes),

@@ -12,7 +12,7 @@ use super::{
     wording,
 };
 
-/// The lead to sales, with the visitor as Reply-To. A check's lead goes to the check's own inbox.
+/// The lead to sales, with the visitor as Reply-To. A synthetic submission's lead goes to the check's own inbox.
 pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let values = context! {
@@ -32,7 +32,7 @@ pub fn lead(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mai
     })
 }
 
-/// The acknowledgement. It must not repeat the message, or anyone could send any text to any address.
+/// The acknowledgement. It must not repeat the message, because anyone can enter a stranger's address.
 pub fn acknowledgement(context: &MailContext, event: &Event<ContactReceived>) -> Result<Mail, MailError> {
     let from = &event.data;
     let name = PlainName::parse(&from.name);

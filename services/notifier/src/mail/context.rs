@@ -11,7 +11,7 @@ use visitor::links::LinkBuilder;
 
 use crate::Settings;
 
-/// The longest that S3's signatures allow. The privacy policy names it.
+/// S3 signatures allow no longer lifetime. The privacy policy states this value.
 pub const RESUME_LINK_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Values and keys for rendering mails.

@@ -15,7 +15,7 @@ pub enum MailError {
     /// The link to the résumé could not be signed.
     #[error(transparent)]
     Link(#[from] resumes::ResumeStoreError),
-    /// The recruiters' extras are unavailable now.
+    /// Earlier applications or the résumé cannot be read now.
     #[error(transparent)]
     RecruiterExtras(#[from] Failure),
     /// The confirmation link has expired.
@@ -36,7 +36,7 @@ impl From<MailError> for Failure {
     fn from(error: MailError) -> Self {
         match error {
             MailError::RecruiterExtras(failure) => failure,
-            // A wrong template is retried: the next release fixes it and still finds the event.
+            // A wrong template is retried, because the next release can fix it.
             MailError::Link(_) | MailError::Template(_) => Self::retry(error),
             _ => Self::permanent(error),
         }

@@ -1,5 +1,5 @@
-//! Headers that show the exact input. Mail programs decode any encoded word (RFC 2047), so
-//! `=?utf-8?B?Q0VP?=` as a visitor's name would read `CEO`. Such text is encoded once more.
+//! Headers that show the exact input. Mail programs would show the entered name `=?utf-8?B?Q0VP?=` as `CEO`
+//! (RFC 2047), so text that looks encoded is encoded once more.
 
 use std::{error::Error, fmt::Write as _};
 
@@ -45,7 +45,7 @@ pub struct AttachmentName {
 }
 
 impl AttachmentName {
-    /// Breaks up encoded words: parameters must hold none (RFC 2047, 5), but mail programs decode them.
+    /// Replaces `=?`, because mail programs decode encoded words even in parameters (against RFC 2047, 5).
     pub fn new(raw: &str) -> Self {
         let name = wording::one_line(raw).replace(ENCODED, "=_");
         let mut encoded = "attachment;".to_owned();
@@ -57,14 +57,14 @@ impl AttachmentName {
         Self { encoded, fallback }
     }
 
-    /// `Content-Disposition` (RFC 2183). Libraries that know both parameters use the first or the encoded one.
+    /// `Content-Disposition` (RFC 2183), encoded name first: libraries use either the first or the encoded one.
     pub fn disposition(&self) -> Disposition {
         let fallback = self.fallback.as_ref();
         let fallback = fallback.map(|name| format!(";\r\n filename=\"{name}\""));
         Disposition(format!("{}{}", self.encoded, fallback.unwrap_or_default()))
     }
 
-    /// `Content-Type`; some old mail programs find the name only there.
+    /// `Content-Type` with the file name, because some old mail programs read it only here.
     pub fn content_type(&self, media_type: &str) -> Result<ContentType, MailError> {
         let fallback = self.fallback.as_ref();
         let named = fallback.map(|name| format!("{media_type}; name=\"{name}\""));
@@ -119,7 +119,7 @@ mod tests {
         headers.to_string()
     }
 
-    /// Whether the header has an encoded word that is not ours; ours start with `=?utf-8?b?`.
+    /// Whether the header holds an encoded word of the visitor. Ours start with `=?utf-8?b?`.
     fn has_word_of_the_visitor(header: &str) -> bool {
         ["=?utf-8?B?", "=?utf-8?q?"]
             .iter()
@@ -173,7 +173,7 @@ mod tests {
             prop_assert!(!disposition.contains(ENCODED), "{disposition}");
             for header in [subject, answered, disposition] {
                 prop_assert!(header.is_ascii());
-                // RFC 5322, 2.1.1
+                // Maximum line length (RFC 5322, 2.1.1).
                 prop_assert!(header.lines().all(|line| line.len() <= 998), "{header}");
             }
         }

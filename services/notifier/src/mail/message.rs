@@ -27,7 +27,7 @@ pub struct Mail {
     pub kind: Kind,
     /// Local part of the `Message-ID`, the same at every attempt.
     pub id: String,
-    /// Shared by the mails of one conversation.
+    /// Local part of `References`, shared by the mails of one conversation.
     pub conversation: String,
     /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
@@ -147,8 +147,8 @@ fn attached(file: File) -> Result<SinglePart, MailError> {
         .body(file.content))
 }
 
-/// Mails of one person and conversation refer to the same message, which was never sent. Mail programs group them by
-/// it (RFC 5322, 3.6.4).
+/// Mails of one person and conversation refer to the same message id, which no mail has. Mail programs group
+/// mails by that reference (RFC 5322, 3.6.4).
 fn conversation(channel: Channel) -> &'static str {
     let name = channel.name();
     let part = match channel.is_to_visitor() {

@@ -37,11 +37,11 @@ pub use self::{
     recruiter_extras::{EarlierApplication, RecruiterExtras, RecruiterExtrasLoader, attachment},
 };
 
-/// An event as the mail of its channel needs it, read once per delivery.
+/// A parsed event with its channel.
 pub enum MailEvent {
     /// A lead for sales.
     SalesLead(Event<ContactReceived>),
-    /// Its acknowledgement.
+    /// The acknowledgement of a contact message.
     ContactAcknowledgement(Event<ContactReceived>),
     /// A sign-up to confirm.
     NewsletterConfirmation(Event<NewsletterRequested>),
@@ -51,7 +51,7 @@ pub enum MailEvent {
     NewsletterGoodbye(Event<NewsletterUnsubscribed>),
     /// An application for the recruiters.
     RecruiterApplication(Event<CareersApplied>),
-    /// Its acknowledgement.
+    /// The acknowledgement of an application.
     ApplicationAcknowledgement(Event<CareersApplied>),
 }
 
@@ -88,7 +88,7 @@ impl MailEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attachment {
     Wanted,
-    /// The mail links to it.
+    /// The mail only links to the résumé.
     LeftOut,
 }
 
@@ -109,7 +109,7 @@ pub async fn write(
     mail.into_message(context, now)
 }
 
-/// The mail of an event; the extras are for recruiters.
+/// The mail of an event. Only the recruiters' mail uses the extras.
 ///
 /// # Errors
 ///

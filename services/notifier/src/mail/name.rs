@@ -1,5 +1,5 @@
-//! Checks whether an entered name plainly is one. Anyone can type a stranger's address into a form. The name must not
-//! carry a link, a telephone number or an advertisement to it.
+//! Checks whether an entered name looks like a name. Anyone can enter a stranger's address, so a name must
+//! not carry a link, a telephone number or an advertisement to that address.
 
 use icu_properties::{
     CodePointMapData,
@@ -9,16 +9,16 @@ use icu_properties::{
 
 const MAX_CHARACTERS: usize = 40;
 const MAX_WORDS: usize = 4;
-/// More hyphens chain a sentence.
+/// Text with more hyphens is a sentence.
 const MAX_HYPHENS: usize = 3;
-/// East Asian scripts write no spaces: a longer text is a sentence.
+/// Longer East Asian text is a sentence, because these scripts write no spaces.
 const MAX_EAST_ASIAN_CHARACTERS: usize = 16;
-/// Numerals of Chinese and Japanese: names have a few, telephone numbers more.
+/// Maximum of Chinese and Japanese numerals in a name; telephone numbers have more.
 const MAX_NUMERALS: usize = 5;
 const NUMERALS: &str = "零一二三四五六七八九十百千壹貳贰參叁肆伍陸陆柒捌玖拾幺两兩";
 /// Letters that look like a full stop.
 const DOTS: [char; 3] = ['\u{1427}', '\u{a78f}', '\u{4e36}'];
-/// No script stacks more marks on a letter; a pile covers the lines around it.
+/// No script needs more marks on a letter; stacked marks cover neighbouring lines.
 const MAX_MARKS_OF_A_LETTER: usize = 4;
 
 /// Scripts that one word may mix (UTS 39, 5.1).

@@ -16,7 +16,7 @@ use super::{
     wording,
 };
 
-/// The confirmation link. An address gets nothing else before it is confirmed. Fails if the link has expired.
+/// The mail with the confirmation link. An unconfirmed address gets no other mail. Fails if the link has expired.
 pub fn confirmation(
     context: &MailContext,
     event: &Event<NewsletterRequested>,

@@ -9,7 +9,7 @@ use site_mail::Kind;
 use super::{context::MailContext, message::Mail};
 
 const MAX_FAILURES: usize = 12;
-/// Limit of dead letters named per failure.
+/// Maximum number of dead letters listed per failure.
 const MAX_NUMBERS: usize = 6;
 
 /// Content of a digest.

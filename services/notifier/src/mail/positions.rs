@@ -14,7 +14,7 @@ struct Position {
     title: String,
 }
 
-/// The site's own spelling of an entered position. None for unknown ones: the field accepts any text.
+/// The site's spelling of an entered position; none if it is unknown, because the field accepts any text.
 pub fn title(entered: &str) -> Option<&'static str> {
     let entered = entered.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut titles = POSITIONS.iter().map(|position| position.title.as_str());

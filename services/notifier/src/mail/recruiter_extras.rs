@@ -12,9 +12,9 @@ use super::{Attachment, MailError, MailEvent};
 use crate::storage::EventStream;
 
 const MAX_APPLICATIONS: usize = 20;
-/// After these attempts (about 15 s) the mail goes without the attachment; it still has the link.
+/// After these attempts (about 15 s) the mail is sent with only the link to the résumé.
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
-/// Base64 adds a third, and many mail servers reject 10 MB. Larger résumés are a link only.
+/// Larger résumés are a link only: many mail servers reject mails of 10 MB, and base64 adds a third.
 const MAX_ATTACHMENT_BYTES: u64 = 5_000_000;
 
 /// Extras of the recruiters' mail.
@@ -44,7 +44,7 @@ impl RecruiterExtrasLoader {
         Self { events, resumes }
     }
 
-    /// Fails if the stream is unavailable, or fetching the résumé is worth a retry.
+    /// Fails if the stream is unavailable, or if a later attempt may get the résumé.
     pub async fn load(
         &self,
         event: &Event<CareersApplied>,
@@ -70,7 +70,7 @@ impl RecruiterExtrasLoader {
                 break;
             };
             from = message.sequence + 1;
-            // An unreadable event is a dead letter itself.
+            // Skips unreadable events: each has its own dead letter.
             let Ok(other) = serde_json::from_slice::<Event<CareersApplied>>(&message.payload) else {
                 continue;
             };

@@ -7,13 +7,13 @@ use visitor::EmailAddress;
 
 use super::{context::MailContext, error::MailError, name::PlainName, wording};
 
-/// The visitor as recipient, with a plain name only.
+/// The visitor as recipient. The name is left out unless it is a plain one.
 pub fn visitor(name: Option<PlainName>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     Ok(Mailbox::new(name.map(String::from), address))
 }
 
-/// The visitor as Reply-To, at the address that the mail shows.
+/// The visitor as Reply-To; none if lettre rejects the address.
 pub fn answer_to(name: &str, email: &EmailAddress) -> Option<Mailbox> {
     let address = email.as_str().parse().ok()?;
     Some(Mailbox::new(Some(wording::one_line(name)), address))

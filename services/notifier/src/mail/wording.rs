@@ -39,7 +39,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// The text on one line for a header, without control or invisible characters and cut off at 160.
+/// The text on one line for a header: no control or invisible characters, and at most 160 characters.
 pub fn one_line(text: &str) -> String {
     const MAX_LINE_CHARACTERS: usize = 160;
     let visible = without_invisible(text).replace(char::is_control, " ");

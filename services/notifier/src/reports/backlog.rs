@@ -18,7 +18,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::storage::EventStream;
 
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
-/// Maximum age of exported values: bridges a short outage of the broker.
+/// Maximum age of exported values, long enough to bridge a short outage of the broker.
 const STALE_AFTER: Duration = Duration::from_secs(30);
 
 const LAG: &str = "site.consumer.lag";
@@ -108,7 +108,7 @@ impl Backlog {
             }
         }
         let age = since.map(|since| OffsetDateTime::now_utc() - since);
-        // A broker's clock ahead of ours would make the age negative.
+        // Clock skew to the broker could make the age negative.
         let age = age.and_then(|age| age.try_into().ok()).unwrap_or_default();
         Ok((events as f64, age))
     }

@@ -1,5 +1,5 @@
-//! Dead-letter digest: an hourly mail to the operator lists new dead letters and acknowledges them. After a crash
-//! between mail and ack it is sent again, with the same `Message-ID`.
+//! Dead-letter digest: an hourly mail to the operator that lists new dead letters. A crash before their ack
+//! repeats the mail, with the same `Message-ID`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
 
 const MAX_DEAD_LETTERS: usize = 1_000;
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
-/// Timeout per dead letter: a broker that stops never ends a fetch.
+/// Timeout per dead letter, because a fetch never ends if the broker stops.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct DeadLetterDigest {
@@ -59,7 +59,7 @@ impl DeadLetterDigest {
         if letters.is_empty() {
             return Ok(());
         }
-        // Extends the ack wait meanwhile; else another notifier would send the same letters.
+        // Extends the ack wait, so that no other notifier gets the same dead letters during the send.
         let (pending, ack_wait) = (letters.clone(), self.consumer.cached_info().config.ack_wait);
         let extend = || acknowledge(AckKind::Progress, &pending);
         let sent = with_progress(self.send(&letters), ack_wait, extend).await;

@@ -15,7 +15,7 @@ pub struct CountedMails {
 pub enum Count {
     Before,
     TooMany,
-    /// Counted: store this record.
+    /// The mail counts now; the caller must store this record.
     Now(CountedMails),
 }
 

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use super::in_progress::InProgress;
 
-/// Retries of writing a record, without end, up to 5 s apart.
+/// Endless retries of a record's write, up to 5 s apart.
 const RECORD_RETRIES: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(250))
     .with_max_delay(Duration::from_millis(2500))
@@ -33,9 +33,9 @@ pub struct Deliveries {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Handover {
     Sent,
-    /// The event was erased before sending: nothing of it may be stored.
+    /// The event was erased before sending, so no record may be stored.
     Erased,
-    /// Final, without sending.
+    /// The mail is never sent.
     NotSent(NotSent),
 }
 
@@ -45,7 +45,7 @@ pub enum NotSent {
     Withheld,
     Left,
     Bounced,
-    /// The mail server rejected it for another reason.
+    /// The mail server rejected the mail for another reason than its address.
     Refused,
     /// All retries failed.
     Abandoned,
@@ -71,9 +71,9 @@ impl Deliveries {
         })
     }
 
-    /// Runs `send` unless a delivery record exists, then holds the event until the record is written. Without the
-    /// record another process would send it again. A duplicate in this process waits for the first. A mail that the
-    /// mail server rejected is sent again if its event is redelivered, as by `sitectl newsletter send --refused`.
+    /// Runs `send` unless a delivery record exists. Holds the event until the record is written, or another
+    /// process would send it again. Duplicates in this process wait for the first delivery. A redelivery
+    /// sends a rejected mail again (`sitectl newsletter send --refused`).
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
@@ -115,8 +115,8 @@ impl Deliveries {
         )
     }
 
-    /// Records a dead letter, so that later events of the person can go on. A replay ignores this record and is
-    /// delivered.
+    /// Records a dead letter, so that it does not block the person's later events. Replays ignore this
+    /// record.
     pub async fn record_dead_letter(&self, delivery: &Delivery) -> Result<(), Failure> {
         let time = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         let key = dead_letter_key(&delivery.key());
@@ -147,7 +147,7 @@ fn unavailable(error: impl std::fmt::Display) -> Failure {
     Failure::of_store(DELIVERIES_BUCKET, error)
 }
 
-/// Key of the dead-letter record. No consumer's name has this suffix.
+/// Key of the dead-letter record. It equals no delivery's key: no consumer's name ends in this suffix.
 fn dead_letter_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
 }

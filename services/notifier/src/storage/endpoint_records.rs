@@ -19,8 +19,7 @@ use site_broker::{
 use site_service::drain::CancellationToken;
 use tokio::time::{sleep, timeout};
 
-/// Retries after conflicts: more than the deliveries in flight to an endpoint, with jitter against repeated
-/// conflicts.
+/// Retries after conflicts: more than the deliveries in flight, each of which may conflict.
 const ATTEMPTS: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_millis(5))
     .with_max_delay(Duration::from_millis(100))
@@ -32,7 +31,7 @@ const LAST_WRITE: Duration = Duration::from_secs(2);
 
 pub struct EndpointRecords {
     records: Records,
-    /// Attempts to write, by endpoint, newest last.
+    /// Unwritten delivery attempts by endpoint, newest last.
     gathered: Mutex<HashMap<String, Vec<Attempt>>>,
 }
 
@@ -50,7 +49,7 @@ impl EndpointRecords {
         Ok(record.value.unwrap_or_default())
     }
 
-    /// Returns the new state if it differs.
+    /// Applies a change. Returns the new state if it differs from the old one.
     pub async fn change_state(
         &self,
         endpoint: &str,

@@ -19,7 +19,7 @@ impl InProgress {
         let mut keys = self.0.subscribe();
         while !self.0.send_if_modified(|keys| keys.insert(key.to_owned())) {
             tracing::info!("a duplicate of an event in progress; waiting for the first delivery");
-            // Cannot fail: we have the sender.
+            // Cannot fail, because we own the channel's sender.
             let _free = keys.wait_for(|keys| !keys.contains(key)).await;
         }
         Turn { locks: self, key }

@@ -53,7 +53,7 @@ impl PersonOrder {
                     break;
                 }
                 from = message.sequence + 1;
-                // An unreadable event becomes a dead letter and blocks nothing.
+                // Skips unreadable events, which become dead letters.
                 let Ok(StoredEvent { id }) = serde_json::from_slice(&message.payload) else {
                     continue;
                 };

@@ -15,7 +15,7 @@ use super::counted_mails::{Count, CountedMails};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// Counted; retries are free.
+    /// The mail may be sent, also at a retry.
     Granted,
     /// The visitor reached the daily limit of this kind.
     Withheld,
@@ -49,7 +49,7 @@ impl VisitorMails {
         })
     }
 
-    /// Counts this mail, and decides whether it is sent. A retry counts once. If the count is unavailable, the mail waits.
+    /// Counts a mail and its retries once, and decides whether it may be sent. Fails if the count is unavailable.
     pub async fn allow(
         &self,
         channel: Channel,
@@ -71,7 +71,7 @@ impl VisitorMails {
             value: None,
             revision: 0,
         };
-        // Each conflict is another mail to this inbox, and their number is limited.
+        // A conflict means that another mail of this inbox was counted, which happens at most this often.
         for _ in 0..self.max_per_day * Channel::ALL.len() + 2 {
             let counted = known.value.unwrap_or_default();
             let next = match counted.count(mail, now, self.max_per_day) {
@@ -85,7 +85,7 @@ impl VisitorMails {
                 Err(error) => return Err(unavailable(error)),
             }
             known = match self.records.read(key).await {
-                // An unreadable record expires within a day and blocks nothing until then.
+                // An unreadable record blocks no mails, and expires within a day.
                 Err(RecordError::Unreadable { .. }) => return Ok(Allowance::Granted),
                 read => read.map_err(unavailable)?,
             };

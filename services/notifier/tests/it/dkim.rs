@@ -24,7 +24,7 @@ impl Key {
         }
     }
 
-    /// Made by the command in `notifier --help`.
+    /// Key pair made by the command in `notifier --help`.
     async fn rsa() -> anyhow::Result<Self> {
         let mut make = Command::new("openssl");
         make.args(["genrsa", "-traditional", "2048"]);
@@ -85,7 +85,7 @@ async fn ensure_verified_unless_changed(key: &Key) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As written, and as a mail server gets it.
+/// Checks each mail as it is written and as a mail server receives it.
 #[tokio::test]
 async fn every_mail_verifies_by_its_own_key_unless_changed() -> anyhow::Result<()> {
     for key in [Key::rsa().await?, Key::ed25519()] {

@@ -1,5 +1,5 @@
-//! An event makes one mail, despite crashes, stalls and repeats. Only a crash between a mail and its record
-//! makes two, with the same id.
+//! An event makes one mail, despite crashes, stalls and repeats. Only a crash between sending and recording
+//! repeats a mail, with the same id.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn a_kill_before_the_record_repeats_the_mail_once() -> anyhow::Result<()> 
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
     notifier.kill().await?;
 
-    // The next notifier finds the record.
+    // The next notifier finds the delivery record and sends nothing.
     site.publish_again(&nats, event).await?;
     let _notifier = process(&nats, server.port, &[], logs.path())?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;
@@ -88,7 +88,7 @@ async fn a_mail_slower_than_the_ack_wait_is_sent_once() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn unrecorded_mails_are_sent_by_no_other_notifier() -> anyhow::Result<()> {
-    // Several, because the broker chooses who gets a redelivery.
+    // Several visitors, because the broker chooses which notifier gets a redelivery.
     let visitors: Vec<String> = (0..6).map(|n| format!("visitor-{n}@example.org")).collect();
     let (nats, server, site) = parts(take).await?;
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
@@ -121,7 +121,7 @@ async fn a_redelivery_does_not_duplicate_a_mail_in_flight() -> anyhow::Result<()
     let (nats, server, site, _notifier) = scene(&[], holding(VISITOR)).await?;
     let event = site.contact(VISITOR).await?;
     held(&server).await?;
-    // Shorter than the running notifier assumes, so its progress ack is late.
+    // The running notifier assumes a longer ack wait, so the broker redelivers the event.
     nats.shorten_the_ack_wait(ACK_WAIT).await?;
     let channel = Channel::ContactAcknowledgement;
     eventually("the event comes again", SOON, async || {

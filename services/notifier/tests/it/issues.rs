@@ -196,7 +196,7 @@ async fn a_pause_a_resumption_and_a_cancellation_take_effect() -> anyhow::Result
     Ok(())
 }
 
-/// Fails if a reader has no mail, or mails with different message ids.
+/// Counts repeated mails. Fails if a reader has no mail, or mails with different message ids.
 fn repeats(server: &MailServer, readers: &[SeededSubscriber]) -> usize {
     let mailed = by_reader(server);
     for reader in readers {
@@ -300,7 +300,7 @@ async fn a_mail_deferred_for_too_long_becomes_a_soft_bounce() -> anyhow::Result<
     Ok(())
 }
 
-/// Their mails come first, so it looks as if the mail server accepts none.
+/// The deferring domains come first in the issue, so the mail server seems to accept no mail.
 #[tokio::test]
 async fn deferring_domains_block_no_others_of_an_issue() -> anyhow::Result<()> {
     const OTHERS: usize = 20;
@@ -341,7 +341,7 @@ async fn an_address_that_does_not_exist_becomes_a_hard_bounce() -> anyhow::Resul
     Ok(())
 }
 
-/// The first refusal is ambiguous: its mail is retried, not given up.
+/// The first refusal's cause is unknown, so its mail is retried.
 #[tokio::test]
 async fn an_issue_refused_by_many_domains_is_held() -> anyhow::Result<()> {
     const READERS: usize = 26;
@@ -393,7 +393,7 @@ async fn a_lead_is_sent_before_an_issue() -> anyhow::Result<()> {
     let issues = before_it
         .filter(|mail| mail.recipient.starts_with("reader-"))
         .count();
-    // Mails in flight at the first lead, and a few between leads.
+    // Allows the mails in flight at the first lead, and a few between leads.
     assert!(
         issues <= 12,
         "{issues} mails of the issue went before the last of 20 leads"

@@ -1,4 +1,4 @@
-//! Leads through a recipe: each once, a person's in order, whatever the CRM answers.
+//! Leads through a recipe reach the CRM once and in each person's order, whatever it answers.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -137,7 +137,7 @@ impl Sales {
             "recipe": root().join("recipes/hubspot.yaml"),
         }])
         .to_string();
-        // Events from before the endpoint are neither sent nor recorded.
+        // Events older than the endpoint are neither sent nor recorded.
         site.publish(ZOE, lead(ZOE, "before the endpoint")?).await?;
         nats.provision(&["--webhooks", &webhooks]).await?;
         let flags = vec![
@@ -180,7 +180,7 @@ async fn leads_reach_the_crm_once_in_each_persons_order() -> anyhow::Result<()> 
     })
     .await?;
     let sales = Sales::with(&crm, &["contact.received"]).await?;
-    // In a cluster every replica answers direct reads, and one that lags may lack the previous lead.
+    // Forbids direct reads, because a lagging replica may lack the previous lead.
     sales.site.forbid_reading_of_copies().await?;
     let _another = Running::start(&sales.nats, sales.mail_server.port, &sales.flags).await?;
     for number in 0..LEADS {
@@ -285,7 +285,7 @@ async fn an_erasure_reaches_the_crm_by_person_id() -> anyhow::Result<()> {
     })
     .await?;
     assert_eq!(body_of(&erasure), json!({ "objectId": "512" }));
-    // It waits for fifteen of the shortest backoffs.
+    // An erasure is delayed by fifteen times the shortest backoff.
     assert!(erased.elapsed() > 15 * HURRY, "{:?}", erased.elapsed());
     tokio::time::sleep(Duration::from_secs(2)).await;
     let asked = crm.asked().into_iter();

@@ -188,7 +188,7 @@ async fn recruiters_see_earlier_applications() -> anyhow::Result<()> {
 
 const OPERATOR: &str = "admin@oculant.example";
 
-/// Its data holds an address, which no reason may repeat.
+/// The event holds an address, which no dead letter's reason may repeat.
 fn unreadable() -> anyhow::Result<(String, Value)> {
     let person = person(VISITOR)?;
     let event = serde_json::json!({
@@ -260,7 +260,7 @@ async fn a_digest_that_failed_is_sent_later_without_dropped_letters() -> anyhow:
 
     let _notifier = telling(&nats, &server).await?;
     running::until("its mail fails twice", || server.attempts(OPERATOR) >= 2).await?;
-    // As if the operator dropped or replayed it.
+    // Removes a dead letter, as the operator's drop or replay does.
     let context = async_nats::jetstream::new(nats.client(User::Operator).await?);
     let dead_letters = context.get_stream(site_events::DEAD_LETTERS_STREAM).await?;
     dead_letters.delete_message(2).await?;

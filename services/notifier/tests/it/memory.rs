@@ -6,7 +6,7 @@ use testkit::{S3, ScriptedReply, eventually, measure};
 use crate::running::{RECRUITERS, SOON, application, application_with, parts, process, scene, until};
 
 const VISITOR: &str = "zoe@example.org";
-/// As many as a channel has in flight.
+/// The number of mails that a channel has in flight.
 const APPLICATIONS: usize = 40;
 const ATTACHMENTS: usize = 2;
 const MAX_BYTES: u64 = 96_000_000;

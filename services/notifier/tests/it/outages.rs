@@ -31,7 +31,7 @@ async fn a_notifier_killed_under_load_loses_no_mail() -> anyhow::Result<()> {
     let (nats, inbox, site) = parts(take).await?;
     let logs = tempfile::TempDir::new()?;
     nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
-    // Enough that some are left, however late the kill comes.
+    // Enough visitors that some mails are unsent at the kill.
     let visitors: Vec<String> = (0..120).map(|n| format!("visitor-{n}@example.org")).collect();
     for visitor in &visitors {
         site.contact(visitor).await?;

@@ -1,5 +1,5 @@
-//! Deliveries go out soon after their receiver recovers, however long the backoff. Until then it gets one
-//! probe at a time.
+//! Deliveries go out soon after their receiver recovers, however long the backoff. An unavailable receiver
+//! gets one probe at a time.
 
 use std::{
     sync::{
@@ -24,9 +24,9 @@ use crate::{
     webhooks::Sending,
 };
 
-/// More than a channel has in flight, so that some stay in the stream.
+/// More mails than a channel has in flight, so that some stay in the stream.
 const BACKLOG: usize = 50;
-/// The current pause lasts at most twice the outage.
+/// A pause lasts at most twice as long as the outage before it.
 const FIRST_SUCCESS: Duration = Duration::from_secs(30);
 const DRAINED: Duration = Duration::from_secs(45);
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
@@ -79,7 +79,7 @@ async fn drains(arrived: impl Fn() -> usize, all: usize) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn the_backlog_is_sent_after_the_mail_server_recovers() -> anyhow::Result<()> {
-    // Pauses of at least 1, 2 and 4 s. The system may count each connection twice.
+    // At most four probes, which pause at least 1, 2 and 4 s. Each connection may count twice.
     const MOST_ASKED: usize = 8;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
     let site = Site::on(&nats).await?;
@@ -98,7 +98,7 @@ async fn the_backlog_is_sent_after_the_mail_server_recovers() -> anyhow::Result<
     let before = away.asked();
     tokio::time::sleep(Duration::from_secs(6)).await;
     let asked = away.asked() - before;
-    // It gives back what waits.
+    // A stopping notifier returns its waiting mails to the broker.
     notifier.tell_to_stop();
     timeout(FIRST_SUCCESS, notifier.stopped()).await??;
 
@@ -144,15 +144,15 @@ async fn an_unavailable_resume_is_attached_after_recovery() -> anyhow::Result<()
     let mut s3 = S3::start().await?;
     let applied = applied_with_resume(&s3, RESUME_BYTES).await?;
     s3.stop().await?;
-    // Published before the notifier starts: from then on each mail waits about 15 s for the store.
+    // Published before the notifier starts, because each mail waits only about 15 s for the store.
     for _ in 0..BACKLOG {
         site.publish("zoe@example.org", applied.clone()).await?;
     }
     let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &s3.flags()).await?;
-    // The applicants' mails need no store, so the recruiters' were tried, too.
+    // Once the applicants' mails are sent, the recruiters' have been tried too.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;
-    // The client retries three times within three seconds.
+    // The S3 client retries three times within three seconds.
     tokio::time::sleep(Duration::from_secs(4)).await;
     s3.resume_from_disk().await?;
     drains(|| server.accepted(RECRUITERS).len(), BACKLOG).await?;
@@ -172,7 +172,7 @@ async fn contact(site: &Site, messages: usize) -> anyhow::Result<Vec<Uuid>> {
 
 #[tokio::test]
 async fn an_erasure_cancels_waiting_mails_and_webhooks() -> anyhow::Result<()> {
-    /// As many as wait at once.
+    /// The number of webhooks that an endpoint has in flight.
     const PEOPLE: usize = 4;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
     let receiver = Receiver::start_at(0).await?;
@@ -200,7 +200,7 @@ async fn an_erasure_cancels_waiting_mails_and_webhooks() -> anyhow::Result<()> {
         server.accepted_mails().len() >= 2 && !receiver.received().is_empty()
     })
     .await?;
-    // A waiting delivery would come again after the same pause.
+    // By then, deliveries of erased events would have been retried too.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let mails = server.accepted_mails().into_iter();
     let mut mailed: Vec<String> = mails.map(|mail| mail.recipient).collect();
@@ -223,7 +223,7 @@ async fn a_failing_receiver_gets_probes_then_the_backlog() -> anyhow::Result<()>
     const MESSAGES: usize = 10;
     /// Long enough for growing pauses between probes.
     const OUTAGE: Duration = Duration::from_secs(8);
-    /// Those in flight, then probes after at least 1, 2 and 4 s.
+    /// Four webhooks in flight, then probes after at least 1, 2 and 4 s.
     const MOST_ASKED: usize = 4 + 3;
     let receiver = Receiver::start_at(0).await?;
     receiver.answer(StatusCode::INTERNAL_SERVER_ERROR);

@@ -117,7 +117,7 @@ async fn faulty_mails_block_no_others_and_arrive_once() -> anyhow::Result<()> {
         "stuck@example.org",
         "cut@example.org",
     ];
-    /// Long enough for the others to arrive.
+    /// Long enough for the other mails to arrive.
     const PAUSE: Duration = Duration::from_secs(10);
     let mended = Arc::new(AtomicBool::new(false));
     let is_mended = mended.clone();
@@ -182,7 +182,7 @@ async fn a_mail_server_restart_costs_no_attempt() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A wrong password, and a sender whom the server does not know.
+/// The account is refused for a wrong password, then for an unknown sender.
 #[tokio::test]
 async fn a_refused_account_is_probed_hourly_without_losing_mails() -> anyhow::Result<()> {
     const WELL_WITHIN_THE_HOUR: Duration = Duration::from_secs(5);
@@ -211,12 +211,12 @@ async fn a_refused_account_is_probed_hourly_without_losing_mails() -> anyhow::Re
         let asked = || server.counts().logins + server.counts().begun;
         until("it asked", || asked() >= 1).await?;
         tokio::time::sleep(WELL_WITHIN_THE_HOUR).await;
-        // Both may have been in flight at once.
+        // Both mails may be in flight before the first refusal.
         assert!(asked() <= 2, "{flags:?}: asked {} times", asked());
         assert_eq!(site.open(Channel::NewsletterConfirmation).await?, 2, "{flags:?}");
         assert!(nats.dead_letters().await?.is_empty(), "{flags:?}");
         assert_eq!(nats.events().await?.len(), 2, "{flags:?}: no bounce is told of");
-        // A stop gives its deliveries back. Otherwise they would come back only after the ack wait.
+        // A stopping notifier returns its deliveries to the broker before their ack wait ends.
         notifier.tell_to_stop();
         notifier.stopped().await?;
 
@@ -254,7 +254,7 @@ async fn a_person_erased_during_a_mail_leaves_no_data() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn mails_refused_for_our_account_arrive_later() -> anyhow::Result<()> {
-    // Every mail is held for longer.
+    // Shorter than each mail is held.
     const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
     let (nats, server, site) = parts(take).await?;
     let start = async || {
@@ -292,7 +292,7 @@ async fn mails_refused_for_our_account_arrive_later() -> anyhow::Result<()> {
             assert_eq!(site.open(channel).await?, 1, "{refusal:?}: {}", channel.name());
         }
         server.fault(MailFault::None);
-        // As after a changed setting; otherwise it probes once an hour.
+        // A restarted notifier probes at once, instead of within an hour.
         notifier.tell_to_stop();
         notifier.stopped().await?;
         notifier = start().await?;
@@ -342,7 +342,7 @@ async fn helo_is_the_domain_of_the_sender_or_the_setting() -> anyhow::Result<()>
 #[tokio::test]
 async fn an_application_whose_attachment_is_refused_arrives_with_the_link() -> anyhow::Result<()> {
     let s3 = S3::start().await?;
-    // Odd attempts have the attachment, even ones do not.
+    // Odd attempts have the attachment, even attempts do not.
     let (nats, server, site, _notifier) = scene(&s3.flags(), |to, attempt| match (to, attempt) {
         (RECRUITERS, 1) => ScriptedReply::ToContent("552 5.3.4 Message size exceeds fixed limit"),
         (RECRUITERS, 3) => ScriptedReply::ToContent(

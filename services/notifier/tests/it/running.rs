@@ -46,7 +46,7 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         format!("--recruiters-to={RECRUITERS}"),
         "--mail-from=Oculant <hello@oculant.example>".to_owned(),
         format!("--smtp-port={smtp_port}"),
-        // A test that follows a link overrides these.
+        // Tests that follow a résumé's link override these.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ];
@@ -67,7 +67,7 @@ pub fn settings(nats: &Nats, smtp_port: u16, more: &[String]) -> anyhow::Result<
     Ok(settings)
 }
 
-/// In its own process, to be killed or to read its log.
+/// Starts a notifier process, for tests that kill it or read its log.
 pub fn process(nats: &Nats, smtp_port: u16, more: &[String], logs: &Path) -> anyhow::Result<ChildProcess> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
     pass_flags(command.as_std_mut(), &flags(nats, smtp_port, more));
@@ -96,7 +96,7 @@ impl Running {
         Self::start_with(settings).await
     }
 
-    /// With settings that no flag can set.
+    /// Starts a notifier with settings that have no flag.
     pub async fn start_with(settings: Settings) -> anyhow::Result<Self> {
         let service = Service::build(settings).await?;
         let stop = CancellationToken::new();
@@ -107,7 +107,7 @@ impl Running {
         })
     }
 
-    /// Does not wait for the end.
+    /// Does not wait until the notifier has stopped.
     pub fn tell_to_stop(&self) {
         self.stop.cancel();
     }
@@ -146,7 +146,7 @@ pub async fn parts(
     Ok((nats, server, site))
 }
 
-/// The same, and a notifier with these flags.
+/// Same as [`parts`], and a notifier with these flags.
 pub async fn scene(
     more: &[String],
     plan: impl Fn(&str, usize) -> ScriptedReply + Send + Sync + 'static,
@@ -177,7 +177,7 @@ impl Site {
         let publisher = Publisher::new(self.client.clone());
         let request = RequestId::accept(Some(REQUEST));
         let person = person(email)?;
-        // A busy broker acks late. A visitor would retry.
+        // A busy broker may ack too late, so the test retries as a visitor would.
         eventually("the event is stored", SOON, async || {
             let stored = publisher.publish(&request, id, &person, data.clone()).await;
             stored.ok()
@@ -218,7 +218,7 @@ impl Site {
         Ok(())
     }
 
-    /// Each event must have a record.
+    /// Counts records with this word. Fails if an event has no record.
     pub async fn recorded_as(&self, what: &str, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
         let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
         let mut recorded = 0;
@@ -310,7 +310,7 @@ impl Site {
         Ok(stream.consumer_info(consumer).await?.paused)
     }
 
-    /// As `sitectl webhooks resume` does.
+    /// Resumes a consumer, as `sitectl webhooks resume` does.
     pub async fn resume(&self, consumer: &str) -> anyhow::Result<()> {
         let stream = self.context.get_stream(SITE_STREAM).await?;
         stream.resume_consumer(consumer).await?;

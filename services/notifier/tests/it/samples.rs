@@ -1,4 +1,4 @@
-//! One mail of each kind, and of each kind's harder cases, with fixed ids and times: for the snapshots, and to be looked at.
+//! Sample mails of each kind, also of harder cases, with fixed ids and times, for snapshots and previews.
 
 use notifier::{
     DigestContent, EarlierApplication, Mail, MailContext, MailEvent, RecruiterExtras, dead_letters, issue,

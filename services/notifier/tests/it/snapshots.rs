@@ -23,7 +23,7 @@ pub fn context(more: &[&str]) -> anyhow::Result<MailContext> {
     MailContext::new(&Settings::try_parse_from(flags.iter().chain(more))?)
 }
 
-/// A link's signature contains its time.
+/// Removes signatures, which change with the time.
 fn without_signatures(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
@@ -53,7 +53,6 @@ async fn every_mail_looks_like_this() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// To be looked at, in `target/mail-preview`.
 #[tokio::test]
 async fn generate_writes_a_preview_of_each_mail() -> anyhow::Result<()> {
     if env::var_os("GENERATE").is_none() {
@@ -77,7 +76,7 @@ async fn the_same_event_makes_the_same_message() -> anyhow::Result<()> {
         let mails = samples::mails(&context).await?;
         mails
             .into_iter()
-            // Its link is signed anew each time.
+            // The recruiters' mail has a newly signed link each time.
             .filter(|(name, _)| *name != "recruiter-application")
             .map(|(_, mail)| Ok(mail.into_message(&context, samples::TIME)?.formatted()))
             .collect()
@@ -94,7 +93,7 @@ async fn visitor_text_is_escaped_and_lines_fit_smtp() -> anyhow::Result<()> {
         assert!(!html.contains("<script") && !html.contains("<b>"), "{name}");
         let message = mail.into_message(&context, samples::TIME)?.formatted();
         assert!(message.is_ascii(), "{name} needs 8BITMIME");
-        // RFC 5322, section 2.1.1
+        // Maximum line length (RFC 5322, 2.1.1).
         let longest = message.split(|byte| *byte == b'\n').map(<[u8]>::len).max();
         assert!(longest <= Some(999), "{name}: {longest:?}");
     }

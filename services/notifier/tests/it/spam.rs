@@ -16,8 +16,8 @@ use crate::{
 /// Receivers treat a score of 5 as spam.
 const LIMIT: f64 = 1.0;
 
-/// Headers of the receiving server; without them, rules about origin fire. The address is not reserved,
-/// because rules call reserved ones forged. Nothing looks it up.
+/// Headers of the receiving server, because rules about origin fire without them. Rules treat reserved
+/// addresses as forged, so this one is not reserved.
 fn taken(number: usize, at: OffsetDateTime) -> anyhow::Result<String> {
     let at = at.format(&Rfc2822)?;
     Ok(format!(
@@ -49,8 +49,8 @@ impl Judgement {
     }
 }
 
-/// One run by the distribution's rules alone: no network, no learned data, no preferences. A delayed mail is
-/// suspicious, so each has its time of receipt.
+/// Judges all mails in one run, without network, learned data or preferences. Each has a time of receipt,
+/// because delayed mails are suspicious.
 async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgement>> {
     let mut spamassassin = Command::new("spamassassin");
     spamassassin
@@ -65,7 +65,7 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
     }
     let judged = external_program::run(spamassassin, mailbox.as_bytes()).await?;
     let mut judgements = BTreeMap::new();
-    // They come back in any order, each below its judgement.
+    // SpamAssassin prints the mails in any order, each below its judgement.
     for mail in judged.split("\nX-Spam-Judgement: ").skip(1) {
         let (judgement, below) = mail.split_once('\n').context("no mail below a judgement")?;
         let (_, id) = below.split_once(MAIL).context("no id")?;
@@ -80,7 +80,7 @@ async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgeme
 const SPAM: &str = "From: hello@oculant.example\r\nSubject: Hello\r\n\r\n\
     XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X\r\n";
 
-/// Reading the rules takes longer than judging the mails.
+/// Judges all mails in one run, because reading the rules takes longest.
 #[tokio::test]
 async fn no_mail_scores_as_spam() -> anyhow::Result<()> {
     let context = context(&[])?;

@@ -37,7 +37,7 @@ const NO_NAMES: [&str; 14] = [
     "quokka the quokka that is too long to be one",
     "<b>quokka</b>",
 ];
-/// Reverses the text after it.
+/// Character that reverses the text after it.
 const OVERRIDE: char = '\u{202e}';
 
 /// The only mail to this address as Python's library shows it, and as the inbox does.

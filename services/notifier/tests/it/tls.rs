@@ -100,7 +100,7 @@ async fn an_untrusted_mail_server_gets_no_login_and_no_mail() -> anyhow::Result<
     Ok(())
 }
 
-/// A separate thread writes lines a moment after they are logged.
+/// Waits, because a separate thread writes the log.
 async fn until_logged(logs: &tempfile::TempDir, is_it: impl Fn(&str) -> bool) -> anyhow::Result<()> {
     eventually("the line in the log", SOON, async || {
         let log = fs::read_to_string(logs.path().join("notifier.log")).ok()?;

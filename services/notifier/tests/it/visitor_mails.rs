@@ -22,7 +22,7 @@ async fn at_most(mails: usize, nats: &Nats, server: &MailServer) -> anyhow::Resu
     Running::start_with(settings).await
 }
 
-/// Each event must have a record.
+/// Counts withheld mails. Fails if an event has no record.
 async fn withheld(site: &Site, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
     site.recorded_as("withheld 2", channel, events).await
 }
@@ -67,7 +67,7 @@ async fn beyond_the_daily_limit_only_sales_get_mails() -> anyhow::Result<()> {
         assert_eq!(withheld(&site, channel, &[event]).await?, 0, "{channel:?}");
     }
 
-    // A withheld mail stays so, even with a notifier that would send it.
+    // A withheld mail stays withheld, even by a notifier with a higher limit.
     drop(notifier);
     let _other = Running::start(&nats, server.port, &[]).await?;
     for event in &events {
@@ -92,7 +92,7 @@ async fn a_mail_that_is_tried_again_counts_once() -> anyhow::Result<()> {
     let mut notifier = at_most(2, &nats, &server).await?;
     let events = [site.contact(VISITOR).await?, site.contact(VISITOR).await?];
     until("both mails fail twice", || server.attempts(VISITOR) >= 4).await?;
-    // As after a crash, another process continues.
+    // Another notifier continues, as after a crash.
     notifier.tell_to_stop();
     notifier.stopped().await?;
     refusing.store(false, Ordering::Relaxed);

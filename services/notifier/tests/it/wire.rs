@@ -13,7 +13,7 @@ use crate::{
 };
 
 const VISITOR: &str = "zoe@example.org";
-/// One per channel, and an issue.
+/// Number of mails: one per channel, and an issue.
 pub const KINDS: usize = Channel::ALL.len() + 1;
 
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {

@@ -15,11 +15,11 @@ use tokio::{sync::Semaphore, time::Instant};
 use super::failure::SmtpFailure;
 
 pub const MAX_CONNECTIONS: usize = 4;
-/// Connections for newsletter issues: fewer, so that other mails go first.
+/// Connections for newsletter issues: fewer, so that issues do not delay other mails.
 pub const MAX_BULK_CONNECTIONS: usize = 2;
 /// Interval between probes while the server rejects our account. A restart probes at once.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// Rejections for this many domains in a row are about us, not about the recipients.
+/// When this many domains in a row reject mails, the cause is our account, not the recipients.
 const DOMAINS_IN_A_ROW: usize = 5;
 
 static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
         .build()
 });
 
-/// Per channel, because a server may reject only one: some relays accept only mails to their own domain.
+/// State of one mail channel: some servers reject only one, such as relays that accept only their own domain.
 pub struct SmtpChannel {
     pub(super) connections: Semaphore,
     standing: Mutex<Standing>,
@@ -77,8 +77,8 @@ impl SmtpChannel {
         }
     }
 
-    /// Decides whether a failed mail is retried. Rejections for several domains in a row may be about us, so their
-    /// mails are retried until one is accepted.
+    /// Decides whether a failed mail is retried. If several domains in a row reject mails, our account may be
+    /// the cause, so those mails are retried.
     pub(super) fn judge(&self, failure: SmtpFailure, domain: &str, now: Instant) -> SmtpFailure {
         let (Some(refusal), mut standing) = (failure.refusal, self.standing()) else {
             return failure;

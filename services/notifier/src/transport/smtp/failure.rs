@@ -56,7 +56,7 @@ impl SmtpFailure {
         let text = reason.replace(ADDRESS, "");
         let Some(code) = error.status().map(u16::from) else {
             return match stage {
-                // The server lacks the encryption or login that is set.
+                // The server does not support the configured encryption or login.
                 SmtpStage::Sender if error.is_client() => Self::refused(Refusal::Account, reason),
                 _ => Self::unanswered(stage, reason),
             };
@@ -65,7 +65,7 @@ impl SmtpFailure {
         if error.is_permanent() {
             return Self::refused(refusal, reason);
         }
-        // RFC 5321, 3.8: 421 closes the connection, whatever the command.
+        // The server may answer 421 to any command and close the connection (RFC 5321, 3.8).
         match refusal == Refusal::Account || code == 421 || is_system_failure(code, &text) {
             true => Self::unavailable(reason),
             false => Self::deferred(reason),

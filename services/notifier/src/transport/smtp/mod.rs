@@ -29,7 +29,7 @@ use crate::{
     storage::Handover,
 };
 
-/// Mails with attachments in memory at once. lettre needs up to four times an attachment's size.
+/// Maximum number of mails with attachments in memory. lettre needs up to four times an attachment's size.
 const MAX_ATTACHMENTS: usize = 2;
 
 pub struct Smtp {
@@ -40,8 +40,8 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Opens no connection yet. HELO is `sender_domain` unless set. Fails if that is no host name, or TLS has no
-    /// usable root certificate.
+    /// Opens no connection yet. `sender_domain` is the default of HELO. Fails if HELO is no host name, or TLS
+    /// has no usable root certificate.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
         let of_sender = || hello(sender_domain).map_err(anyhow::Error::msg);
         let hello = settings.smtp_helo.clone().map_or_else(of_sender, Ok);
@@ -53,8 +53,8 @@ impl Smtp {
         })
     }
 
-    /// Sends the message that `write` makes, if any. It is written only once it can be sent, because hundreds of
-    /// mails may wait.
+    /// Sends the message that `write` makes, if any. `write` runs only once a connection is free, to save the
+    /// memory of waiting mails.
     ///
     /// After a timeout the server may still have accepted the mail.
     pub async fn send<E: From<SmtpFailure>, Writing: Future<Output = Result<Option<Message>, E>>>(
@@ -63,7 +63,7 @@ impl Smtp {
         attachment: Attachment,
         write: impl FnOnce() -> Writing,
     ) -> Result<Handover, E> {
-        // Memory first: a mail that waits for it must not hold a connection.
+        // Memory before the connection: a mail that waits for memory must not hold a connection.
         let _memory = match attachment {
             Attachment::Wanted => self.attachments.acquire().await.ok(),
             Attachment::LeftOut => None,
@@ -98,7 +98,7 @@ impl Smtp {
     }
 }
 
-/// None without TLS, so that such a host needs no root certificates.
+/// None without TLS, because a host without TLS may lack root certificates.
 fn tls_parameters(settings: &SmtpSettings) -> anyhow::Result<Option<TlsParameters>> {
     if settings.smtp_tls == TlsMode::None {
         return Ok(None);

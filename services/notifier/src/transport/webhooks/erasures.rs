@@ -1,12 +1,12 @@
-//! Delays erasures for receivers by recipe. Any notifier may still be sending a lead when its person is erased,
-//! although the stream no longer has it. An erasure that overtook the lead would find nothing to erase.
+//! Delays erasures at receivers by recipe. A notifier may still be sending a lead of the erased person. An
+//! erasure that arrived before the lead would find nothing to erase.
 
 use std::time::Duration;
 
 use site_broker::RetryPolicy;
 
-/// Delay of an erasure, 75 s by default: longer than a delivery ([`webhooks::DELIVERY_TIMEOUT`]) and a vendor's
-/// search index take. Comparing timestamps would fail, because clocks differ.
+/// Delay of an erasure, 75 s by default: longer than a delivery ([`webhooks::DELIVERY_TIMEOUT`]) and the
+/// update of a vendor's search index take together.
 pub fn pause(retries: RetryPolicy) -> Duration {
     15 * retries.initial_backoff
 }

@@ -44,7 +44,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Recipes keep each person's events in order: the last one decides the state in a CRM.
+    /// Endpoints with a recipe get each person's events in order: the last event decides the state in a CRM.
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
@@ -68,7 +68,7 @@ impl Webhook {
     }
 
     pub async fn deliver(&self, delivery: Delivery) -> Outcome {
-        // A check's form is no lead.
+        // Synthetic submissions send no webhook.
         if delivery.person.is_synthetic() {
             return Outcome::Delivered;
         }
@@ -103,7 +103,7 @@ impl Webhook {
         }
     }
 
-    /// Records dead letters, so that later events of the person can go on.
+    /// Records a dead letter, so that it does not block the person's later events.
     async fn record_dead_letter(&self, delivery: &Delivery, outcome: Outcome) -> Outcome {
         let is_dead_letter = match &outcome {
             Outcome::Failed(failure) => match failure.remedy {
