@@ -22,7 +22,7 @@ use crate::newsletter::Newsletter;
 const STEP: usize = 250;
 /// Poll interval of a paused issue.
 const PAUSED_INTERVAL: Duration = Duration::from_millis(250);
-/// The longest wait for a limit before the state is read again.
+/// Maximum wait for a limit before the issue's state is read again.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ enum Next {
     End,
 }
 
-/// Queues all mails of a requested issue. The event stays unacknowledged until then.
+/// Queues all mails of a requested issue, and only then acknowledges its event.
 pub async fn fan_out(newsletter: &Newsletter, delivery: Delivery) -> Outcome {
     let event: Event<NewsletterIssueRequested> = match delivery.event() {
         Ok(event) => event,
@@ -109,9 +109,8 @@ impl FanOut<'_> {
         Ok(next)
     }
 
-    /// Collects mails for the next subscribers, within the limits.
-    ///
-    /// It stores the table before the mails are queued, so that a kill in between leaves none uncounted.
+    /// Collects mails for the next subscribers. Stores the counts of the limits before the mails are queued,
+    /// so that a crash leaves no mail uncounted.
     async fn collect(&self, progress: &mut IssueProgress) -> Result<(Vec<Sending>, Next), RecordError> {
         let Newsletter {
             issues, subscribers, ..
@@ -160,10 +159,8 @@ impl FanOut<'_> {
         }
     }
 
-    /// Queues mails, awaits all acks and returns the sequences that are not counted yet.
-    ///
-    /// For a duplicate the broker returns the first mail's sequence: counted, unless it exceeds
-    /// `last_counted`.
+    /// Queues mails, awaits all acks and returns the sequences that are not counted yet. For a duplicate the
+    /// broker returns the first mail's sequence, which may be counted already.
     async fn queue(&self, sendings: &[Sending], last_counted: u64) -> Result<BTreeSet<u64>, RecordError> {
         let issue = self.issue.to_string();
         let mut acknowledged = Vec::with_capacity(sendings.len());

@@ -52,7 +52,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// The sentence for the log if a setting is wrong or a dependency unavailable.
+    /// If a setting is wrong or a dependency is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let client = nats::connect(&settings.nats, "newsletter").await?;
         let context = nats::jetstream(client.clone());

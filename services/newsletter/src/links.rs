@@ -55,11 +55,11 @@ pub async fn unsubscribe(
     let person = newsletter.token_keys.verify(token, Purpose::Unsubscribe, now);
     let person = person.map_err(|_| status::invalid_field("token", STALE_UNSUBSCRIBE))?;
     let changed = newsletter.update(&person, |known| Some(known?.unsubscribed(now)));
-    // Unknown people receive no mail.
+    // An unknown person has no subscription, so unsubscribing succeeds.
     let Some(Updated { subscriber: left, .. }) = changed.await? else {
         return Ok(());
     };
-    // The event would mail goodbye to a suppressed address, or a second time long after the first.
+    // No goodbye goes to a suppressed address, or long after the subscription ended.
     let gets_goodbye = !left.is_suppressed() && !left.left_long_ago(now);
     let subscription = left.subscription;
     if let Some(email) = left.email.filter(|_| gets_goodbye) {
@@ -74,8 +74,8 @@ pub async fn unsubscribe(
     Ok(())
 }
 
-/// Removes the address of an ended subscription, after its event is stored. After a failure, a repeat needs
-/// the address.
+/// Removes the address of an ended subscription. Runs only after the event is stored, because a retry of a
+/// failed publish needs the address.
 async fn forget(newsletter: &Newsletter, person: &PersonId, subscription: Uuid) {
     let forgetting = newsletter.update(person, |known| {
         let ended = known.filter(|known| known.subscription == subscription)?;

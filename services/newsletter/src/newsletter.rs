@@ -41,7 +41,7 @@ impl Newsletter {
         }
     }
 
-    /// Writes the record if it changed. Callers publish either way, under a stable event id, so a repeat
+    /// Writes the record if it changed. Callers publish the event even without a change, so that a retry
     /// completes an unfinished step.
     async fn try_update(
         &self,

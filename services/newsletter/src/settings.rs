@@ -8,7 +8,7 @@ use site_service::{
 };
 use visitor::{PersonKeySettings, token::TokenKey};
 
-/// The privacy policy names it.
+/// The privacy policy states this value.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(48 * 60 * 60);
 
 /// Takes newsletter sign-ups over gRPC and keeps the subscribers.

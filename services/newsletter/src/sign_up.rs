@@ -64,7 +64,7 @@ async fn take(
         return Ok(());
     };
     let requested = NewsletterRequested {
-        // A repeat of another sign-up's request uses its address, so both publish the same event.
+        // The pending record's address, so that repeated sign-ups publish the same event.
         email: pending.email.clone().unwrap_or(email),
         expires: now + newsletter.confirm_within,
         attribution,
@@ -74,7 +74,7 @@ async fn take(
     let id = Uuid::new_v5(&pending.subscription, asking.as_bytes());
     let publisher = &newsletter.publisher;
     publisher.publish(request_id, id, &person, requested).await?;
-    // Only after the event: if publishing fails, a repeated sign-up must request the mail again. If this
+    // Written after the event: if publishing fails, a repeated sign-up must request the mail again. If this
     // write fails, the visitor may get a second mail.
     if let Err(error) = newsletter.write(&person, &pending.mailed(now), revision).await {
         tracing::warn!(%error, %person, "that the confirmation mail was asked for was not noted");

@@ -4,7 +4,7 @@ use std::{env, fs, path::PathBuf, process};
 
 use testkit::root;
 
-/// libfaketime adds the seconds in a file to the system's time.
+/// Settings of libfaketime, which adds the seconds in a file to the system's time.
 ///
 /// # Errors
 ///

@@ -27,16 +27,16 @@ const OUTAGE_MS: Range<u64> = 500..8_000;
 const LONG_OUTAGE: Duration = Duration::from_secs(60);
 /// Long enough for several applications.
 const FULL: Duration = Duration::from_secs(5);
-/// The others elect a new leader after at most nine seconds of silence. A shorter outage would change nothing.
+/// Long enough for the other brokers to elect a leader, which takes up to nine seconds.
 const LEADER_OUTAGE: Duration = Duration::from_secs(12);
-/// Limit for forms of each kind to be accepted after a fault.
+/// Time limit after a fault until a form of each kind is accepted.
 const RECOVERY: Duration = Duration::from_secs(5);
-/// Same from the beginning of a cluster fault, election included.
+/// Time limit from the beginning of a cluster fault, because it includes the election.
 const TAKEOVER: Duration = Duration::from_secs(15);
 const TURNS: usize = 20;
 const FREEZE: Duration = Duration::from_millis(150);
 const PAUSE: Duration = Duration::from_millis(30);
-/// An unsynchronised clock, a wrong time zone, longer than retries last.
+/// As by an unsynchronised clock, by a wrong time zone, and longer than retries last.
 const STEPS: [Duration; 3] = [
     Duration::from_secs(10),
     Duration::from_secs(60 * 60),
@@ -52,17 +52,17 @@ pub struct Fault {
     pub name: String,
     make: Make,
     pub shape: Shape,
-    /// Whether services need clocks that a fault can set.
+    /// Whether services run with libfaketime.
     pub steps_clock: bool,
-    /// Limit for forms of each kind to be accepted again.
+    /// Time limit until a form of each kind is accepted.
     pub limit: Duration,
     /// One visitor in this many leaves during the request.
     pub vanish_every: u32,
     /// Whether requests may stay unanswered. Only the gateway's own faults can cause that.
     pub silences: bool,
-    /// Whether forms must be refused. Otherwise the fault had no effect.
+    /// Whether a form must be refused; otherwise the fault had no effect.
     pub refuses: bool,
-    /// Whether the latest deliveries may repeat: the process that knew of them is gone.
+    /// Whether the latest deliveries may repeat, because the killed process had not recorded them.
     pub may_repeat: bool,
 }
 
@@ -128,7 +128,7 @@ fn of_service(service: &'static str) -> [Fault; 3] {
         outage(&mut rng).await;
         stack.service(service)?.signal(Signal::SIGCONT)
     });
-    // It must stop in time and without an error.
+    // The service must stop in time and without an error.
     let terminate = Fault::new(format!("terminate-{service}"), async move |stack, _| {
         stack.stop_service(service).await?;
         stack.start_service(service)
@@ -197,7 +197,7 @@ fn of_broker() -> Vec<Fault> {
         outage(&mut rng).await;
         stack.nats.servers[0].thaw()
     });
-    // Callers leave at any point.
+    // A slow broker, so that visitors leave at any point of a request.
     let throttle = Fault::new("broker-throttle", async |stack, _| {
         for _ in 0..TURNS {
             stack.nats.servers[0].freeze().await?;
@@ -264,7 +264,7 @@ fn of_mail() -> Vec<Fault> {
 }
 
 fn of_disks() -> Vec<Fault> {
-    // The broker restarts once there is room, as by its probe.
+    // Once the disk has room, the broker restarts, as by its liveness probe.
     let broker = Fault::new("disk-broker-full", async |stack, _| {
         full_for_a_while(&stack.nats.servers[0].disk()).await?;
         stack.nats.servers[0].kill().await?;
@@ -287,7 +287,7 @@ fn of_disks() -> Vec<Fault> {
 async fn full_for_a_while(folder: &Path) -> anyhow::Result<()> {
     let path = folder.join("filler");
     let mut filler = File::create(&path)?;
-    // Ends when the disk is full.
+    // The copy fails once the disk is full.
     let _full = io::copy(&mut io::repeat(0), &mut filler);
     sleep(FULL).await;
     Ok(fs::remove_file(path)?)
@@ -320,7 +320,7 @@ fn of_leader() -> Vec<Fault> {
         sleep(LEADER_OUTAGE).await;
         stack.nats.servers[leader].thaw()
     });
-    // It reaches clients, but not the other brokers.
+    // The leader reaches clients, but not the other brokers.
     let cut_off = Fault::new("cluster-leader-cut-off", async |stack, _| {
         let leader = stack.nats.leader_of(SITE_STREAM).await?;
         stack.nats.cut_off(leader)?;
@@ -335,7 +335,7 @@ fn of_any_of_three() -> Vec<Fault> {
         let any = rng.usize(0..stack.nats.servers.len());
         stack.nats.servers[any].kill().await?;
         stack.nats.servers[any].wipe()?;
-        // A new disk takes longer than seconds. A server that returned empty would delay the election.
+        // Replacing a disk takes a while. A server that returns empty at once would delay the election.
         sleep(LEADER_OUTAGE).await;
         stack.nats.start_server(any).await
     });
@@ -350,7 +350,7 @@ fn of_any_of_three() -> Vec<Fault> {
     vec![disk_wiped, rolling_restart]
 }
 
-/// Slow brokers and stores prolong the awaits at which a leaving visitor does harm.
+/// More visitors leave, because slow brokers and stores prolong the awaits where leaving can do harm.
 fn impatient(faults: Vec<Fault>) -> Vec<Fault> {
     let more_leave = |fault| Fault {
         vanish_every: 3,

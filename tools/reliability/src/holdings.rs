@@ -28,7 +28,7 @@ pub struct Holdings {
     /// By the visitor's address.
     pub events: HashMap<String, StoredEvent>,
     pub confirmations: HashMap<String, StoredEvent>,
-    /// Duplicates: a visitor sends one form and confirms once.
+    /// Number of duplicate events: a visitor sends one form and confirms at most once.
     pub stored_twice: usize,
     /// SHA-256 by key.
     pub objects: HashMap<String, [u8; 32]>,

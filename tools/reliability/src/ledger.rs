@@ -36,7 +36,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Time until each kind of form sent since this moment was accepted.
+    /// Time until a form of each kind, sent since this moment, was accepted.
     pub fn recovery(&self, moment: Instant) -> Option<Duration> {
         let first = |kind| {
             let mut accepted = self.acceptances.iter();

@@ -49,7 +49,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Child processes end with this future, which a signal drops.
+/// A signal drops the future of the runs, which ends their child processes.
 async fn until_stopped(cli: &Cli) -> anyhow::Result<bool> {
     let work = drain::on_signal()?.run_until_cancelled(chaos(cli)).await;
     work.context("stopped by a signal")?

@@ -26,10 +26,9 @@ const MIX: Duration = Duration::from_secs(60);
 const ACK_WAIT: Duration = Duration::from_secs(12);
 /// As long as a visitor retries.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
-/// A store may take a minute for an upload.
+/// Longer than the minute that a store may take for an upload.
 const MAX_BACKLOG: Duration = Duration::from_secs(90);
-/// Deliveries around a kill may be unrecorded. In the second before it, only the notifier has them. For two
-/// seconds after it, a killed broker stores no records.
+/// Time before and after a kill in which deliveries may lack a record, and so may repeat.
 const UNRECORDED: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
 pub struct Run {
@@ -42,7 +41,7 @@ pub struct Run {
 
 pub struct Outcome {
     balance: Balance,
-    /// The longest of all faults.
+    /// The longest recovery from a fault.
     recovery: Duration,
     /// From the last answer to the last delivery.
     backlog: Duration,
@@ -85,7 +84,7 @@ impl Run {
         }
     }
 
-    /// Whether a name is part of this one. Without names every run is selected.
+    /// Whether one of the names is part of this run's name. Without names every run is selected.
     pub fn is_selected(&self, names: &[String]) -> bool {
         names.is_empty() || names.iter().any(|name| self.name.contains(name.as_str()))
     }
@@ -218,7 +217,7 @@ fn broken(strikes: &[Strike], balance: &Balance) -> Vec<String> {
     broken
 }
 
-/// Notifiers read the ack wait at their start.
+/// Restarts the notifiers, because they read the ack wait at their start.
 async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
     stack.nats.shorten_the_ack_wait(ACK_WAIT).await?;
     for name in stack.names() {
@@ -230,7 +229,7 @@ async fn shorten_the_ack_wait(stack: &mut Stack) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Only a fault may end a process. A second consumer would hide a crash.
+/// Only a fault may end a process. A second consumer would hide a crash, so each process is checked.
 fn ensure_running(stack: &mut Stack) -> anyhow::Result<()> {
     stack.ended().map_or(Ok(()), |ended| Err(anyhow::anyhow!(ended)))
 }

@@ -36,7 +36,7 @@ impl FormKind {
     pub const ALL: [Self; 3] = [Self::Contact, Self::Newsletter, Self::Application];
 }
 
-/// Form of one visitor; retries send the same.
+/// Form of one visitor; retries send the same form.
 #[derive(Debug, Clone, Copy)]
 pub struct Submission {
     /// Unique in a run.
@@ -60,7 +60,7 @@ impl Submission {
         }
     }
 
-    /// Address of the visitor. It identifies the event.
+    /// Address of the visitor, unique in a run: it identifies the event.
     pub fn email(self) -> String {
         format!("visitor-{}@run.example", self.number)
     }
@@ -99,7 +99,7 @@ impl Submission {
         self.request_with(http, site, Body::from)
     }
 
-    /// Same with a slow upload.
+    /// Same as [`Self::request`], with a slow upload.
     pub fn slow_request(self, http: &Client, site: &str) -> RequestBuilder {
         self.request_with(http, site, trickle)
     }

@@ -216,7 +216,7 @@ async fn until_accepted<Trying: Future<Output = bool>>(attempt: impl Fn() -> Try
 
 enum Verdict {
     Accepted,
-    /// With a sentence and `Retry-After`.
+    /// The answer has an error sentence and `Retry-After`.
     Refused,
     Unanswered,
     Unexpected(String),
@@ -241,7 +241,7 @@ async fn verdict_of(response: Response) -> Verdict {
     Verdict::Unexpected(format!("{status}: {}", String::from_utf8_lossy(&body)))
 }
 
-/// Visitors arrive at a fixed rate, also while earlier ones wait.
+/// Visitors arrive at a fixed rate, even while earlier visitors wait.
 async fn arrive(shared: Arc<Shared>, stop: CancellationToken) {
     let waiting = Arc::new(Semaphore::new(MAX_WAITING));
     let mut visits = JoinSet::new();

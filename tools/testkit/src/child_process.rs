@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::eventually;
 
-/// Above the longest grace period, the notifier's.
+/// Longer than the notifier's grace period, which is the longest.
 const STOP_TIMEOUT: Duration = Duration::from_secs(645);
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const LOG_TAIL: usize = 5;
@@ -44,7 +44,7 @@ impl ChildProcess {
             .stdin(Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
-            // Ctrl-C reaches a whole process group; the stack stops its parts in order.
+            // Ctrl-C must not reach the process, because the stack stops its parts in order.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -65,7 +65,7 @@ impl ChildProcess {
         self.pid().with_context(|| format!("{} does not run", self.name))
     }
 
-    /// Waits until it listens on this port of 127.0.0.1. Fails at once if it ends.
+    /// Waits until the process listens on this port of 127.0.0.1. Fails at once if the process ends.
     pub async fn listens(&mut self, port: u16, within: Duration) -> anyhow::Result<()> {
         let what = format!("{} accepts connections", self.name);
         eventually(&what, within, async || match self.ended() {
@@ -120,10 +120,10 @@ impl ChildProcess {
     ///
     /// # Errors
     ///
-    /// If it exceeds the longest grace period, or fails: it lost work.
+    /// If it exceeds the longest grace period, or exits with an error.
     pub async fn stop_cleanly(mut self) -> anyhow::Result<()> {
         let (name, log) = (self.name.clone(), self.log.display().to_string());
-        // SIGTERM kills a process that has no handler yet.
+        // SIGTERM would kill a process that has no handler yet.
         eventually("it handles SIGTERM", START_TIMEOUT, async || {
             (self.ended().is_some() || self.handles(Signal::SIGTERM)).then_some(())
         })

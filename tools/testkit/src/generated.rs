@@ -17,7 +17,7 @@ pub fn ensure_current(file: &str, made: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Same for the table between `generated: …` and `end of …`.
+/// Same as [`ensure_current`], for the table between `generated: …` and `end of …`.
 pub fn ensure_table_is_current(page: &str, name: &str, table: &str) -> anyhow::Result<()> {
     let (before, _, after) = parts(page, name)?;
     ensure_current(page, &format!("{before}{table}{after}"))

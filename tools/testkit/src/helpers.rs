@@ -23,12 +23,12 @@ pub(crate) async fn start_trace_viewer(web: u16, otlp: u16, folder: &Path) -> an
     viewer
         .args(["--host", "127.0.0.1", "--title", "Traces"])
         .args(["--port", &web.to_string(), "--grpc-port", &otlp.to_string()])
-        // Otherwise its page can read files below its working directory.
+        // By default the trace viewer serves files below its working directory.
         .env("AUTOTEL_DEVTOOLS_SOURCE_ROOT", "false");
     start("traces", viewer, folder, [web, otlp]).await
 }
 
-/// Every trace is exported, without delay.
+/// Settings that export every trace without delay.
 pub(crate) fn trace_settings(otlp: u16) -> [(&'static str, String); 4] {
     let address = format!("http://127.0.0.1:{otlp}");
     [

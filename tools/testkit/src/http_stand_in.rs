@@ -44,7 +44,7 @@ impl Reply {
             Self::Answer(status, body) => json(status, body),
             Self::Later(status, after, body) => json(status, body).insert_header("retry-after", after),
             Self::Text(status, text) => ResponseTemplate::new(status).set_body_string(text),
-            // Replied by the error of its own mock.
+            // Never sent: another mock closes the connection.
             Self::Close => ResponseTemplate::new(503),
         }
     }
@@ -63,7 +63,7 @@ impl HttpStandIn {
     pub async fn start(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
         let server = MockServer::builder().disable_request_recording().start().await;
         let asked = Arc::<Mutex<Vec<Request>>>::default();
-        // wiremock handles one request at a time, so this is the reply to that request.
+        // wiremock handles one request at a time, so both mocks see the current request's reply.
         let reply = Arc::<Mutex<Reply>>::default();
         let (records, scripted) = (asked.clone(), reply.clone());
         let closes = move |request: &Request| {

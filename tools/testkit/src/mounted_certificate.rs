@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::CertificateAuthority;
 
-/// A kubelet replaces this link, so that all files change at once.
+/// Name of the link that a kubelet replaces, so that all files change at once.
 const DATA: &str = "..data";
 
 /// Folder with `tls.crt`, `tls.key` and `ca.crt`.

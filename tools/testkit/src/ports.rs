@@ -7,10 +7,10 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-/// Below the range for outgoing connections, which could take a port before its part listens.
+/// Below the range of outgoing connections, which could take a port before its server listens.
 const CHOICE: Range<u16> = 10_240..32_768;
 const ATTEMPTS: usize = 100;
-/// Reservations bind another loopback address, so that the port stays free.
+/// Reservations bind another loopback address, so that the port stays free on 127.0.0.1.
 const RESERVATIONS: &str = "127.0.0.2";
 static RESERVED: Mutex<Vec<TcpListener>> = Mutex::new(Vec::new());
 

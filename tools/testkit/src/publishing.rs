@@ -3,7 +3,7 @@
 use async_nats::jetstream::{Context, message::PublishMessage};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-/// Unacknowledged messages. One at a time, a million would take an hour.
+/// Maximum of unacknowledged messages. With one at a time, a million messages would take an hour.
 const IN_FLIGHT: usize = 2_000;
 
 /// Publishes messages in no particular order, and waits until all are stored.

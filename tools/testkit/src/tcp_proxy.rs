@@ -30,7 +30,7 @@ impl TcpProxy {
         Self::start_at(FREE_PORT, None, to).await
     }
 
-    /// Same, with TLS for clients.
+    /// Same as [`Self::start`], with TLS for clients.
     pub async fn start_encrypted(tls: TlsAcceptor, to: u16) -> anyhow::Result<Self> {
         Self::start_at(FREE_PORT, Some(tls), to).await
     }
@@ -50,7 +50,7 @@ impl TcpProxy {
         })
     }
 
-    /// Closes all connections, and new ones at once.
+    /// Closes all connections, and each new one at once.
     pub fn cut(&self) {
         self.cut.send_replace(true);
     }

@@ -1,4 +1,4 @@
-//! Handing out an issue: recipients, limits, crashes, the operator's commands.
+//! Fan-out of an issue: recipients, limits, crashes, the operator's commands.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -165,7 +165,7 @@ async fn seed(nats: &Nats, count: usize) -> anyhow::Result<Vec<SeededSubscriber>
     seed_subscribers(nats, PERSON_KEY, readers).await
 }
 
-/// Service in its own process, to be killed.
+/// Starts a newsletter process that a test can kill.
 fn process(nats: &Nats, logs: &std::path::Path, limit: Option<&str>) -> anyhow::Result<ChildProcess> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_newsletter"));
     let mut flags = vec![

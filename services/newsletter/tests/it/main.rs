@@ -238,7 +238,7 @@ async fn wrong_addresses_and_links_are_refused_with_a_sentence() -> anyhow::Resu
         assert_eq!(refused.code(), Code::InvalidArgument);
         assert!(status::violations(&refused).contains_key("token"));
     };
-    // Nobody signed up. An unknown person gets no mail, so leaving succeeds.
+    // Nobody has signed up: confirming fails, and unsubscribing succeeds.
     ensure_refused(token(Purpose::Confirm, Duration::HOUR)?).await;
     running.unsubscribe_by_link().await?;
     running.sign_up().await?;
@@ -291,7 +291,7 @@ async fn another_persons_key_neither_blocks_nor_reveals_a_sign_up() -> anyhow::R
 #[tokio::test]
 async fn a_key_requests_one_mail_until_unsubscribed() -> anyhow::Result<()> {
     let running = running().await?;
-    // The key of a browser without scripts stays the same for an hour.
+    // A browser without scripts sends the same key for an hour.
     let key = format!("content:{}", Uuid::new_v4());
     let other = Uuid::new_v4().to_string();
     running.sign_up_under(&key, ADDRESS).await?;
@@ -310,7 +310,6 @@ async fn a_key_requests_one_mail_until_unsubscribed() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A subscriber's sign-up stores as much and takes as long as any other.
 #[tokio::test]
 async fn sign_up_timing_does_not_reveal_subscribers() -> anyhow::Result<()> {
     const TRIES: usize = 100;
@@ -370,7 +369,7 @@ async fn only_an_unconfirmed_first_sign_up_expires() -> anyhow::Result<()> {
     let unsubscribe = token_of(LEFT_ADDRESS, Purpose::Unsubscribe, Duration::HOUR)?;
     running.unsubscribe(unsubscribe).await?;
     running.sign_up_as(LEFT_ADDRESS).await?;
-    // It is the youngest: the others would expire before it.
+    // The last sign-up: if the other records expired too, they would be gone before this one.
     running.sign_up().await?;
     let requested = running.nats.events().await?.pop().context("an event")?;
     let time = |value: &Value| OffsetDateTime::parse(value.as_str().unwrap_or_default(), &Rfc3339);

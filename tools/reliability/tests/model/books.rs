@@ -17,7 +17,7 @@ use crate::{
 pub struct Person {
     pub email: String,
     pub id: PersonId,
-    /// Whether they were erased and have sent nothing since.
+    /// Whether the person was erased and has sent nothing since.
     pub is_erased: bool,
     /// Whether a mail with the link was sent.
     pub has_confirmation_link: bool,
@@ -36,7 +36,7 @@ pub struct Books {
     name: Uuid,
     pub people: [Person; PEOPLE],
     pub promises: Vec<Promise>,
-    /// By event id.
+    /// Submissions by the id of their event.
     pub tried: HashMap<String, HashSet<Submission>>,
     /// Number of accepted mails by `Message-ID`.
     pub sent: HashMap<String, u32>,
@@ -92,7 +92,7 @@ impl Books {
         format!("%PDF-1.4\n{text}\nstartxref\n0\n%%EOF\n").into_bytes()
     }
 
-    /// A sign-up's event derives its id from this one.
+    /// Id of the submission's event. A sign-up's event has an id derived from this one.
     pub fn event_id(&self, submission: Submission) -> anyhow::Result<String> {
         let event_type = match submission.form {
             Form::Contact => EventType::ContactReceived,

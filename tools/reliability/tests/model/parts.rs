@@ -202,7 +202,7 @@ fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> 
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
     process(flags, |mut settings: notifier::Settings| {
         settings.retries.initial_backoff = POLL_INTERVAL;
-        // Two people get all mails of a sequence.
+        // Both people get all mails of a sequence.
         settings.max_visitor_mails_per_day = 1000;
         notifier::Service::build(settings)
     })

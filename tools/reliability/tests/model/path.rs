@@ -36,11 +36,11 @@ use crate::{
 type NewsletterClient = NewsletterServiceClient<Api>;
 
 const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
-/// More than any retry takes.
+/// More rounds than any retry needs.
 const MAX_ROUNDS: usize = 2_000;
 
 thread_local! {
-    /// Kept between sequences.
+    /// Servers are kept between sequences, to save their start.
     static PARTS: RefCell<Option<(Parts, IsClean)>> = const { RefCell::new(None) };
 }
 
@@ -322,7 +322,7 @@ impl Sequence {
         }
     }
 
-    /// A link that succeeded leaves this state, and an event of this subscription.
+    /// Checks that a successful link left this state and an event of the subscription.
     fn ensure_ended_as(&mut self, person: &str, state: &str, event_type: EventType) -> anyhow::Result<()> {
         let after = self.wait(async |parts| Snapshot::read(&parts.client, &parts.s3).await)?;
         ensure!(
@@ -370,12 +370,12 @@ impl Sequence {
         Ok(deliveries.contains(mail))
     }
 
-    /// Counts the mail of a delivery: at most one, of this event and channel. It may repeat only after an attempt that
-    /// was interrupted before its record.
+    /// Counts the mail of a delivery. It may repeat an earlier mail only if that attempt was interrupted
+    /// before its record.
     fn count_mails(&mut self, mail: &str, was_noted: bool) -> anyhow::Result<()> {
         let accepted = self.parts().mail.take_accepted();
         ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
-        // A deferred attempt in between changes nothing: the first one is still unrecorded.
+        // Without a mail, an earlier interrupted attempt stays unrecorded.
         let Some(sent) = accepted.first() else {
             return Ok(());
         };
@@ -518,7 +518,7 @@ impl Sequence {
             are_erasures && objects.is_empty(),
             "something is left after everybody was erased"
         );
-        // The S3 server keeps metadata and folders of deleted objects.
+        // The S3 server keeps metadata and folders of deleted objects, so they are removed here.
         let folder = self.parts().s3.folder.clone();
         for entry in fs::read_dir(&folder)?.chain(fs::read_dir(folder.join("resumes"))?) {
             let path = entry?.path();

@@ -16,7 +16,7 @@ use tower::util::{BoxService, MapFuture};
 
 use crate::steps::{Cut, Fate};
 
-/// For tasks that a call left behind.
+/// Time for background tasks of a call to end.
 const AFTERWARDS: Duration = Duration::from_millis(3);
 
 const DONE_WITHIN: Duration = Duration::from_secs(30);
@@ -45,7 +45,7 @@ impl<S> Process<S> {
         self.running.is_some()
     }
 
-    /// Returns the answer if the caller stays for it.
+    /// Calls the service. Returns the answer unless the caller leaves.
     pub fn call<T>(
         &mut self,
         fate: Fate,

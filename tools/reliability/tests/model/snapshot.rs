@@ -36,12 +36,12 @@ impl Stored {
 
 #[derive(Default)]
 pub struct Snapshot {
-    /// Replays included.
+    /// Events, replays included.
     pub events: Vec<Stored>,
     pub dead_letters: Vec<Stored>,
-    /// By person.
+    /// Records by person id.
     pub subscribers: BTreeMap<String, Value>,
-    /// `<person>.<application>`
+    /// Keys, as `<person>.<application>`.
     pub uploads: BTreeSet<String>,
     pub objects: BTreeMap<String, Vec<u8>>,
 }

@@ -82,7 +82,7 @@ pub enum Step {
     Restart(Service),
 }
 
-/// Generates steps. The real services decide what follows.
+/// Generates steps without a model's state: the real services decide what follows.
 pub struct Steps;
 
 impl ReferenceStateMachine for Steps {
@@ -130,7 +130,7 @@ fn submission() -> impl Strategy<Value = Submission> {
     })
 }
 
-/// Fates without a caller.
+/// Fates of an operation without a caller.
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         5 => Just(Fate::Ends),
@@ -139,7 +139,7 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// Fates with a caller.
+/// Fates of an operation with a caller.
 fn any_fate() -> impl Strategy<Value = Fate> {
     prop_oneof![2 => fate(), 1 => cut().prop_map(Fate::CallerLeaves)]
 }

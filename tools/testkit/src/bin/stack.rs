@@ -90,7 +90,7 @@ async fn run(shape: Shape, command: &[String]) -> anyhow::Result<ExitCode> {
         .context("stopped by a signal")?
         .with_context(|| program.clone())?;
     if !status.success() {
-        // The folder stays, with its logs.
+        // The stack's folder with the logs is kept.
         eprintln!("logs: {}", stack.logs.display());
         return Ok(ExitCode::FAILURE);
     }

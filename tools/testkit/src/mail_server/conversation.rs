@@ -93,7 +93,7 @@ impl<'a> Conversation<'a> {
         Ok(Self::over(Box::new(wire), true, self.state))
     }
 
-    /// RFC 4954, with PLAIN (RFC 4616) or LOGIN.
+    /// AUTH (RFC 4954), with PLAIN (RFC 4616) or LOGIN.
     async fn log_in(&mut self, line: &str) -> anyhow::Result<()> {
         self.state.count(|counts| counts.logins += 1);
         let sent = match line.strip_prefix("AUTH PLAIN ") {
@@ -149,7 +149,7 @@ impl<'a> Conversation<'a> {
             if line == "." {
                 break;
             }
-            // RFC 5321, 4.5.2
+            // Dot-stuffing (RFC 5321, 4.5.2).
             content += line.strip_prefix('.').unwrap_or(&line);
             content += "\n";
         }

@@ -137,7 +137,7 @@ impl State {
     }
 
     async fn fault_is(&self, is_it: impl Fn(&MailFault) -> bool) {
-        // The sender is dropped with the server.
+        // Fails only when the server is dropped.
         let mut fault = self.fault.subscribe();
         let _over = fault.wait_for(is_it).await;
     }
@@ -155,7 +155,7 @@ async fn serve(mut listener: TcpListener, state: Arc<State>) -> io::Result<()> {
         listener = loop {
             match TcpListener::bind(address).await {
                 Ok(listener) => break listener,
-                // An outgoing connection may hold the port for a moment.
+                // An outgoing connection may use the port for a moment.
                 Err(_) => sleep(POLL_INTERVAL).await,
             }
         };

@@ -11,13 +11,13 @@ pub enum ScriptedReply {
     Take,
     /// Accepts the mail; answers after this delay.
     TakeAfter(Duration),
-    /// Answers RCPT.
+    /// Answers RCPT with this reply.
     ToRecipient(&'static str),
-    /// Answers the content.
+    /// Answers the content with this reply.
     ToContent(&'static str),
     /// Answers only after [`MailServer::release_held`](super::MailServer::release_held).
     Hold,
-    /// Reads the content after the release.
+    /// Reads the content only after [`MailServer::release_held`](super::MailServer::release_held).
     HoldUnread,
     /// Closes the connection during the content.
     HangUp,

@@ -67,7 +67,7 @@ impl Nats {
             self.wait_until_healthy(number, "/healthz?js-server-only=true")
                 .await?;
         }
-        // A healthy server may not yet know which peer handles this request.
+        // A healthy server may not yet know the peer that answers JetStream requests.
         for number in 0..self.servers.len() {
             let context = jetstream::new(self.client_of(number, User::Operator).await?);
             let asked = async || timeout(ANSWER_TIMEOUT, context.query_account()).await.ok()?.ok();

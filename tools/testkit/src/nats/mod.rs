@@ -54,12 +54,12 @@ impl Nats {
         Self::start_temporary(Broker::One, None).await
     }
 
-    /// Same, with TLS only.
+    /// Same as [`Self::start`], with TLS only.
     pub async fn start_encrypted(certificate: &MountedCertificate) -> anyhow::Result<Self> {
         Self::start_temporary(Broker::One, Some(certificate)).await
     }
 
-    /// Same, with three servers.
+    /// Same as [`Self::start`], with three servers.
     pub async fn start_cluster() -> anyhow::Result<Self> {
         Self::start_temporary(Broker::Three, None).await
     }
@@ -107,9 +107,9 @@ impl Nats {
         Ok(nats)
     }
 
-    /// Restarts it with the same ports and disks.
+    /// Restarts all servers with the same ports and disks.
     pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
-        // All start first: a clustered server needs another one.
+        // Starts all before it waits, because a server of a cluster needs another one.
         for server in &mut self.servers {
             server.start(&self.passwords)?;
         }
@@ -275,7 +275,7 @@ impl Nats {
     /// Keys of upload records.
     pub async fn upload_records(&self) -> anyhow::Result<Vec<String>> {
         let records = self.messages(&format!("KV_{UPLOADS_BUCKET}")).await?;
-        // Removed records leave an empty marker.
+        // A removed record leaves an empty message.
         let records = records.into_iter().filter(|record| !record.payload.is_empty());
         records
             .map(|record| Ok(serde_json::from_slice(&record.payload)?))

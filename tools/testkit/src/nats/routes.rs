@@ -3,7 +3,7 @@
 use crate::{ports::free_ports, tcp_proxy::TcpProxy};
 
 pub(super) const CLUSTER_SIZE: usize = 3;
-/// Unused. A server that learned its peer's address would bypass the proxy.
+/// Unused address that the servers advertise: a real address would let peers bypass the proxies.
 const NOWHERE: &str = "127.0.0.1:9";
 
 pub(super) struct Routes {

@@ -103,7 +103,7 @@ impl Server {
     pub async fn freeze(&self) -> anyhow::Result<()> {
         let part = self.process()?;
         part.signal(Signal::SIGSTOP)?;
-        // A running thread finishes its time slice first.
+        // A thread runs until its time slice ends.
         eventually("every thread of NATS is stopped", START_TIMEOUT, async || {
             part.is_frozen().ok()?.then_some(())
         })

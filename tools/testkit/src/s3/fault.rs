@@ -38,7 +38,7 @@ impl Impediment {
         *self.fault.borrow()
     }
 
-    /// The sender is dropped with the server.
+    /// Waits until answers are no longer held, or the server is dropped.
     pub(super) async fn answers_are_given(&mut self) {
         let _released = self.fault.wait_for(|fault| *fault != S3Fault::HoldAnswers).await;
     }

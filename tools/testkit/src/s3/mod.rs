@@ -45,7 +45,7 @@ pub struct S3 {
     pub folder: PathBuf,
     running: Option<DropGuard>,
     fault: watch::Sender<S3Fault>,
-    /// Each open connection holds a reference.
+    /// Each open connection holds a reference, so that they can be counted.
     connections: Arc<()>,
     _temporary: Option<TempDir>,
 }
@@ -78,7 +78,7 @@ impl S3 {
         Ok(s3)
     }
 
-    /// Restarts it with the same port and disk.
+    /// Restarts the server with the same port and disk.
     pub async fn resume_from_disk(&mut self) -> anyhow::Result<()> {
         let files = FileSystem::new(&self.folder).map_err(|error| anyhow::anyhow!("S3: {error:?}"))?;
         let mut service = S3ServiceBuilder::new(files);
@@ -101,7 +101,7 @@ impl S3 {
         Ok(())
     }
 
-    /// Stops it and cuts all connections.
+    /// Stops the server and cuts all connections.
     pub async fn stop(&mut self) -> anyhow::Result<()> {
         self.running = None;
         // The port is free once the server has dropped its listener.

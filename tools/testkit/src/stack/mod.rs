@@ -113,7 +113,7 @@ impl Stack {
         Self::start_as(Shape::default(), ports, settings).await
     }
 
-    /// Same, with these options.
+    /// Same as [`Self::start`], with these options.
     pub async fn start_as(shape: Shape, ports: Ports, settings: &[(&str, &str)]) -> anyhow::Result<Self> {
         ports.ensure_free()?;
         let folder = root().join("target/stack").join(Uuid::now_v7().to_string());
@@ -206,7 +206,7 @@ impl Stack {
         let mut command = Command::new(program);
         command
             .current_dir(root())
-            // Otherwise only root can read its memory use.
+            // Otherwise only root can read the service's memory use.
             .env("DEBUGGABLE", "true")
             .envs(self.env_of(&part))
             .envs(own.map(|(setting, value)| (setting, value.replace("{service}", name))));
@@ -332,7 +332,7 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Folder of the current program; its parent in a test.
+/// Folder of our programs. A test's own program is in its folder `deps`.
 fn programs() -> anyhow::Result<PathBuf> {
     let here = env::current_exe()?;
     let mut folders = here.ancestors().skip(1);
