@@ -96,7 +96,7 @@ fn described(resume: &StoredResume) -> Value {
     }
 }
 
-/// Size, checksum and active content of the résumé. The file name could carry text to a stranger.
+/// The résumé without its file name, which could carry text to a stranger.
 fn stored(resume: &StoredResume) -> Value {
     context! {
         size => wording::size(resume.size_bytes),
