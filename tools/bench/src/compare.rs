@@ -1,4 +1,4 @@
-//! Contenders under the same load, in turns.
+//! Measures contenders in turns, under the same load.
 
 use std::fs;
 
@@ -15,11 +15,11 @@ pub struct Contender<'a> {
     pub name: &'a str,
     pub url: String,
     pub processes: Vec<&'a ChildProcess>,
-    /// Least ratio to the peer's rate.
+    /// Minimum ratio of its rate to the peer's.
     pub least: Option<f64>,
 }
 
-/// Takes turns after a warm-up. The first contender is the peer.
+/// Warms the contenders up, then measures them in turns. The first one is the peer.
 ///
 /// # Errors
 ///
@@ -62,16 +62,16 @@ pub fn cpu_micros(processes: &[&ChildProcess]) -> anyhow::Result<Vec<f64>> {
     let micros = |process: &&ChildProcess| {
         let pid = process.pid().context("a process ended")?;
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        // The process name in brackets may contain anything.
+        // The process name, in brackets, may contain spaces and brackets.
         let (_, fields) = stat.rsplit_once(')').context("no name in stat")?;
-        // Fields 14 and 15 (proc(5)), in hundredths of a second.
+        // Fields 14 and 15 are processor time in hundredths of a second (proc(5)).
         let ticks = fields.split_whitespace().skip(11).take(2);
         Ok(ticks.map(|field| field.parse().unwrap_or(0.0)).sum::<f64>() * 1e4)
     };
     processes.iter().map(micros).collect()
 }
 
-/// Microseconds per request.
+/// Processor microseconds per request.
 ///
 /// # Errors
 ///

@@ -19,13 +19,13 @@ use crate::{
 };
 
 const STORING: Duration = Duration::from_millis(5);
-/// As many as the notifier uses for one channel.
+/// The notifier opens as many connections for a channel.
 const CONNECTIONS: u64 = 4;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(300);
 const LEAST: f64 = 0.9;
 const MAIL: &str = "Subject: Confirm your subscription\r\n\r\nOne line is enough.\r\n.\r\n";
 
-/// The peer is a loop that sends as many mails.
+/// Measures the notifier beside a loop that sends as many mails.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub async fn deliver(turns: Turns) -> anyhow::Result<Vec<Row>> {
     Ok(vec![bare, ours])
 }
 
-/// Mails per second. Removes the mails from the server.
+/// Returns mails per second, and removes the mails from the server.
 async fn rate(server: &MailServer, mails: u64) -> anyhow::Result<f64> {
     eventually("all mails arrive", DELIVERY_TIMEOUT, async || {
         (server.accepted_mails().len() as u64 >= mails).then_some(())

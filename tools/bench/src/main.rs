@@ -61,7 +61,7 @@ async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let rows = tokio::select! {
         rows = bench(&cli) => rows?,
-        // Child processes end only when their handles are dropped.
+        // Returns, which drops the handles of child processes: only that stops them.
         signal = tokio::signal::ctrl_c() => {
             signal?;
             anyhow::bail!("stopped")

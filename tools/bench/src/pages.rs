@@ -15,7 +15,7 @@ use crate::{
 
 const LEAST: f64 = 0.7;
 
-/// Both send the gzip file of the build.
+/// Measures file requests. Both programs send the build's gzip file.
 ///
 /// # Errors
 ///

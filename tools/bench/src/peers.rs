@@ -21,7 +21,7 @@ pub struct Peer {
 impl Peer {
     /// # Errors
     ///
-    /// If it is not built, or does not start.
+    /// If the peer is not built, or does not start.
     pub async fn axum(stack: &Stack) -> anyhow::Result<Self> {
         let program = Command::new(env::current_exe()?.with_file_name("axum-peer"));
         Self::start("axum", program, stack).await
@@ -29,7 +29,7 @@ impl Peer {
 
     /// # Errors
     ///
-    /// If it does not start.
+    /// If the peer does not start.
     pub async fn fastify(stack: &Stack) -> anyhow::Result<Self> {
         let mut program = Command::new(root().join("node_modules/.bin/node"));
         program
@@ -39,7 +39,7 @@ impl Peer {
         Self::start("fastify", program, stack).await
     }
 
-    /// Contender, measured together with the process `beside`.
+    /// Contender whose processor time includes the process `beside`.
     pub fn contender<'a>(&'a self, beside: Option<&'a ChildProcess>) -> Contender<'a> {
         Contender {
             name: &self.process.name,
@@ -69,7 +69,7 @@ impl Peer {
     }
 }
 
-/// On disk, like our stream.
+/// The stream is on disk, like ours.
 async fn create_stream(nats: &Nats) -> anyhow::Result<()> {
     let context = jetstream::new(nats.client(User::Operator).await?);
     let config = stream::Config {

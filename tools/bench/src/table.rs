@@ -1,4 +1,4 @@
-//! Markdown table with medians of turns.
+//! Prints medians of turns as a Markdown table.
 
 use std::{
     fs,
@@ -13,17 +13,17 @@ pub struct Row {
     /// The first row of a case is the peer's.
     pub case: String,
     pub contender: String,
-    /// Least ratio to the peer's rate.
+    /// Minimum ratio of its rate to the peer's.
     pub least: Option<f64>,
     pub turns: Vec<Turn>,
 }
 
 pub struct Turn {
-    /// Per second.
+    /// Requests or mails per second.
     pub rate: f64,
     /// Median and 99th percentile.
     pub latencies_ms: Option<[f64; 2]>,
-    /// Microseconds of each process per request.
+    /// Processor microseconds per request, by process.
     pub cpu: Vec<(String, f64)>,
 }
 
@@ -63,7 +63,7 @@ impl Row {
     }
 }
 
-/// Also prints the load average, to judge the ratios by.
+/// Prints the table, and the load average: a busy machine distorts the ratios.
 ///
 /// # Errors
 ///

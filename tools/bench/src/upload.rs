@@ -16,7 +16,7 @@ use crate::{
 const LEAST: f64 = 0.5;
 const MEGABYTES: usize = 5;
 
-/// Applications on a stack without a notifier.
+/// Measures applications on a stack without a notifier.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub async fn upload(turns: Turns) -> anyhow::Result<Vec<Row>> {
     let axum = Peer::axum(&stack).await?;
     let broker = stack.nats.servers[0].process()?;
     let mut rows = Vec::new();
-    // The gateway reads ten uploads at a time, and rejects more.
+    // The gateway rejects more than ten uploads at a time.
     for connections in [1, 8] {
         let ours = Contender {
             name: "ours",

@@ -10,7 +10,7 @@ use tokio::{process::Command, time::timeout};
 const SCRIPT: &str = "tools/bench/src/requests.lua";
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Each request has another sender.
+/// Each request has a different sender.
 #[derive(Clone, Copy)]
 pub enum Requests<'a> {
     Contact,
@@ -34,7 +34,6 @@ impl Sent {
         self.requests as f64 * 1e6 / self.micros as f64
     }
 
-    /// Median and 99th percentile.
     pub fn latencies_ms(&self) -> [f64; 2] {
         [self.p50 / 1e3, self.p99 / 1e3]
     }
@@ -43,7 +42,7 @@ impl Sent {
 impl Requests<'_> {
     /// # Errors
     ///
-    /// If wrk fails, or a request is not answered with success.
+    /// If wrk fails, or a request is rejected.
     pub async fn send(self, url: &str, connections: u32, seconds: u64) -> anyhow::Result<Sent> {
         let (path, kind, file) = match self {
             Self::Contact => ("/api/contact", "contact", None),

@@ -1,4 +1,4 @@
-//! A container as a process in the pod's network. Its root has the image's files and the pod's volumes.
+//! Runs a container as a process in the pod's network. Its root has the image's files and the pod's volumes.
 
 use std::{
     fs::File,
@@ -47,7 +47,7 @@ impl Container {
     ///
     /// # Errors
     ///
-    /// If the manifest asks for something unknown.
+    /// If the manifest uses a feature that the rehearsal lacks.
     pub fn start(node: &Node, manifests: &Manifests, pod: &Pod) -> anyhow::Result<Self> {
         let (name, container) = (&pod.name, pod.container());
         let image = Image::find(&node.root, text(&container["image"]));
@@ -97,7 +97,7 @@ impl Container {
         Ok(self.process.try_wait()?.is_some())
     }
 
-    /// Waits for its exit. Returns whether it succeeded.
+    /// Waits for the process to exit. Returns whether it succeeded.
     pub async fn finished(&mut self) -> anyhow::Result<bool> {
         Ok(self.process.wait().await?.success())
     }
@@ -116,11 +116,11 @@ impl Container {
         Ok(())
     }
 
-    /// Stops it as a kubelet does: `preStop`, SIGTERM, and SIGKILL after the grace period.
+    /// Stops the container as a kubelet does: `preStop`, SIGTERM, and SIGKILL after the grace period.
     ///
     /// # Errors
     ///
-    /// If `preStop` fails, or the grace period ends.
+    /// If `preStop` fails, or the container exceeds its grace period.
     pub async fn terminate(mut self) -> anyhow::Result<()> {
         let grace = self.pod.spec["terminationGracePeriodSeconds"].as_u64();
         let grace = Duration::from_secs(grace.context("a pod without a grace period")?);
@@ -143,7 +143,7 @@ impl Container {
     }
 }
 
-/// Drops privileges as the security contexts say.
+/// Options that drop privileges as the security contexts say.
 fn rights(pod: &Pod) -> Vec<String> {
     let (all, own) = (&pod.spec["securityContext"], &pod.container()["securityContext"]);
     let user = all["runAsUser"].as_u64().unwrap_or(IMAGE_USER);

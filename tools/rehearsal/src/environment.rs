@@ -10,7 +10,7 @@ use crate::{
     manifests::{Manifests, Pod, list, text, texts},
 };
 
-/// The only label that a variable may read.
+/// The only supported label as source of a variable.
 pub const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 
 pub fn words(container: &Value, image: &Image, env: &BTreeMap<String, String>) -> Vec<String> {
@@ -22,7 +22,7 @@ pub fn words(container: &Value, image: &Image, env: &BTreeMap<String, String>) -
     command.into_iter().map(|word| expanded(word, env)).collect()
 }
 
-/// Variables of the image, config maps and the container. Later ones may refer to earlier ones.
+/// Variables of the image, config maps and the container. A later one may refer to earlier ones.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ fn value_of(
         .to_owned())
 }
 
-/// Replaces `$(NAME)`.
+/// Replaces each `$(NAME)` by the variable's value.
 fn expanded(text: &str, env: &BTreeMap<String, String>) -> String {
     env.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("$({name})"), value)

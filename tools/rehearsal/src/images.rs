@@ -1,4 +1,4 @@
-//! Stand-ins for images, with programs of this checkout or machine.
+//! Replaces container images by programs of this checkout or machine.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ const SCRIPTS: &str = "tools/rehearsal/scripts";
 
 pub struct Image {
     pub entry_point: String,
-    /// Paths on this machine, and in the image.
+    /// Path of each file on this machine, and in the image.
     pub files: Vec<(PathBuf, String)>,
     pub env: Option<(&'static str, &'static str)>,
 }
 
 impl Image {
-    /// Image by reference; none if this machine lacks its program.
+    /// Files of an image; `None` if this machine lacks its program.
     pub fn find(root: &Path, reference: &str) -> Option<Self> {
         let image = |program: &str, folder: &str| {
             let at = format!("/usr/local/bin/{program}");

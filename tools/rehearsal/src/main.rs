@@ -34,7 +34,7 @@ use self::{
     outside::Outside,
 };
 
-/// Argument of the process that runs in its own namespaces.
+/// First argument of the process that runs in its own namespaces.
 const ISOLATED: &str = "isolated";
 const SCRIPT: &str = "tools/rehearsal/scripts/isolate.sh";
 
@@ -54,7 +54,7 @@ async fn rehearse() -> anyhow::Result<()> {
         root: testkit::root(),
         folder: env::temp_dir().join("rehearsal"),
     };
-    // Leftovers of the previous run.
+    // Removes files of the previous run.
     _ = fs::remove_dir_all(&node.folder);
     fs::create_dir_all(&node.folder)?;
     let mut manifests = Manifests::render(&node.root)?;

@@ -10,7 +10,7 @@ const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
 
 pub type SecretData = BTreeMap<String, String>;
 
-/// All objects, and the secrets that controllers would create.
+/// All objects of the overlay, and the secrets that controllers would create.
 pub struct Manifests {
     objects: Vec<Value>,
     pub secrets: BTreeMap<String, SecretData>,
@@ -46,7 +46,7 @@ impl Manifests {
         secret.with_context(|| format!("there is no secret {name}"))
     }
 
-    /// Value of a setting. Every config map that has it has the same value.
+    /// Value of a setting. All config maps that have the setting agree.
     pub fn setting(&self, name: &str) -> anyhow::Result<&str> {
         let mut values = self.of_kind("ConfigMap").map(|map| &map["data"][name]);
         let value = values.find_map(Value::as_str);
@@ -58,18 +58,18 @@ pub fn name_of(object: &Value) -> &str {
     text(&object["metadata"]["name"])
 }
 
-/// Items of a list; none if missing.
+/// Items of a list; a missing list is empty.
 pub fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Entries of an object; none if missing.
+/// Entries of an object; a missing object is empty.
 pub fn texts(value: &Value) -> impl Iterator<Item = (&str, &str)> {
     let entries = value.as_object().into_iter().flatten();
     entries.map(|(key, value)| (key.as_str(), text(value)))
 }
 
-/// Empty if missing.
+/// The text; a missing one is empty.
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Pod network. Each pod has a network namespace. A hosts file resolves services to ready pods; nftables enforces the
-//! network policies.
+//! Pod network: a network namespace per pod, a hosts file that resolves services to ready pods, and nftables rules that
+//! enforce the network policies.
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +23,13 @@ use crate::{
 };
 
 const SCRIPT: &str = "tools/rehearsal/scripts/network.sh";
-/// One write of this fixed size replaces the hosts file, so no reader sees half of it.
+/// Fixed size of the hosts file. One write replaces it, so no reader sees half of it.
 const HOSTS_BYTES: usize = 16 * 1024;
 
 pub struct Endpoint {
     pub pod: Pod,
     pub address: Ipv4Addr,
-    /// None while the pod is not ready.
+    /// `None` while the pod is not ready.
     ready_since: Option<Instant>,
 }
 
@@ -94,7 +94,7 @@ impl Network {
         Ok(address)
     }
 
-    /// Adds a pod to its services, or removes it.
+    /// Adds a pod to its services' addresses, or removes it.
     pub fn set_ready(&mut self, name: &str, is_ready: bool) -> anyhow::Result<()> {
         match self.endpoints.get_mut(name) {
             Some(endpoint) if endpoint.ready_since.is_some() != is_ready => {
@@ -131,7 +131,7 @@ impl Network {
         run("nft", &["-f", &rules.to_string_lossy()])
     }
 
-    /// Names as the cluster's DNS resolves them within a namespace.
+    /// Hosts file with the names that the cluster's DNS would resolve.
     fn names(&self) -> String {
         let mut hosts = "127.0.0.1 localhost\n".to_owned();
         for (name, address) in &self.outside {
@@ -156,7 +156,7 @@ impl Network {
         })
     }
 
-    /// The rule set replaces the previous one atomically.
+    /// Rules that replace the previous ones atomically.
     fn rules(&self) -> String {
         let mut rules = "flush ruleset\n".to_owned();
         rules.push_str("table ip filter {\n");
@@ -184,7 +184,7 @@ impl Network {
         rules
     }
 
-    /// Without a policy that selects the pod, everything is allowed.
+    /// Adds a pod's rules. If no policy selects the pod, everything is allowed.
     fn chain(&self, rules: &mut String, endpoint: &Endpoint, direction: Direction) {
         let pod = &endpoint.pod;
         let [policy_type, rules_field, peers_field, ..] = direction;
@@ -208,7 +208,7 @@ impl Network {
         rules.push_str(if is_isolated { "    drop\n  }\n" } else { "  }\n" });
     }
 
-    /// Without peers a rule allows everybody.
+    /// A rule without peers allows every address.
     fn peers(&self, peers: &Value, pod: &Pod, direction: Direction) -> Vec<String> {
         if list(peers).next().is_none() {
             return vec![String::new()];
@@ -218,7 +218,7 @@ impl Network {
             if let Some(cidr) = peer["ipBlock"]["cidr"].as_str() {
                 let except: Vec<&str> = list(&peer["ipBlock"]["except"]).map(text).collect();
                 let but = (!except.is_empty()).then(|| format!(" ip {field} != {{ {} }}", except.join(", ")));
-                // The network has no IPv6.
+                // The pod network has no IPv6.
                 return (!cidr.contains(':'))
                     .then(|| format!("ip {field} {cidr}{}", but.unwrap_or_default()));
             }
@@ -236,17 +236,17 @@ impl Network {
     }
 }
 
-/// Adds an address outside the pods to the node.
+/// Adds an address outside the pod network to the node.
 pub fn add_address(address: Ipv4Addr) -> anyhow::Result<()> {
     run("ip", &["address", "add", &format!("{address}/32"), "dev", "lo"])
 }
 
-/// An empty selector matches all.
+/// An empty selector matches every object.
 fn selects(selector: &Value, labels: &Value) -> bool {
     let listed = list(&selector["matchExpressions"]);
     texts(&selector["matchLabels"]).all(|(key, value)| labels[key] == value)
         && listed.into_iter().all(|expression| {
-            // k8s/tests allows no operator but `In`.
+            // Tests in `k8s/tests` allow no operator but `In`.
             let values = &expression["values"];
             list(values).any(|value| *value == labels[text(&expression["key"])])
         })
@@ -257,7 +257,7 @@ fn namespace_labels(namespace: &str) -> Value {
     json!({ "kubernetes.io/metadata.name": namespace, "site/way-in": is_ingress })
 }
 
-/// Without ports a rule allows all.
+/// A rule without ports allows every port.
 fn ports(ports: &Value, pod: &Pod) -> Vec<String> {
     if list(ports).next().is_none() {
         return vec![String::new()];

@@ -1,4 +1,4 @@
-//! Servers outside the cluster, at documentation addresses (RFC 5737).
+//! Servers outside the cluster, at addresses reserved for documentation (RFC 5737).
 
 use std::{net::Ipv4Addr, path::Path};
 
@@ -24,11 +24,11 @@ pub struct Place {
     pub address: Ipv4Addr,
 }
 
-/// Résumé store, backup store and mail server.
+/// Addresses of the résumé store, backup store and mail server.
 ///
 /// # Errors
 ///
-/// If a setting is missing or no address.
+/// If a setting is missing, or is not an address.
 pub fn places(manifests: &Manifests) -> anyhow::Result<[Place; 3]> {
     let place = |url: &str, address| {
         let url: Url = url.parse()?;
@@ -47,9 +47,9 @@ pub fn places(manifests: &Manifests) -> anyhow::Result<[Place; 3]> {
 }
 
 pub struct Outside {
-    /// Pods trust it in place of public authorities.
+    /// Pods trust this authority instead of public ones.
     pub authority: CertificateAuthority,
-    /// Bucket and credentials by setting.
+    /// Settings of the bucket and its credentials.
     pub resumes: [(&'static str, String); 5],
     pub backups: [(&'static str, String); 5],
     pub mail_server: MailServer,
@@ -58,7 +58,7 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// Starts a store behind TLS under two names, and a mail server with STARTTLS and a login.
+    /// Starts a store with TLS and two names, and a mail server with STARTTLS and a login.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Pods, started, probed and ended as by a kubelet.
+//! Starts, probes and ends pods as a kubelet does.
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
@@ -25,9 +25,9 @@ const TICK: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy)]
 pub enum Ending {
-    /// With a grace period.
+    /// Ends the pod with a grace period.
     Delete,
-    /// At once, as with a lost node.
+    /// Kills the pod, as the loss of its node does.
     Lose,
 }
 
@@ -49,11 +49,11 @@ impl RunningPod {
         }
     }
 
-    /// Waits until it has been ready for this long.
+    /// Waits until the pod has been ready for `at_least`.
     ///
     /// # Errors
     ///
-    /// If it fails, or is late.
+    /// If the pod fails, or is late.
     pub async fn ready_for(&mut self, at_least: Duration) -> anyhow::Result<()> {
         let begun = Instant::now();
         while !self.life.is_finished() {
@@ -73,9 +73,9 @@ impl RunningPod {
 
     /// # Errors
     ///
-    /// If it failed before, or exceeds its grace period.
+    /// If the pod failed before, or exceeds its grace period.
     pub async fn end(self, how: Ending) -> anyhow::Result<()> {
-        // A failed pod no longer listens.
+        // The receiver of a failed pod is dropped.
         _ = self.ending.send(how);
         self.life.await?
     }
@@ -140,7 +140,7 @@ impl<'a> Probe<'a> {
         self.spec[name].as_u64().unwrap_or(default)
     }
 
-    /// None while the probe is not due, or below its failure threshold.
+    /// Result of a probe. `None` while it is not due, or below its failure threshold.
     async fn run(&mut self, container: &Container, address: Ipv4Addr) -> Option<anyhow::Result<()>> {
         if Instant::now() < self.due {
             return None;

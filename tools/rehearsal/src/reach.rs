@@ -1,4 +1,4 @@
-//! Tries every connection between workloads, from a stranger, and to the outside.
+//! Tries every connection between our pods, and from or to other places.
 
 use std::{
     collections::BTreeSet,
@@ -20,45 +20,45 @@ use crate::{
     visitors::FRONT_DOOR,
 };
 
-/// All flows, generated from the policies by other code.
+/// Page that lists all flows. Other code generates it from the policies.
 const PAGE: &str = "docs/operations-flows.md";
-/// Names on that page.
+/// Names of peers on that page.
 const EVERY_POD: &str = "every pod";
 const OUTSIDE: &str = "outside the cluster";
 const INGRESS: &str = "pods in namespace site/way-in=true";
 
 const WORKLOAD: &str = "app.kubernetes.io/name";
-/// Connections without a reply for this long were dropped by a policy.
+/// A policy drops packets silently: a connection without a reply for this long was dropped.
 const DROPPED_AFTER: Duration = Duration::from_secs(2);
 const AT_ONCE: usize = 6;
 
-/// Pod of another namespace with the gateway's label.
+/// Pod in another namespace, with the gateway's label.
 const STRANGER: &str = "stranger";
 const ELSEWHERE: [(&str, Ipv4Addr); 3] = [
     (OUTSIDE, Ipv4Addr::new(203, 0, 113, 40)),
     ("the cloud's metadata", Ipv4Addr::new(169, 254, 169, 254)),
     ("a private address", Ipv4Addr::new(172, 20, 0, 1)),
 ];
-/// SMTP between servers, and plain HTTP.
+/// Ports of SMTP between servers, and of plain HTTP.
 const PORTS_OUTSIDE: [u16; 2] = [25, 80];
 
 /// Caller, callee and port.
 type Flow = (String, String, u16);
 
 struct Peer {
-    /// Name on the page.
+    /// Name on the page [`PAGE`].
     name: String,
-    /// None outside the cluster.
+    /// `None` for an address outside the cluster.
     pod: Option<String>,
     address: Ipv4Addr,
     is_ours: bool,
 }
 
-/// Tries each pair at every port of any pod or flow. A closed port refuses at once, so nothing needs to listen.
+/// Tries each pair of peers at every port of a pod or flow. Nothing needs to listen: a closed port refuses at once.
 ///
 /// # Errors
 ///
-/// If the open flows differ from the page.
+/// If the reachable ports differ from the page's flows.
 pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
     for (_, address) in ELSEWHERE {
         add_address(address)?;
@@ -90,7 +90,7 @@ pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
     ))
 }
 
-/// TCP flows of the overlay `production`.
+/// TCP flows that the page lists for the overlay `production`.
 fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> {
     let page = fs::read_to_string(cluster.node.root.join(PAGE))?;
     let mut chapters = page.split("\n## ");
@@ -149,7 +149,7 @@ fn ports(cluster: &Cluster, flows: &BTreeSet<Flow>) -> anyhow::Result<BTreeSet<u
 
 type Target = (Flow, SocketAddr);
 
-/// Our pods are tried by all; everything else is tried by our pods.
+/// Every peer tries our pods. Only our pods try other peers.
 fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
     let is_tried = |to: &&Peer| to.address != from.address && (to.is_ours || from.is_ours);
     let each = peers.iter().filter(is_tried).flat_map(|to| {
@@ -164,7 +164,7 @@ fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
     each.collect()
 }
 
-/// A refusal is a reply too: the packets arrived.
+/// Returns whether the target replied. A refused connection is a reply too, because the packets arrived.
 async fn connect((flow, to): Target) -> anyhow::Result<(Flow, bool)> {
     let is_open = match timeout(DROPPED_AFTER, TcpStream::connect(to)).await {
         Ok(Ok(_)) => true,

@@ -31,13 +31,13 @@ pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<(
     lose_a_broker(cluster, outside, &mut workloads).await?;
     restart(cluster, outside, &mut workloads).await?;
     run_cron_jobs(cluster).await?;
-    // Reports pods that failed in the meantime.
+    // Fails if a pod failed in the meantime.
     try_join_all(workloads.iter_mut().map(Workload::ready))
         .await
         .map(drop)
 }
 
-/// Starts broker and scanner, then everything else. The job `setup` runs after each.
+/// Starts stateful sets, then deployments. The job `setup` runs after each of these steps.
 async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
     let begun = Instant::now();
     let manifests = &cluster.manifests;
@@ -49,7 +49,7 @@ async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
             .collect();
         try_join_all(started.iter_mut().map(Workload::ready)).await?;
         workloads.extend(started);
-        // The second run changes nothing.
+        // The job's second run changes nothing.
         for job in manifests.of_kind("Job") {
             run_job(cluster, job, &job["spec"]).await?;
         }
@@ -100,7 +100,7 @@ async fn restart(
     sent.all_accepted()
 }
 
-/// Sends forms until the work is done. Every accepted one must be mailed.
+/// Sends forms until the work is done. Fails if an accepted form results in no mail.
 async fn beside_visitors(
     cluster: &Arc<Cluster>,
     outside: &Outside,
@@ -124,7 +124,7 @@ async fn beside_visitors(
     Ok(sent)
 }
 
-/// Skips jobs without a program here.
+/// Skips jobs whose program this machine lacks.
 async fn run_cron_jobs(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
     let mut names = Vec::new();
     for cron_job in cluster.manifests.of_kind("CronJob") {

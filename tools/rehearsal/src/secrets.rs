@@ -1,4 +1,4 @@
-//! Stand-ins for External Secrets and cert-manager.
+//! Creates secrets in place of External Secrets and cert-manager.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
     outside::{MAIL_PASSWORD, Outside},
 };
 
-/// Example from the documentation of age: nobody decrypts these backups.
+/// Example from age's documentation: nobody decrypts these backups.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
 pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> {
@@ -33,7 +33,7 @@ pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> 
     }
     for certificate in manifests.of_kind("Certificate") {
         let spec = &certificate["spec"];
-        // Nothing reads the secret of an authority.
+        // No pod reads an authority's secret.
         if spec["isCA"] != true {
             let issued = issue(spec, &mut authorities)?;
             secrets.insert(text(&spec["secretName"]).to_owned(), issued);
@@ -43,7 +43,7 @@ pub fn fill(manifests: &mut Manifests, outside: &Outside) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Random, unless an outside server must know the value.
+/// Value of a secret: random, unless an outside server must know it.
 fn value_of([key, property]: [&str; 2], outside: &Outside) -> String {
     let is_backups = ["site/s3-backup", "site/backups"].contains(&key);
     let [.., id, secret] = if is_backups {
@@ -59,7 +59,7 @@ fn value_of([key, property]: [&str; 2], outside: &Outside) -> String {
         ("site/backups", "recipients") => RECIPIENT.to_owned(),
         (_, "access-key-id") => id.1.clone(),
         (_, "secret-access-key") => secret.1.clone(),
-        // Long enough for every key. A broker password starts with a letter.
+        // This is long enough for every key. A broker password must start with a letter.
         _ => format!("p{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple()),
     }
 }

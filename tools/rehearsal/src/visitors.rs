@@ -1,4 +1,4 @@
-//! Visitors, who send forms through a pod in place of the Gateway's.
+//! Visitors that send forms through a pod in place of the ingress Gateway.
 
 use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range, sync::Arc, time::Duration};
 
@@ -15,9 +15,9 @@ use crate::cluster::{Cluster, within};
 pub const GATEWAYS: &str = "gateways";
 pub const FRONT_DOOR: &str = "front-door";
 
-/// If a notifier is lost, another one sends its mail after a minute.
+/// Timeout of mails. If a notifier is lost, another one sends its mails a minute later.
 const MAILS: Duration = Duration::from_secs(150);
-/// Stays below 120 forms a minute: above them a gateway demands a proof of work.
+/// Above 120 forms a minute, a gateway demands a proof of work.
 const PAUSE: Duration = Duration::from_millis(600);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const RESUME_BYTES: usize = 100_000;
@@ -41,7 +41,7 @@ impl Sent {
         Ok(())
     }
 
-    /// Waits until each accepted visitor has a mail.
+    /// Waits until each visitor of an accepted form has a mail.
     pub async fn all_mailed(&self, mail_server: &MailServer) -> anyhow::Result<()> {
         eventually("every visitor has a mail", MAILS, async || {
             let mails = mail_server.accepted_mails();
@@ -59,7 +59,7 @@ impl Sent {
 ///
 /// # Errors
 ///
-/// If the front door's network cannot be entered. Failed forms are in [`Sent`].
+/// If the front door's network cannot be entered. [`Sent`] has the failed forms.
 pub async fn send_forms(
     cluster: &Arc<Cluster>,
     numbers: Range<u32>,
@@ -100,7 +100,7 @@ async fn send(cluster: Arc<Cluster>, numbers: Range<u32>, stop: CancellationToke
     Ok(sent)
 }
 
-/// A Gateway also sends to ready pods, not to the service's address.
+/// Address of a ready pod: ingress Gateways bypass the service's address, too.
 fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     let network = cluster.network();
     let ready = network.ready("gateway");
@@ -110,7 +110,7 @@ fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     Ok(format!("http://{}:{port}", gateway.address))
 }
 
-/// Each visitor has a network of its own.
+/// Address of a visitor, each in a network of its own.
 fn address(number: u32) -> Ipv4Addr {
     let [.., low, high] = number.to_be_bytes();
     Ipv4Addr::new(11, high, low, 1)

@@ -1,4 +1,4 @@
-//! Volumes as folders of this machine. Claimed ones outlive their pod.
+//! Keeps volumes as folders of this machine. Volumes of claims outlive their pod.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::manifests::{Manifests, Pod, list, text, texts};
 
-/// Path here, path in the container, and whether it is read-only.
+/// Path on this machine, path in the container, and whether the mount is read-only.
 pub type Mount = (PathBuf, String, bool);
 
 /// # Errors
@@ -26,7 +26,7 @@ pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<V
         let volume = list(&pod.spec["volumes"]).find(|volume| volume["name"] == name);
         let folder = match volume {
             Some(_) => node.join(&pod.name).join(name),
-            // Claim of a stateful set.
+            // Volume claim of a stateful set.
             None => node.join("volumes").join(format!("{name}-{}", pod.name)),
         };
         fs::create_dir_all(&folder)?;
@@ -49,7 +49,7 @@ pub fn mounts(pod: &Pod, manifests: &Manifests, node: &Path) -> anyhow::Result<V
     Ok(mounts)
 }
 
-/// None if the volume is writable.
+/// Files of a volume; `None` if it is writable.
 fn files(volume: &Value, manifests: &Manifests) -> anyhow::Result<Option<Vec<(String, String)>>> {
     if !volume["emptyDir"].is_null() {
         return Ok(None);
@@ -74,7 +74,7 @@ fn files(volume: &Value, manifests: &Manifests) -> anyhow::Result<Option<Vec<(St
     Ok(Some(chosen(data, &secret["items"])))
 }
 
-/// Selected values by path; all without a selection.
+/// Values by path: those that `items` selects, or all.
 fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> Vec<(String, String)> {
     data.filter_map(|(key, value)| {
         let path = if items.is_null() {
@@ -87,7 +87,7 @@ fn chosen<'a>(data: impl Iterator<Item = (&'a str, &'a str)>, items: &Value) -> 
     .collect()
 }
 
-/// As `fsGroup` does.
+/// Sets mode and group as `fsGroup` does.
 fn set_access(path: &Path, mode: u32, group: Option<u32>) -> anyhow::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     Ok(chown(path, Some(0), group)?)

@@ -1,4 +1,4 @@
-//! Deployments, stateful sets and jobs.
+//! Runs deployments, stateful sets and jobs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// None if this machine lacks the program.
+    /// Returns `None` if this machine lacks the program.
     pub fn start(cluster: &Arc<Cluster>, object: &Value) -> Option<Self> {
         if !has_program(cluster, &object["spec"]["template"]) {
             return None;
@@ -88,7 +88,7 @@ impl Workload {
         try_join_all(ending).await.map(drop)
     }
 
-    /// Kills a pod as with its node, and starts another.
+    /// Kills a pod as the loss of its node does, and starts another.
     pub async fn lose(&mut self, cluster: &Arc<Cluster>, number: usize) -> anyhow::Result<()> {
         self.pods.remove(number).end(Ending::Lose).await?;
         self.pods.insert(number, self.pod(cluster, number));

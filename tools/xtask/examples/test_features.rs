@@ -1,3 +1,3 @@
-//! Built with the programs: cargo then selects the features of tests, which recompile no dependency.
+//! Example that is built with the programs: cargo then selects the features of tests, so tests recompile no dependency.
 
 fn main() {}

@@ -6,10 +6,10 @@ use anyhow::Context;
 
 use crate::step::{linting, output_of, root, run, script};
 
-/// Debug programs. The example selects the features of tests.
+/// Builds debug programs. The example selects the features of tests.
 pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
 const RELEASE: &str = "cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer";
-/// First and last file of a site build.
+/// A site build writes the first file first, the second last.
 const BUILT: &str = "frontends/dist/_routes.json";
 const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
 const SITE_SOURCES: &str = "git ls-files --cached --others --exclude-standard -- frontends brand.json package.json package-lock.json";

@@ -57,7 +57,7 @@ pub const JOBS: [Job; 19] = [
         script: "cargo deny --workspace --features site-service/jemalloc check --deny warnings advisories",
         ..NIGHTLY
     },
-    // Both platforms have the same dependencies.
+    // Processors do not matter: both platforms have the same dependencies.
     Job {
         name: "sbom",
         about: "Writes the images' bills of materials to target/sbom, as CycloneDX",
@@ -154,7 +154,7 @@ pub const JOBS: [Job; 19] = [
             --max-examples 1000 "$@""#,
         ..NIGHTLY
     },
-    // A sanitizer would need a nightly compiler, and our code has no `unsafe`.
+    // Fuzzes without a sanitizer, which needs a nightly compiler: our code has no `unsafe`.
     Job {
         name: "fuzz",
         about: "Runs fuzz targets by libFuzzer: [part of a name] [seconds for each]",
@@ -226,11 +226,11 @@ pub fn run_named(words: &[String]) -> anyhow::Result<()> {
     job.run(&words[job.name.split(' ').count()..])
 }
 
-/// Runs nightly jobs by part of their name. A failed job does not stop the others.
+/// Runs the nightly jobs whose names contain a word, or all. A failed job does not stop the others.
 ///
 /// # Errors
 ///
-/// Names the jobs that failed.
+/// If jobs fail. The error names them.
 pub fn nightly(words: &[String]) -> anyhow::Result<()> {
     let is_chosen = |job: &&Job| words.is_empty() || words.iter().any(|word| job.name.contains(word));
     let (mut lines, mut failed) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! JUnit reports of nextest, Vitest, pytest and Playwright.
+//! Reads JUnit reports of nextest, Vitest, pytest and Playwright.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ pub struct Test {
     pub has_failed: bool,
 }
 
-/// Leaves out skipped tests. A missing report has no tests.
+/// Tests of a report, without skipped ones. A missing report has no tests.
 pub fn tests(report: &Path) -> Vec<Test> {
     let report = fs::read_to_string(report).unwrap_or_default();
     let cases = report.split("<testcase").skip(1);

@@ -50,11 +50,11 @@ const SLOW_LINTS: [SlowLint; 3] = [
     },
 ];
 
-/// Rust and the front ends are checked in parallel.
+/// Checks Rust and the front ends in parallel.
 ///
 /// # Errors
 ///
-/// The first failure.
+/// Returns the first failure.
 pub fn check() -> anyhow::Result<()> {
     tools::ensure(&[ALL_PACKAGES, CARGO_NEXTEST])?;
     thread::scope(|scope| {
@@ -70,12 +70,11 @@ pub fn check() -> anyhow::Result<()> {
     })
 }
 
-/// Checks everything without running our code. The suite compiles with Clippy's driver, so its fast variant skips
-/// Clippy.
+/// Lints all code without running ours. The fast variant skips Clippy, because the suite compiles with Clippy's driver.
 ///
 /// # Errors
 ///
-/// The first failure.
+/// Returns the first failure.
 pub fn lint(is_fast: bool) -> anyhow::Result<()> {
     tools::ensure(&[ALL_PACKAGES])?;
     format()?;

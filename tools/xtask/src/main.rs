@@ -85,7 +85,7 @@ fn run(chore: Chore) -> anyhow::Result<()> {
     }
 }
 
-/// Builds everything, then becomes the stack.
+/// Builds everything, then replaces this process by the stack.
 fn up(arguments: &[String]) -> anyhow::Result<()> {
     let mut needed = vec![tools::NATS_SERVER, tools::SITE_PACKAGES];
     needed.extend(

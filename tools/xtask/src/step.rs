@@ -1,4 +1,4 @@
-//! Commands, printed as steps with their time.
+//! Runs commands, and prints each step with its time.
 
 use std::{
     env,
@@ -11,8 +11,7 @@ use std::{
 
 use anyhow::Context;
 
-/// `cargo run` sets these. Build scripts watch some of them, so an inner cargo would recompile what the outer one
-/// built.
+/// Variables that `cargo run` sets. Build scripts watch some of them, so an inner cargo would compile everything again.
 const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MANIFEST_DIR",
     "CARGO_MANIFEST_PATH",
@@ -22,7 +21,7 @@ const SET_BY_CARGO: [&str; 7] = [
     "CARGO_MAKEFLAGS",
     "RUSTC_BOOTSTRAP",
 ];
-/// Set as by `cargo clippy`: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
+/// Variables as `cargo clippy` sets them: one compilation lints and builds. `CLIPPY_ARGS` denies warnings.
 const LINTING_COMPILER: [(&str, &str); 2] = [
     ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
     ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"),
@@ -36,7 +35,7 @@ pub fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap_or(here).to_owned()
 }
 
-/// Runs in the root of the checkout without cargo's variables. Tools from crates.io are on its `PATH`.
+/// Command in the root of the checkout, without cargo's variables. Tools from crates.io are on its `PATH`.
 pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments).current_dir(root()).env("PATH", path());
@@ -49,16 +48,16 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     command
 }
 
-/// Bash stops at the first failure; `"$@"` are the arguments.
+/// Bash script that stops at the first failure. Its arguments are `"$@"`.
 pub fn script(text: &str, arguments: &[String]) -> Command {
     let mut bash = program("bash", &["-euo", "pipefail", "-c", text, "xtask"]);
     bash.args(arguments).env("PROGRAMS", PROGRAMS);
-    // Cargo would wait for the lock of a running build.
+    // Scripts call this program, because cargo would wait for the lock of a running build.
     bash.env("XTASK", env::current_exe().unwrap_or_default());
     bash
 }
 
-/// For scripts that compile debug programs or tests. The same settings let them share build artifacts.
+/// Script that compiles debug programs or tests. The same settings let all of them share build artifacts.
 pub fn linting(text: &str, arguments: &[String]) -> Command {
     let mut bash = script(text, arguments);
     bash.envs(LINTING_COMPILER);
@@ -83,7 +82,7 @@ fn path() -> OsString {
 ///
 /// # Errors
 ///
-/// If it cannot be started, or fails.
+/// If the command cannot be started, or fails.
 pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
     println!("▸ {what}");
     let started = Instant::now();
@@ -93,11 +92,11 @@ pub fn run(what: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows the output only on failure, for steps that run in parallel.
+/// Runs a step that shows its output only on failure, for steps in parallel.
 ///
 /// # Errors
 ///
-/// If it cannot be started, or fails.
+/// If the command cannot be started, or fails.
 pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     let Output {
         status,
@@ -109,7 +108,7 @@ pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// None if it fails.
+/// Output of a command; `None` if it fails.
 pub fn output_of(command: &mut Command) -> Option<String> {
     let Output { status, stdout, .. } = command.output().ok()?;
     status

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const SLOWEST: usize = 10;
-/// Holds `<part>.xml`, and `<part>.log` of parts that run in parallel.
+/// Folder of `<part>.xml`, and of `<part>.log` for parts that run in parallel.
 const REPORTS: &str = "target/test";
 
 /// Failed tests keep their stacks' files for a day.
@@ -76,8 +76,8 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     summarize(&rows)
 }
 
-/// One thread builds and runs Rust; another runs each other part once its build is done. The browser comes last: it
-/// occupies most processors.
+/// One thread builds and runs Rust; another runs each other part once its build is done. The browser part comes last,
+/// because it occupies most processors.
 fn suite() -> anyhow::Result<Vec<Row>> {
     let (site_is_built, wait_for_site) = channel();
     let (programs_are_built, wait_for_programs) = channel();
@@ -164,12 +164,12 @@ impl Part {
         }
     }
 
-    /// Shows the output at once, or only on failure.
+    /// Runs the part. Its output is shown at once, or only on failure.
     fn run(self, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
         let name = self.name();
         let mut row = timed(name, self.script(), filter, is_shown)?;
         row.tests = match self {
-            // It writes no report.
+            // The script of images writes no report.
             Self::Images => vec![junit::Test {
                 name: "all".to_owned(),
                 seconds: row.wall_seconds,
@@ -182,7 +182,7 @@ impl Part {
         Ok(row)
     }
 
-    /// `"$@"` is the filter, `$REPORT` the report.
+    /// Bash script of the part. Its `"$@"` is the filter, `$REPORT` the report.
     fn script(self) -> &'static str {
         match self {
             Self::Rust => r#"rm -f target/nextest/default/junit.xml; cargo nextest run --tests "$@""#,
@@ -193,7 +193,7 @@ impl Part {
                 r#"export PYTHONDONTWRITEBYTECODE=1
                 target/tools/k8s/bin/python -m pytest --quiet -p no:cacheprovider --junitxml="$REPORT" k8s/tests ${1:+-k "$*"}"#
             }
-            // A filter switches off dependent projects, which would run completely.
+            // A filter does not apply to projects that others depend on, so `--no-deps` skips them.
             Self::Browser => {
                 r#"PLAYWRIGHT_JUNIT_OUTPUT_NAME="$REPORT" target/debug/stack run \
                 npm run --silent test:browser -- --reporter=list,junit ${1:+--no-deps} "$@""#
@@ -207,7 +207,7 @@ impl Part {
     }
 }
 
-/// Measures the processor time of all of the script's processes.
+/// Runs a script, and measures the processor time of all its processes.
 fn timed(name: &'static str, text: &str, filter: &[String], is_shown: bool) -> anyhow::Result<Row> {
     let file = |ending: &str| root().join(REPORTS).join(name).with_extension(ending);
     let (times, log, report) = (file("times"), file("log"), file("xml"));

@@ -1,4 +1,4 @@
-//! Tools besides Rust, Node and Python. Without root they go into `target/tools` and `node_modules`, pinned by
+//! Tools besides Rust, Node and Python. They are installed without root in `target/tools` and `node_modules`, pinned by
 //! `tools/pins`. The user installs Debian packages.
 
 use std::{
@@ -13,7 +13,7 @@ use anyhow::Context;
 
 use crate::step::{output_of, program, root, run, run_quietly, script};
 
-/// Named after its folder in `target/tools`.
+/// Tool, named after its folder in `target/tools`.
 #[derive(Clone, Copy)]
 pub struct Tool {
     name: &'static str,
@@ -32,7 +32,7 @@ enum Source {
     Site(&'static str),
     /// Version at crates.io.
     Crate(&'static str),
-    /// Debian package that would start a service if installed, and its file.
+    /// Debian package to unpack, because its installation would start a service; and its file.
     Deb(&'static str, &'static str),
     /// Debian packages, each with a command that detects it.
     System(&'static [(&'static str, &'static str)]),
@@ -75,7 +75,7 @@ pub const MAIL_TOOLS: Tool = system(&[
     ("spamassassin", "spamassassin --version"),
     ("openssl", "openssl version"),
 ]);
-/// This package depends on [`CLAMD`]'s library, and starts no service.
+/// This package depends on the library of [`CLAMD`], and starts no service.
 pub const CLAMD_LIBRARY: Tool = system(&[("clamdscan", "ldconfig -p | grep libclamav")]);
 pub const POD_SANDBOX: Tool = system(&[("nftables", "nft --version"), ("iproute2", "ip -Version")]);
 pub const CONTAINERS: Tool = system(&[
@@ -83,14 +83,14 @@ pub const CONTAINERS: Tool = system(&[
     ("podman", "podman --version"),
     ("runc", "runc --version"),
 ]);
-/// The fallback font is measured against a font as wide as Arial.
+/// Tests compare the fallback font to a font as wide as Arial.
 pub const CHROMIUM: Tool = system(&[
     ("chromium-headless-shell", "chromium-headless-shell --version"),
     ("fontconfig", "fc-match Arial"),
     ("fonts-liberation", "fc-match Arial | grep -E 'Liberation|Arial'"),
     ("fonts-noto-color-emoji", "fc-match emoji | grep Noto"),
 ]);
-/// The headless shell has no back/forward cache.
+/// The headless shell lacks the back/forward cache.
 pub const CHROMIUM_WITH_WINDOW: Tool = system(&[("chromium", "chromium --version")]);
 pub const ENGINES: Tool = system(&[
     ("firefox-esr", "firefox-esr --version"),
@@ -120,7 +120,7 @@ pub fn ensure(tools: &[Tool]) -> anyhow::Result<()> {
     fs::create_dir_all(folder())?;
     let mut missing: Vec<Tool> = tools.to_vec();
     missing.retain(|tool| !tool.is_current());
-    // All packages, which include the site's, come first.
+    // The set of all packages comes first, because it includes the site's.
     missing.sort_by_key(|tool| (tool.name, matches!(tool.source, Source::Site("--omit=dev"))));
     missing.dedup_by_key(|tool| tool.name);
     thread::scope(|scope| {
@@ -160,7 +160,7 @@ fn run_install(tool: &Tool) -> anyhow::Result<()> {
     println!("▸ Fetching {}", tool.name);
     tool.install()
         .with_context(|| format!("{} cannot be fetched", tool.name))?;
-    // Written last, so that an interrupted installation is repeated.
+    // The stamp is written last, so that an interrupted installation is repeated.
     if let Some(stamp) = tool.stamp() {
         fs::write(stamp, tool.pin()?)?;
     }
@@ -246,7 +246,7 @@ impl Tool {
                 npm("install", &["--no-save", flag], &root())
             }
             Source::Site(flag) => npm("ci", &[flag], &root()),
-            // Unoptimised: compiling takes longer than it ever runs.
+            // Compiles without optimization: it takes longer than the tool ever runs.
             Source::Crate(version) => {
                 let install = format!(
                     "cargo install {} --version {version} --locked --debug --quiet --root",
@@ -271,7 +271,7 @@ impl Tool {
     fn install_environment(&self, place: &Path) -> anyhow::Result<()> {
         let python = place.join("bin/python");
         run_quietly(program("python3", &["-m", "venv", "--clear"]).arg(place))?;
-        // dkimpy has no wheel. Without isolation pip builds it with tools locked in `python-build.txt`.
+        // dkimpy has no wheel. Without isolation pip builds it with the locked tools of `python-build.txt`.
         let build = Path::new("tools/pins").join(format!("{}-build.txt", self.name));
         if root().join(&build).exists() {
             pip(&python, &build, &["--only-binary", ":all:"])?;
@@ -298,7 +298,7 @@ fn pip(python: impl AsRef<OsStr>, requirements: &Path, options: &[&str]) -> anyh
     run_quietly(install.args(options))
 }
 
-/// No install scripts run. `.npmrc` does not cover folders below `target`.
+/// Runs npm without install scripts. `.npmrc` does not cover folders below `target`.
 fn npm(how: &str, options: &[&str], folder: &Path) -> anyhow::Result<()> {
     let mut install = program(
         "npm",
