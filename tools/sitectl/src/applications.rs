@@ -1,4 +1,5 @@
-//! `sitectl applications`: applications, without another tool, and links to their résumés, because links in mails expire.
+//! `sitectl applications`: lists and exports applications, and prints new links to résumés, because links in mails
+//! expire.
 
 use std::time::Duration;
 

@@ -51,11 +51,9 @@ pub async fn time(client: &Client) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(answer["ts"].as_str()?, &Rfc3339).ok()
 }
 
-/// Opens a stream.
-///
 /// # Errors
 ///
-/// If it does not exist, or the broker is unavailable.
+/// If the stream does not exist, or the broker is unavailable.
 pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     let opened = context.get_stream(name).await;
     opened.with_context(|| {
@@ -63,21 +61,19 @@ pub async fn stream(context: &Context, name: &str) -> anyhow::Result<Stream> {
     })
 }
 
-/// Opens a stream to read it.
-///
 /// # Errors
 ///
-/// If it does not exist, or the broker is unavailable.
+/// If the stream does not exist, or the broker is unavailable.
 pub async fn reader(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
     Ok(StreamReader::new(context, stream(context, name).await?))
 }
 
-/// Opens the stream behind a bucket to read it. It also yields markers of removed records, and repeats a record that
-/// changes in the meantime.
+/// Opens a bucket's stream. The reader also yields markers of removed records, and repeats records that change
+/// meanwhile.
 ///
 /// # Errors
 ///
-/// If it does not exist, or the broker is unavailable.
+/// If the bucket does not exist, or the broker is unavailable.
 pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<StreamReader> {
     reader(context, &format!("KV_{name}")).await
 }
@@ -86,7 +82,7 @@ pub async fn bucket(context: &Context, name: &str) -> anyhow::Result<StreamReade
 ///
 /// # Errors
 ///
-/// If one cannot be read.
+/// If a message cannot be read.
 pub async fn search(reader: &StreamReader, filter: &str) -> anyhow::Result<Vec<StreamMessage>> {
     let mut found: Vec<StreamMessage> = reader.under(filter).try_collect().await?;
     found.sort_by_key(|message| message.sequence);
@@ -123,11 +119,11 @@ fn found(result: Result<StreamMessage, RawMessageError>) -> anyhow::Result<Optio
     }
 }
 
-/// Secure deletion: the broker overwrites the message on its disk.
+/// Deletes a message. The broker overwrites it on its disk.
 ///
 /// # Errors
 ///
-/// If it no longer exists, or the broker is unavailable.
+/// If the message no longer exists, or the broker is unavailable.
 pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()> {
     let name = &stream.cached_info().config.name;
     let deleted = stream.delete_message(sequence).await;
@@ -135,7 +131,7 @@ pub async fn secure_delete(stream: &Stream, sequence: u64) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Payload as JSON; other text as a string.
+/// Payload as JSON, or as a string if it is no JSON.
 pub fn content(message: &StreamMessage) -> Value {
     serde_json::from_slice(&message.payload)
         .unwrap_or_else(|_| String::from_utf8_lossy(&message.payload).into())

@@ -35,7 +35,7 @@ impl Mode {
     ///
     /// # Errors
     ///
-    /// As the work.
+    /// If the work fails.
     pub async fn apply<T, E>(self, work: impl Future<Output = Result<T, E>>) -> Result<Option<T>, E> {
         if self.yes { work.await.map(Some) } else { Ok(None) }
     }

@@ -9,9 +9,10 @@ use site_mail::mailbox;
 
 use crate::output::print_output;
 
-/// Short enough to correct a mistake within an hour.
+/// A mistake can be corrected within an hour.
 const TTL_SECONDS: u32 = 3600;
-/// Maximum string of a TXT record (RFC 1035, 3.3.14); receivers join them (RFC 6376, 3.6.2.2; RFC 7208, 3.3).
+/// Maximum length of a string in a TXT record (RFC 1035, 3.3.14); receivers join strings (RFC 6376, 3.6.2.2; RFC 7208,
+/// 3.3).
 const MAX_STRING_BYTES: usize = 255;
 
 /// The notifier's settings, and its mail servers.
@@ -67,7 +68,7 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let mut notes = vec![format!(
         "A domain has one SPF and one DMARC record: if {domain} has one, merge them."
     )];
-    // Softfail for other senders: a forwarded mail passes by its signature alone.
+    // Softfail (`~all`), because a forwarded mail fails SPF, and passes by its signature alone.
     let (includes, hosts) = (args.senders.spf_include.iter(), args.senders.spf_host.iter());
     let includes = includes.map(|name| format!("include:{name}"));
     let hosts = hosts.map(|name| format!("a:{name}"));

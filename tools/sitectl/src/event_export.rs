@@ -1,4 +1,4 @@
-//! Events of one form, with their outcome on each channel.
+//! Lists and exports events of one form, with their outcome on each channel.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,11 +50,10 @@ pub struct Form {
     pub event_type: EventType,
     /// Columns beside id, time, form fields, attribution and channels.
     pub more: &'static [&'static str],
-    /// Columns of a list.
+    /// Columns of the table.
     pub listed: &'static [&'static str],
 }
 
-/// Form of the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// A table with some columns.
@@ -182,7 +181,7 @@ impl Channels {
         let deliveries = broker::bucket(context, DELIVERIES_BUCKET).await?;
         let mut records = deliveries.all();
         while let Some(record) = records.try_next().await? {
-            // $KV.deliveries.<event id>.<channel>
+            // The subject is `$KV.deliveries.<event id>.<channel>`.
             let key = record.subject.splitn(3, '.').nth(2).unwrap_or_default();
             match String::from_utf8_lossy(&record.payload) {
                 removed if removed.is_empty() => {}

@@ -12,7 +12,7 @@ const COLUMNS: [Column; 4] = [
     ("FINDING", "says"),
     ("TODO", "todo"),
 ];
-/// Remedy for what `setup` repairs.
+/// Remedy for problems that `setup` repairs.
 pub const RUN_SETUP: &str = "run `sitectl setup`";
 
 #[derive(Debug, Serialize)]
@@ -64,7 +64,7 @@ impl Finding {
 ///
 /// # Errors
 ///
-/// If one is wrong. A warning is no error.
+/// If a finding is wrong. A warning is no error.
 pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     let is_wrong = |finding: &&Finding| finding.verdict == Verdict::Wrong;
     let wrong = findings.iter().filter(is_wrong).count();

@@ -1,4 +1,4 @@
-//! `sitectl leads`: contact messages, without another tool.
+//! `sitectl leads`: lists and exports contact messages.
 
 use clap::Subcommand;
 use site_events::EventType;

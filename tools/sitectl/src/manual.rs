@@ -33,7 +33,7 @@ pub fn man_pages(folder: &Path, tool: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The command without hidden arguments: a script would offer the flags of secrets, which are rejected.
+/// Removes hidden arguments, which are flags of secrets: the command rejects them.
 fn without_hidden(command: &Command) -> Command {
     let visible = command.get_arguments().filter(|arg| !arg.is_hide_set());
     Command::new(command.get_name().to_owned())
@@ -42,7 +42,7 @@ fn without_hidden(command: &Command) -> Command {
         .subcommands(command.get_subcommands().map(without_hidden))
 }
 
-/// The argument without its requirements, which may be hidden.
+/// Removes an argument's requirements, because they may be hidden arguments.
 fn independent(arg: &Arg) -> Arg {
     let independent = Arg::new(arg.get_id().clone())
         .action(arg.get_action().clone())

@@ -10,7 +10,7 @@ use visitor::invisible::is_invisible;
 
 const EMPTY_CELL: &str = "-";
 
-/// Stdout that drops what a closed pipe, as of `head`, no longer reads.
+/// Stdout that ignores a closed pipe, such as that of `head`.
 pub struct Stdout(io::Stdout);
 
 pub fn stdout() -> BufWriter<Stdout> {
@@ -54,10 +54,10 @@ pub fn print_output(
     Ok(out.flush()?)
 }
 
-/// Heading, and field of the row's document.
+/// Heading of a column, and its field in a row's document.
 pub type Column = (&'static str, &'static str);
 
-/// Lines of a table; an empty one is this line.
+/// Lines of a table, or `line_if_empty`.
 ///
 /// # Errors
 ///
@@ -73,7 +73,6 @@ pub fn table(columns: &[Column], rows: &[Value], line_if_empty: &str) -> anyhow:
     Ok(String::from_utf8(written)?.lines().map(str::to_owned).collect())
 }
 
-/// Cells of a row.
 pub fn cells(columns: &[Column], row: &Value) -> Vec<String> {
     let cell = |name: &str| match &row[name] {
         Value::String(text) => text.clone(),
@@ -83,22 +82,22 @@ pub fn cells(columns: &[Column], row: &Value) -> Vec<String> {
     columns.iter().map(|(_, name)| cell(name)).collect()
 }
 
-/// Output of a list: a table, or CSV or a JSON document with an array, which are printed as they are read.
+/// Output of a list as a table, CSV or a JSON array. CSV and JSON are printed item by item.
 pub struct ListOutput<W: Write = BufWriter<Stdout>> {
     form: Form<W>,
     items: usize,
 }
 
 enum Form<W: Write> {
-    /// With its headings.
+    /// Table with its headings.
     Table(TabWriter<W>, Vec<String>),
     Csv(Box<Writer<W>>),
-    /// With the text before its next item.
+    /// JSON array, and the text before its next item.
     Array(W, String),
 }
 
 impl ListOutput {
-    /// Prints a table or JSON to stdout, from the first item on: a command that fails at once prints nothing.
+    /// Prints a table or JSON to stdout. A command that fails before its first item prints nothing.
     pub fn to_stdout(json: bool, array: &str, headings: impl IntoIterator<Item = String>) -> Self {
         if json {
             return Self::array(stdout(), array);
@@ -166,7 +165,7 @@ impl<W: Write> ListOutput<W> {
         Ok(())
     }
 
-    /// Ends the list. An empty table is this line.
+    /// Ends the list. An empty table prints `line_if_empty`.
     ///
     /// # Errors
     ///
@@ -218,7 +217,7 @@ pub fn unescape_formula(cell: &str) -> &str {
     }
 }
 
-/// Also characters that spreadsheets drop before a formula, and the escape.
+/// Includes the escape itself, and characters that spreadsheets drop before a formula.
 fn begins_formula(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'')
 }

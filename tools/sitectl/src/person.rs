@@ -118,7 +118,7 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
     }
     let in_a_line = lines.join(" ");
     let erasure = stores.erase(&person, &found).await;
-    // A repeated command may no longer find the holders.
+    // The error names the holders, because a repeated command may no longer find them.
     let erasure = erasure.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
     let left = stores.search(&person, &found.event_ids()).await?;
     ensure!(
@@ -150,7 +150,7 @@ fn holder_lines(holders: &[Holder]) -> Vec<String> {
     iter::once(heading).chain(lines).collect()
 }
 
-/// JSON of a message.
+/// Converts a message to JSON.
 type Document = fn(&StreamMessage) -> Value;
 
 /// Writes the data into a folder that only its owner may open.

@@ -103,7 +103,7 @@ pub struct Holder {
     pub sent: usize,
     /// Events older than the delivery records, and failed or current deliveries.
     pub may_have_been_sent: usize,
-    /// Whether the erasure event notifies it, or the operator must.
+    /// Whether the erasure event notifies the endpoint, or the operator must.
     pub notice: &'static str,
 }
 
@@ -157,7 +157,7 @@ impl PersonalDataStores {
     ///
     /// # Errors
     ///
-    /// If a store cannot be searched. None is ever skipped.
+    /// If a store cannot be searched. No store is ever skipped.
     pub async fn search(
         &self,
         person: &PersonId,
@@ -185,7 +185,7 @@ impl PersonalDataStores {
             let subject = DELIVERIES.subject(&format!("{event}.*"));
             self.search_in(DELIVERIES, &subject, &mut found).await?;
         }
-        // Their key is an inbox, not a person, and they name events. So all of them are read.
+        // A mail record's key is an inbox, not a person. So all records are read, and compared by event.
         let counted_mails = self.reader(VISITOR_MAILS).await?;
         let mut records = counted_mails.all();
         while let Some(record) = records.try_next().await? {
@@ -203,7 +203,7 @@ impl PersonalDataStores {
         Ok(())
     }
 
-    /// Ids that mails of issues to the subscription have.
+    /// Event ids of newsletter mails to the person's subscription.
     async fn issue_mails_of(&self, found: &PersonalData) -> anyhow::Result<Vec<Uuid>> {
         let record = found.of(SUBSCRIBER).first();
         let subscriber = record.and_then(|record| serde_json::from_slice(&record.payload).ok());
@@ -275,7 +275,7 @@ impl PersonalDataStores {
     }
 
     /// Erases what a search found. The erasure event is published before other events are erased, so that endpoints are
-    /// notified even if this is interrupted. Returns its id.
+    /// notified even after an interruption. Returns the erasure event's id.
     ///
     /// # Errors
     ///

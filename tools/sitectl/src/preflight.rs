@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::finding::{self, Finding};
 
-/// Names reserved for examples (RFC 2606), the value `example`, and an image digest of zeros.
+/// Pattern of names reserved for examples (RFC 2606), the value `example`, and an image digest of zeros.
 const PLACEHOLDER: &str =
     r#"(?m)[^\s"'<>#]*(\.example|\bexample\.(com|net|org))\b[^\s"'<>#]*|: example$|\S*sha256:0{64}"#;
 

@@ -91,7 +91,7 @@ pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If the broker or the store is unavailable. It can be repeated.
+/// If the broker or the store is unavailable. The sweep can be repeated.
 pub async fn remove_unneeded(
     client: Client,
     store: ResumeStore,
@@ -152,7 +152,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Needs a claim: then an upload that continues stores its résumé again.
+    /// The record must be claimed: then a continuing upload stores its résumé again.
     async fn remove_orphan(&self, record: &UploadRecord, swept: &mut Swept) -> anyhow::Result<()> {
         if self.is_referenced(&record.key).await? {
             swept.kept += 1;
@@ -164,10 +164,10 @@ impl Sweep {
         Ok(())
     }
 
-    /// Résumés older than every stored event.
+    /// Removes résumés older than every stored event.
     ///
-    /// Their age is by the clock of a careers service. If that is wrong, an upload may still be in progress: one with a record
-    /// stays. The record is removed after the event is stored, so it is checked first.
+    /// A résumé with an upload record stays: its age is by the clock of a careers service, which may be wrong. Careers
+    /// removes the record after storing the event, so the record is checked first.
     async fn expired(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {
@@ -185,7 +185,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Addresses that the newsletter service failed to remove when their subscribers left. Skips unreadable records.
+    /// Removes addresses that the newsletter service failed to remove when their subscribers left. Skips unreadable
+    /// records.
     async fn addresses(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let mut records = self.subscribers.since(1);
         while let Some(message) = records.try_next().await? {
@@ -200,7 +201,7 @@ impl Sweep {
             let write = self.subscribers.write(&person, &needed, message.sequence, None);
             match self.mode.apply(write).await {
                 Ok(_) => swept.addresses += 1,
-                // The subscriber changed it in the meantime.
+                // The subscriber changed the record meanwhile.
                 Err(RecordError::Conflict) => {}
                 Err(error) => return Err(error).context("not every address was removed; repeat it"),
             }

@@ -39,7 +39,7 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     let context = jetstream(client);
     let store = ResumeStore::new(&args.store);
     store.check().await?;
-    // A wrong address must not lead to empty backups.
+    // Fails at a wrong address, instead of writing an empty backup.
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
     let mut backup = Backup {
@@ -72,14 +72,13 @@ async fn streams(context: &Context) -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Backup in progress.
 struct Backup<'a> {
     repository: Repository,
     recipients: &'a [Recipient],
     manifest: Manifest,
-    /// New objects of the S3 bucket.
+    /// Objects that earlier backups lack.
     sent_objects: u64,
-    /// Encrypted bytes of all new files.
+    /// Encrypted size of all new files.
     sent_bytes: u64,
 }
 
@@ -104,7 +103,7 @@ impl Backup<'_> {
         Ok(())
     }
 
-    /// Skips a missing object: its person is being erased.
+    /// Skips a missing object, because its person is being erased.
     async fn save_object(&mut self, store: &ResumeStore, key: &str) -> anyhow::Result<()> {
         let name = self.name_of_object(key);
         if let Some(bytes) = self.repository.bytes_of(&name) {
@@ -123,7 +122,7 @@ impl Backup<'_> {
         Ok(())
     }
 
-    /// The name depends on the recipients: new recipients need a new copy.
+    /// The name depends on the recipients, because new recipients need a new copy.
     fn name_of_object(&self, key: &str) -> String {
         let mut recipients: Vec<String> = self.recipients.iter().map(ToString::to_string).collect();
         recipients.sort();

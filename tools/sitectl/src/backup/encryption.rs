@@ -1,5 +1,5 @@
-//! Encryption of backup files by age (age-encryption.org/v1), for public keys: the job that writes backups cannot read them,
-//! and altered or truncated files fail to decrypt.
+//! Encrypts backup files for public keys of age (age-encryption.org/v1). The job that writes backups cannot read them.
+//! Altered or truncated files fail to decrypt.
 
 use std::fs::File;
 
@@ -11,11 +11,9 @@ use site_service::settings::{ExposeSecret, Secret};
 use tokio::io::AsyncRead;
 use tokio_util::compat::{FuturesAsyncReadCompatExt as _, TokioAsyncReadCompatExt as _};
 
-/// Parses a public key.
-///
 /// # Errors
 ///
-/// If it is invalid.
+/// If the public key is invalid.
 pub fn recipient(text: &str) -> Result<Recipient, String> {
     text.trim()
         .parse()
@@ -35,7 +33,6 @@ pub fn encrypted_file(recipients: &[Recipient]) -> anyhow::Result<StreamWriter<F
     Ok(Encryptor::with_recipients(recipients)?.wrap_output(file)?)
 }
 
-/// The keys that decrypt a backup.
 pub struct Identities(Vec<Box<dyn Identity>>);
 
 impl Identities {
@@ -52,11 +49,9 @@ impl Identities {
         identities.map(Self).context(no_identity)
     }
 
-    /// Decrypts a file of this name.
-    ///
     /// # Errors
     ///
-    /// If it was altered, or is not encrypted for these identities.
+    /// If the file was altered, or is not encrypted for these identities.
     pub async fn decrypt<R: AsyncRead + Unpin>(
         &self,
         name: &str,
@@ -74,7 +69,6 @@ impl Identities {
     }
 }
 
-/// Error of an altered file.
 pub fn altered(name: &str) -> String {
     format!("the backup was altered: {name} is not what was written")
 }

@@ -15,13 +15,12 @@ use tokio::io::AsyncReadExt as _;
 
 use super::snapshot::StreamInfo;
 
-/// Format of a backup.
 const FORMAT: u32 = 3;
 const NAME: StaticFormatDescription =
     time::macros::format_description!("[year][month][day]T[hour][minute][second]Z");
 const MANIFEST: &str = "manifest.json";
 const OBJECTS: &str = "objects";
-/// Age at which a file without a backup is removed. Younger ones may belong to a backup in progress.
+/// Age at which a file without a backup is removed. A younger file may belong to a backup in progress.
 const UNFINISHED_FOR: Duration = Duration::days(2);
 
 /// Manifest of a backup, written last and unencrypted. Without it there is no backup.
@@ -29,7 +28,6 @@ const UNFINISHED_FOR: Duration = Duration::days(2);
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
     format: u32,
-    /// Start of the backup.
     #[serde(rename = "taken", with = "rfc3339")]
     pub started: OffsetDateTime,
     /// Version of `sitectl` that wrote it.
@@ -38,7 +36,7 @@ pub struct Manifest {
     broker: String,
     pub contents: Contents,
     pub streams: BTreeMap<String, StreamInfo>,
-    /// Sizes of its files.
+    /// Size of each file.
     pub files: BTreeMap<String, u64>,
 }
 
@@ -58,7 +56,6 @@ pub struct StreamCount {
 }
 
 impl Manifest {
-    /// Manifest of an empty backup.
     pub fn begin(started: OffsetDateTime, broker: String) -> Self {
         Self {
             format: FORMAT,
@@ -71,8 +68,6 @@ impl Manifest {
         }
     }
 
-    /// Name of the backup.
-    ///
     /// # Errors
     ///
     /// If the time cannot be formatted.
@@ -80,7 +75,6 @@ impl Manifest {
         Ok(self.started.to_offset(time::UtcOffset::UTC).format(NAME)?)
     }
 
-    /// Size of the backup as stored.
     pub fn bytes(&self) -> u64 {
         self.files.values().sum()
     }
@@ -104,16 +98,14 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// Lists the bucket.
-    ///
     /// # Errors
     ///
-    /// If it cannot be listed.
+    /// If the bucket cannot be listed.
     pub async fn open(bucket: Bucket) -> anyhow::Result<Self> {
         let files = bucket.list().await;
         let files =
             files.with_context(|| format!("the bucket of backups {} cannot be used", bucket.name()))?;
-        // Other files are not ours.
+        // Skips files of other programs.
         let is_ours = |file: &ListedFile| {
             let folder = file.key.split_once('/').map(|(folder, _)| folder);
             folder.is_some_and(|folder| folder == OBJECTS || start_of(folder).is_some())
@@ -188,8 +180,8 @@ impl Repository {
         Ok(self.bucket.put(&name, &*content).await?)
     }
 
-    /// Removes expired backups, files of unfinished ones, and unneeded objects. `newest` is not in the listing yet. Returns
-    /// the names of the removed backups.
+    /// Removes expired backups, files of unfinished ones, and unneeded objects. `newest` is not in the listing yet.
+    /// Returns the names of removed backups.
     ///
     /// # Errors
     ///
@@ -203,7 +195,7 @@ impl Repository {
             needed.extend(self.manifest(backup).await?.files.into_keys());
             needed.insert(format!("{backup}/{MANIFEST}"));
         }
-        // The manifest first: what is left after an interruption is no backup.
+        // The manifest is removed first, so an interruption leaves no partial backup.
         for backup in &expired {
             self.bucket.delete(&format!("{backup}/{MANIFEST}")).await?;
         }

@@ -17,7 +17,6 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// Hint after a failure in the middle.
 const PARTIAL_RESTORE_HINT: &str = "only a part is restored; empty the broker and the bucket, and repeat it";
 
 /// Restores a backup and verifies the result, if the backup is complete and nothing would be overwritten.
@@ -77,7 +76,6 @@ async fn ensure_empty(context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Backup to restore.
 struct Backup {
     repository: Repository,
     manifest: Manifest,
@@ -85,12 +83,11 @@ struct Backup {
 }
 
 impl Backup {
-    /// URL of the backup, for people.
     fn named(&self) -> anyhow::Result<String> {
         Ok(self.repository.named(&format!("{}/", self.manifest.name()?)))
     }
 
-    /// Decrypts every file once, which detects changes.
+    /// Decrypts every file once, to detect altered files.
     async fn ensure_complete(&self) -> anyhow::Result<()> {
         let named = self.named()?;
         for (name, bytes) in &self.manifest.files {

@@ -19,12 +19,12 @@ use uuid::Uuid;
 
 use super::REQUEST_TIMEOUT;
 
-/// Below the broker's default `max_payload`.
+/// Must be below the broker's default `max_payload`.
 const CHUNK_BYTES: u64 = 128 * 1024;
-/// The broker sends this much without an ack.
+/// The broker sends so many bytes without an ack.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
-/// For the broker to create a stream from the uploaded snapshot.
+/// Timeout of the broker for creating a stream from an uploaded snapshot.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// Subject of snapshots in the account of the streams; the account of backups imports it (users.conf).
 const DELIVERY: &str = "backup";
@@ -32,12 +32,11 @@ const DELIVERY: &str = "backup";
 const NO_CONTENT: u16 = 204;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Name of a snapshot's file within its backup.
 pub fn file_name(stream: &str) -> String {
     format!("streams/{stream}.snapshot.age")
 }
 
-/// Raw stream info: a newer broker may send unknown fields.
+/// Raw stream info, because a newer broker may send unknown fields.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct StreamInfo {
     config: Value,
@@ -58,11 +57,11 @@ impl StreamInfo {
     }
 }
 
-/// Downloads a snapshot of a stream into a local file. The broker aborts if acks take seconds, which the bucket's might.
+/// Downloads a stream's snapshot into a local file: the broker aborts if acks wait seconds for the bucket.
 ///
 /// # Errors
 ///
-/// If the broker rejects it, times out or disconnects, or the file cannot be written.
+/// If the broker rejects the request, times out or disconnects, or the file cannot be written.
 pub async fn download(context: &Context, stream: &str, file: &mut impl Write) -> anyhow::Result<StreamInfo> {
     let client = context.client();
     let connects = || client.statistics().connects.load(Ordering::Relaxed);
@@ -101,7 +100,7 @@ pub async fn download(context: &Context, stream: &str, file: &mut impl Write) ->
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or the broker rejects it or times out.
+/// If the file cannot be read, or the broker rejects the snapshot or times out.
 pub async fn restore(
     context: &Context,
     stream: &str,
@@ -129,8 +128,8 @@ pub async fn restore(
     }
 }
 
-/// Waits until the stream has its messages and consumers. A cluster restores consumers after the stream: an earlier `setup`
-/// would create new ones.
+/// Waits until the stream has its messages and consumers. A cluster restores consumers after the stream; `setup` must
+/// not create them before that.
 ///
 /// # Errors
 ///

@@ -121,7 +121,7 @@ async fn drop_for_good(selection: &Selection, mode: Mode, common: &CommonArgs) -
 }
 
 impl Selection {
-    /// Numbers of current dead letters. A failed replay adds a new one, which is not selected.
+    /// Numbers of the selected dead letters. Dead letters that a failed replay adds are not selected.
     async fn find(&self, reader: &StreamReader) -> anyhow::Result<Vec<u64>> {
         if self.all {
             let letters = reader.all().map_ok(|letter| letter.sequence);
@@ -137,7 +137,7 @@ impl Selection {
     }
 }
 
-/// Its number is its sequence in the stream.
+/// A dead letter's number is its sequence in the stream.
 fn listed(letter: &StreamMessage) -> Value {
     let stored = || letter.time.format(&Rfc3339).unwrap_or_default();
     let mut summary = DeadLetterSummary::of(&letter.subject, &letter.headers, &letter.payload);
@@ -147,7 +147,6 @@ fn listed(letter: &StreamMessage) -> Value {
     listed
 }
 
-/// Dead letter with its event.
 pub fn document(letter: &StreamMessage) -> Value {
     let mut document = listed(letter);
     document["event"] = broker::content(letter);

@@ -17,12 +17,10 @@ use crate::{broker, common_args::CommonArgs, output::print_output};
 const NO_CONSUMER: &str =
     "the consumer does not exist; run `sitectl setup`, or drop them if the endpoint was removed";
 
-/// Replays the selected dead letters.
-///
 /// # Errors
 ///
-/// If a named one does not exist, before any is replayed; if the broker fails; or, after the others are replayed, if a
-/// channel has no consumer.
+/// If a named dead letter does not exist, before any is replayed; if the broker fails; or, after the replay of the
+/// others, if a channel has no consumer.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let reader = open(&context).await?;
@@ -41,7 +39,7 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     Ok(())
 }
 
-/// Numbers of replayed dead letters, and of the others by channel, which has no consumer.
+/// Numbers of replayed dead letters; and of the others, by the channel without a consumer.
 type Replayed = (Vec<u64>, BTreeMap<String, Vec<u64>>);
 
 /// Publishes each of these dead letters again and removes it, unless its channel has no consumer.
@@ -73,7 +71,7 @@ pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64])
 async fn publish(context: &Context, channel: &str, letter: &StreamMessage) -> anyhow::Result<()> {
     let subject = subjects::replay(channel, subjects::person_of(&letter.subject));
     let mut headers = letter.headers.clone();
-    // Deduplicates a repeated command, but not the original event.
+    // A repeated replay is a duplicate of the first, but not of the original event.
     headers.insert(NATS_MESSAGE_ID, format!("{channel}.replay.{}", letter.sequence));
     headers.insert(NATS_EXPECTED_STREAM, SITE_STREAM);
     let sent = context.publish_with_headers(subject, headers, letter.payload.clone());

@@ -10,7 +10,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{broker, finding::Finding, webhooks};
 
-/// Age of an event at which the backlog becomes a warning: retries are minutes apart.
+/// An older event in the backlog is a warning. Retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
         let says = error_line(error.as_ref());
         vec![Finding::wrong("backlog", says, "look at the broker's log")]
     });
-    // An error was reported with the stream.
+    // Another finding reports a missing stream.
     if let Ok(letters) = broker::stream(context, DEAD_LETTERS_STREAM).await {
         let what = "dead letters";
         findings.push(match letters.cached_info().state.messages {
@@ -34,7 +34,7 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     findings
 }
 
-/// Checks our consumers and those of endpoints. Others are somebody else's.
+/// Checks our consumers and those of endpoints. Other programs may have their own.
 async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Result<Vec<Finding>> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let mut consumers = site.consumers();
@@ -82,7 +82,7 @@ async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateT
 
 /// Endpoints that are off or failing.
 async fn examine_endpoints(context: &Context) -> Vec<Finding> {
-    // An error was reported with the bucket.
+    // Another finding reports a missing bucket.
     let endpoints = webhooks::endpoints(context).await.unwrap_or_default();
     let findings = endpoints.iter().filter_map(|endpoint| {
         let [name, state] = ["name", "state"].map(|key| endpoint[key].as_str().unwrap_or_default());

@@ -1,11 +1,11 @@
-//! Clock skew to the broker: links expire by one clock, records by the other.
+//! Checks the clock skew to the broker: links expire by our clock, records by the broker's.
 
 use async_nats::Client;
 use time::{Duration, OffsetDateTime};
 
 use crate::{broker, finding::Finding};
 
-/// Expiry and signatures tolerate this.
+/// Expiry and signatures tolerate this skew.
 const MAX_CLOCK_SKEW: Duration = Duration::seconds(10);
 
 pub async fn examine(client: &Client) -> Finding {

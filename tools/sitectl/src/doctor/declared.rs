@@ -19,9 +19,9 @@ const NEARLY_FULL_PERCENT: u64 = 80;
 const SETTINGS: &str = "subjects num_replicas max_age max_bytes max_msgs_per_subject duplicate_window retention storage discard \
                         allow_direct allow_rollup_hdrs allow_msg_ttl subject_delete_marker_ttl filter_subjects ack_wait \
                         max_deliver ack_policy";
-/// The broker chooses these if unset.
+/// Settings that the broker chooses if they are unset.
 const DECIDED_BY_BROKER: &str = "num_replicas max_msgs_per_subject duplicate_window";
-/// In nanoseconds.
+/// Settings in nanoseconds.
 const DURATIONS: &str = "max_age duplicate_window subject_delete_marker_ttl ack_wait";
 
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -44,7 +44,7 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             let full = full_percent(info);
             let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
             let finding = judge(what, fine, &differences(wanted, &info.config));
-            // A newsletter issue fills the stream of sendings.
+            // A newsletter issue may fill the stream of sendings.
             let may_be_full = wanted.name == SENDINGS_STREAM;
             if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT && !may_be_full {
                 let remedy = "raise STREAM_STORAGE_MB; a full one rejects new messages";

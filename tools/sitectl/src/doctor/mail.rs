@@ -1,4 +1,4 @@
-//! Whether the mail server accepts connections.
+//! Checks that the mail server accepts connections.
 
 use std::time::Duration;
 

@@ -58,7 +58,7 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
 }
 
 async fn examine_broker(client: Client, args: &DoctorArgs) -> Vec<Finding> {
-    // The client rejects unsupported ones.
+    // The client rejects unsupported versions.
     let version = client.server_info().version;
     let context = jetstream::new(client.clone());
     let mut findings = vec![Finding::ok("broker", format!("version {version}"))];

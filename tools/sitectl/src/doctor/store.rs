@@ -1,4 +1,4 @@
-//! Whether the bucket of résumés works, and is private.
+//! Checks that the bucket of résumés works, and is private.
 
 use resumes::{ResumeStore, S3Settings};
 

@@ -1,5 +1,5 @@
-//! Mail of an issue, from its Markdown. Mail programs drop style sheets and support few elements, so each element has inline
-//! styles. The dark theme of the mail's frame uses the classes.
+//! Renders the mail of an issue from Markdown. Mail programs drop style sheets and support few elements, so each
+//! element has inline styles. The classes are for the dark theme of the mail's frame.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ const CAPTION: &str =
     r#"<span class="ink-2" style="display:block;margin:8px 0 0;font-size:14px;color:#48535f">"#;
 /// Line length of the plain text.
 const TEXT_WIDTH: usize = 72;
-/// Minimum column of a table in plain text; most words fit.
+/// Minimum width of a table's column in plain text: most words fit.
 const TEXT_COLUMN: usize = 12;
 
 /// HTML of an article. Adds faults to `found`.
@@ -135,7 +135,7 @@ impl<'a> Writer<'a, '_> {
         Ok(())
     }
 
-    /// A picture with its caption. A drawing of the blog becomes its alternative text, linked to the post.
+    /// Writes a picture with its caption. A drawing of the blog becomes its alternative text, linked to the post.
     fn picture(&mut self, written: &str, caption: CowStr<'a>) -> anyhow::Result<()> {
         self.found.check(&caption);
         let (begin, end) = match self.links.picture(written, self.found)? {
@@ -208,7 +208,7 @@ fn open_link<'a>(link: String) -> Event<'a> {
     })
 }
 
-/// Other text that looks like an element is escaped already.
+/// Adds inline styles to elements. Text that looks like an element is already escaped.
 fn styled(mut html: String) -> String {
     for element in ATTRIBUTES.lines() {
         let name = element.split(' ').next().unwrap_or_default();
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn markdown_is_rendered_as_escaped_html() -> anyhow::Result<()> {
-        // An autolink or a tag of the author's own is refused; `<two>` is one.
+        // HTML in Markdown is rejected; `<two>` is an element.
         assert!(rendered("One & <two> *three*\n").is_err());
         let (html, _) = rendered(
             "One & 2 < 3 *three*\n\n1. `a\"b`\n\n| h |\n|---|\n| c |\n\n![a \"b\"](/p.png \"Said <below>\")\n",

@@ -13,7 +13,7 @@ use crate::{
     output::print_output,
 };
 
-/// Retries of a write: the newsletter service updates the record, too.
+/// Attempts to write a record, which the newsletter service updates, too.
 const ATTEMPTS: usize = 20;
 
 /// Pauses, resumes or cancels an issue. Canceling removes its waiting mails; mails that are queued at the same time are not
@@ -70,7 +70,7 @@ pub async fn waiting(context: &Context, name: &str) -> anyhow::Result<u64> {
     Ok(sendings.count(&of_issue(name)).await?)
 }
 
-/// Number of waiting mails of an unfinished issue.
+/// Fails if an issue is done. Returns the number of its waiting mails.
 async fn ensure_not_done(context: &Context, name: &str, progress: &IssueProgress) -> anyhow::Result<u64> {
     let waiting = waiting(context, name).await?;
     ensure!(

@@ -16,7 +16,7 @@ static UNFILLED: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r#"\{\{[^{}\n]*[^{}\s][^{}\n]*\}\}|\{%[^\n]+?%\}|<%[^\n]+?%>|\*?\|[A-Z][A-Z0-9_:]+\|\*?|\$\{\s*[A-Za-z][^}\n]*\}|\{[$!][A-Za-z][^}\n]*\}|\B%[A-Za-z_][A-Za-z_.]+%\B|\[\[[A-Za-z][A-Za-z0-9_. ]*\]\]|(?i:\[(?:(?:first|last|full|f|l)[ _-]?)?name(?:,[^\]\n]*)?\])|(?:^|[\s(,"“'‘])\{[A-Za-z][A-Za-z0-9_.]+\}|\\?\[\^[^\]\s]+\]"#;
     Regex::new(pattern).expect("a valid pattern")
 });
-/// For each link; with this many at once.
+/// Timeout of each link, and number of links that are checked at once.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const AT_ONCE: usize = 16;
 
@@ -24,12 +24,12 @@ const AT_ONCE: usize = 16;
 #[derive(Debug, Default)]
 pub struct Findings {
     pub faults: Vec<String>,
-    /// Links, with the fault of a dead one.
+    /// Links to check, and the fault to report if the link is dead.
     links: BTreeMap<Url, String>,
 }
 
 impl Findings {
-    /// Adds the placeholders in this Markdown.
+    /// Adds unfilled placeholders of the Markdown.
     pub fn check(&mut self, markdown: &str) {
         for found in UNFILLED.find_iter(markdown) {
             let before = |c: char| c.is_whitespace() || "(,\"“'‘".contains(c);
@@ -45,7 +45,7 @@ impl Findings {
         }
     }
 
-    /// Adds a link to check, with the fault of a dead one.
+    /// Adds a link to check, and the fault to report if it is dead.
     pub fn check_link(&mut self, url: &Url, fault: String) {
         let mut page = url.clone();
         page.set_fragment(None);

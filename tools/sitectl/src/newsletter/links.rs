@@ -21,7 +21,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Links of the issue of this name; a blog post has an id and a file.
+    /// `post` is the id and the file of a blog post.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Links {
         self.with_campaign(self.page.clone())
     }
 
-    /// A link for the mail. An invalid one is a fault, and unchanged.
+    /// Link for the mail. An invalid link is added as a fault, and stays unchanged.
     pub fn link(&self, written: &str, found: &mut Findings) -> String {
         let Some(link) = self.target(written) else {
             found.faults.push(format!("the link {written} leads nowhere"));
@@ -60,11 +60,12 @@ impl Links {
         self.with_campaign(link)
     }
 
-    /// Address of a picture. A missing one has none, nor has a drawing of the blog, whose address changes with each build.
+    /// Address of a picture. `None` if it is missing, or is a drawing of the blog, whose address changes with each
+    /// build.
     ///
     /// # Errors
     ///
-    /// If another host has it, which would learn of each reader.
+    /// If another host serves the picture, because that host would learn of each reader.
     pub fn picture(&self, written: &str, found: &mut Findings) -> anyhow::Result<Option<Url>> {
         let drawings = self.drawings.as_ref();
         let drawings = drawings.filter(|_| !written.contains([':', '/']));
@@ -81,7 +82,7 @@ impl Links {
         Ok(picture)
     }
 
-    /// Target of a link. Mail programs follow no link within a mail.
+    /// Target of a link. `None` for a link within the mail, because mail programs do not follow it.
     fn target(&self, written: &str) -> Option<Url> {
         let is_within_mail = written.starts_with('#') && !self.is_of_blog;
         let link = self.page.join(written).ok();

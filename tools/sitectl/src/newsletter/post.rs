@@ -9,7 +9,7 @@ use site_events::event::{Audience, NewsletterIssueRequested};
 use super::{PostArgs, article, faults::Findings, links::Links};
 use crate::output::printable;
 
-/// Mail programs show no more beside the subject.
+/// Mail programs show no longer text beside the subject.
 const MAX_PREVIEW_CHARACTERS: usize = 140;
 const MAX_NAME_CHARACTERS: usize = 100;
 
@@ -25,7 +25,7 @@ struct FrontMatter {
 ///
 /// # Errors
 ///
-/// If it cannot be read, has no title, has content that a mail cannot show, or has faults.
+/// If the file cannot be read, has no title, has content that a mail cannot show, or has faults.
 pub async fn read(args: &PostArgs, audience: Audience) -> anyhow::Result<NewsletterIssueRequested> {
     let file = args.post.display();
     let source = fs::read_to_string(&args.post).with_context(|| format!("{file} cannot be read"))?;
@@ -81,7 +81,7 @@ fn parse(
     Ok((issue, found))
 }
 
-/// Front matter, or the title in the first line; and the rest.
+/// Splits a file into its front matter, or its title in the first line, and the rest.
 fn split(source: &str) -> anyhow::Result<(FrontMatter, &str)> {
     if let Some(source) = source.strip_prefix("---\n") {
         let parts = source.split_once("\n---\n");

@@ -11,7 +11,7 @@ use site_mail::{Brand, Kind, Rendered, Templates, issue_values};
 use super::{PostArgs, post};
 use crate::output::print_output;
 
-/// In place of a subscriber's token.
+/// Placeholder of a subscriber's token.
 const TOKEN: &str = "of-the-subscriber";
 
 #[derive(Args, Debug)]
@@ -33,7 +33,7 @@ pub struct PreviewArgs {
 ///
 /// # Errors
 ///
-/// If it cannot be rendered, or its HTML cannot be written.
+/// If the mail cannot be rendered, or its HTML cannot be written.
 pub async fn preview(args: &PreviewArgs) -> anyhow::Result<()> {
     let issue = post::read(&args.post, Audience::Subscribers).await?;
     let site_url = &args.post.site_url;

@@ -65,7 +65,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let site = broker::stream(&context, SITE_STREAM).await?;
     let subject = EventType::NewsletterIssueRequested.subject(&id.as_subject());
-    // A record without an event is left from an interrupted command.
+    // An interrupted command may leave a record without an event, so only the event counts.
     ensure!(
         broker::next(&site, &subject, 1).await?.is_none(),
         "An issue named {name} was sent before. See `sitectl newsletter status {name}`, or name another issue with --name."
@@ -96,7 +96,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, lines)
 }
 
-/// Number of subscribers that an issue reaches now, and of the others by reason.
+/// Number of subscribers that an issue reaches now; and of the others, by reason.
 async fn reach(context: &Context, now: OffsetDateTime) -> anyhow::Result<(u64, PassedOver)> {
     let subscribers = Subscribers::open(context.client()).await?;
     let (mut reached, mut not_reached) = (0, PassedOver::default());
@@ -127,7 +127,7 @@ pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
 ///
 /// # Errors
 ///
-/// If the broker does not store it.
+/// If the broker does not store the issue.
 pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     let TestArgs { to, common, .. } = args;
     let key = &args.key.person_key;
@@ -150,8 +150,8 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "sent": to.len() }), [line])
 }
 
-/// Sends an issue again to subscribers whose mail was rejected and who have not left, or prints their number. The text is the
-/// stored one, not the file's.
+/// Sends an issue again to subscribers whose mail was rejected and who have not left, or prints their number. Sends the
+/// stored text, not the file's.
 ///
 /// # Errors
 ///
@@ -189,7 +189,7 @@ async fn publish(
     Ok(())
 }
 
-/// Queues a mail. A rejected mail's id would be a duplicate, so the message has a new one.
+/// Queues a mail with a new message id: the rejected mail's id would be a duplicate.
 async fn publish_sending(context: &Context, sending: &Sending) -> anyhow::Result<()> {
     let subject = subjects::sending(&sending.issue.to_string(), sending.subject.as_str());
     let message = PublishMessage::build()

@@ -65,7 +65,7 @@ pub async fn status(name: Option<&str>, common: &CommonArgs) -> anyhow::Result<(
 async fn all(context: &Context) -> anyhow::Result<Vec<IssueProgress>> {
     let bucket = broker::bucket(context, ISSUES_BUCKET).await?;
     let subject = format!("$KV.{ISSUES_BUCKET}.{ISSUE_KEY_PREFIX}*");
-    // A record that changes in the meantime is repeated.
+    // The stream repeats records that change meanwhile.
     let mut issues = BTreeMap::new();
     for record in broker::search(&bucket, &subject).await? {
         let progress: IssueProgress = serde_json::from_slice(&record.payload)

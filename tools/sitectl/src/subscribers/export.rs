@@ -56,7 +56,7 @@ pub async fn export(args: &ExportArgs) -> anyhow::Result<()> {
     output.end("")
 }
 
-/// A subscriber by the names of [`COLUMNS`]. Former ones have no address (see [`Subscriber::forgotten`]).
+/// Subscriber by the names of [`COLUMNS`]. Former subscribers have no address (see [`Subscriber::forgotten`]).
 pub fn document(subscriber: &Subscriber) -> Value {
     let time = |time: OffsetDateTime| time.format(&Rfc3339).ok();
     let consent = subscriber.consent.as_ref();

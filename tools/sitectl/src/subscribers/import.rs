@@ -42,7 +42,7 @@ pub struct ImportArgs {
 const IMPORTED: &str = "imported";
 const UNSUBSCRIBED: &str = "unsubscribed";
 
-/// Outcome of a line, or why it is left alone.
+/// Outcome of a line, or why the line changes nothing.
 type LineOutcome = Result<&'static str, String>;
 
 /// Imports a table, if every line is valid.
@@ -54,7 +54,7 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode, &args.common);
     let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
     let mut lines = lines::read(&table, OffsetDateTime::now_utc())?;
-    // Unsubscribed lines first, the latest before others, because only the first line of an address counts.
+    // Only the first line of an address counts, so unsubscribed lines come first, the latest before others.
     lines.sort_by_key(|line| match &line.record {
         ImportRecord::Unsubscribe { ended, .. } => Reverse(Some(*ended)),
         _ => Reverse(None),
@@ -109,7 +109,7 @@ impl Import<'_> {
     }
 }
 
-/// Record that a line results in, or why none.
+/// New record of a known or new subscriber, or why the line changes nothing.
 fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscriber, &'static str), String> {
     match (record, known) {
         (ImportRecord::Consent(_, new), None) => Ok((*new, IMPORTED)),
@@ -120,7 +120,7 @@ fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscribe
             if known.requested > ended {
                 return Err("they signed up anew since".to_owned());
             }
-            // No event needs the address.
+            // No event follows that needs the address.
             Ok((known.unsubscribed(ended).forgotten(), UNSUBSCRIBED))
         }
         (_, Some(known)) => Err(format!("known already, as {}", known.state_name())),

@@ -24,7 +24,7 @@ pub enum ImportRecord {
         email: EmailAddress,
         ended: OffsetDateTime,
     },
-    /// With the reason.
+    /// The line changes nothing, for this reason.
     LeftAlone(String),
 }
 
@@ -93,7 +93,7 @@ impl Cells {
                 let email = email?;
                 Ok(ImportRecord::Unsubscribe { email, ended })
             }
-            // Our export has no address of people who left.
+            // Our export omits the address of people who left.
             state @ ("pending" | "suppressed" | "unsubscribed") => {
                 Ok(ImportRecord::LeftAlone(format!("the table says {state}")))
             }
@@ -117,7 +117,7 @@ impl Cells {
     }
 }
 
-/// A time in the past.
+/// Parses a time, which must be in the past.
 fn time(column: &str, cell: &str, now: OffsetDateTime) -> Result<OffsetDateTime, String> {
     match OffsetDateTime::parse(cell, &Rfc3339) {
         Ok(time) if time > now => Err(format!("{column} is in the future")),
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(zoe.consent, Some(Consent { text, form }));
         assert_eq!(asha.consent, None);
 
-        // An export has no address of people who left.
+        // The export omits the address of people who left.
         let left = read(b"email,state,confirmed,source\n,unsubscribed,,\n", NOW)?;
         assert!(matches!(left[0].record, ImportRecord::LeftAlone(_)));
         Ok(())

@@ -1,4 +1,4 @@
-//! The check's inbox, by IMAP over TLS (RFC 3501; RFC 8314, 3.2).
+//! Inbox of the synthetic check, by IMAP over TLS (RFC 3501; RFC 8314, 3.2).
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use site_service::{
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerName};
 
-/// For connection, login and selection.
+/// Timeout of connection, login and selection.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Inbox of the check alone.
@@ -39,8 +39,6 @@ pub struct MailboxSettings {
 pub struct Mailbox(Session<TlsStream<TcpStream>>);
 
 impl Mailbox {
-    /// Logs in.
-    ///
     /// # Errors
     ///
     /// If the server is unreachable, its certificate is invalid, or it rejects the login.
@@ -71,13 +69,13 @@ impl Mailbox {
         Ok(Self(session))
     }
 
-    /// Removes this request's mail of this channel. Returns whether there was one.
+    /// Removes the mail of this request and channel. Returns whether it existed.
     ///
     /// # Errors
     ///
     /// If a command fails.
     pub async fn remove(&mut self, request_id: &RequestId, channel: Channel) -> anyhow::Result<bool> {
-        // The server announces new mails in its response.
+        // The server announces new mails in its response to NOOP.
         self.0.noop().await?;
         let channel = channel.name();
         let query = format!("HEADER X-Request-Id \"{request_id}\" HEADER Message-ID \".{channel}@\"");

@@ -17,7 +17,7 @@ use visitor::{EmailAddress, SyntheticKey, links::site_url};
 use self::mailbox::{Mailbox, MailboxSettings};
 use crate::output::print_output;
 
-/// Allows minutes of clock skew.
+/// Tolerates minutes of clock skew.
 const MARK_LIFETIME: time::Duration = time::Duration::minutes(10);
 const FORM_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ pub struct SyntheticCheckArgs {
 ///
 /// If the inbox cannot be read, the site rejects the form, or its mail is late.
 pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
-    // Fails before a form is sent.
+    // A failed login sends no form.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
     let now = OffsetDateTime::now_utc();
     let email = &args.synthetic_email;
@@ -74,7 +74,7 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     print_output(args.json, &document, [line])
 }
 
-/// Waits for the mail to sales, which the mark redirects.
+/// Waits for the mail to sales, which the mark redirects to the form's sender.
 async fn arrival(mailbox: &mut Mailbox, request_id: &RequestId) -> anyhow::Result<()> {
     loop {
         if mailbox.remove(request_id, Channel::SalesLead).await? {

@@ -10,14 +10,12 @@ use time::{Duration, OffsetDateTime};
 use super::{dead_letters, records};
 use crate::{broker, common_args::CommonArgs, output::print_output};
 
-/// The broker requires an end. Events expire earlier.
+/// The broker requires an end of the pause. Events expire earlier.
 const PAUSE: Duration = Duration::days(10 * 365);
 
-/// Switches an endpoint on again.
-///
 /// # Errors
 ///
-/// If it is on, or the broker is unavailable.
+/// If the endpoint is on, or the broker is unavailable.
 pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     consumer_info(&context, name).await?;
@@ -39,8 +37,6 @@ pub async fn enable(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, lines)
 }
 
-/// Pauses deliveries to an endpoint.
-///
 /// # Errors
 ///
 /// If the endpoint does not exist, or the broker is unavailable.
@@ -57,8 +53,6 @@ pub async fn pause(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, [line])
 }
 
-/// Resumes deliveries to an endpoint.
-///
 /// # Errors
 ///
 /// If the endpoint does not exist, it is not paused, or the broker is unavailable.

@@ -102,7 +102,7 @@ async fn deliveries(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// If a record of one cannot be read, or the broker is unavailable.
+/// If a record cannot be read, or the broker is unavailable.
 pub async fn endpoints(context: &Context) -> anyhow::Result<Vec<Value>> {
     let records = records(context).await?;
     let site = broker::stream(context, SITE_STREAM).await?;

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use crate::output::{print_output, printable};
 
-/// In characters.
+/// Limit of characters.
 const MAX_SHOWN_BODY: usize = 4000;
 
 #[derive(Args, Debug)]
@@ -119,7 +119,7 @@ fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) ->
 fn shown_headers(sender: &WebhookSender, headers: &HeaderMap) -> Vec<(String, String)> {
     let shown = headers.iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes());
-        // An encoded secret is one, too.
+        // These headers contain encoded secrets.
         let value = match *name {
             http::header::AUTHORIZATION | http::header::SET_COOKIE => "[hidden]".to_owned(),
             _ => printable(&sender.shown(&value)),

@@ -17,13 +17,13 @@ use crate::{
     tool::{assert_says, refused, told, told_json, with},
 };
 
-/// Their mail was delivered before the backup.
+/// Visitor whose mail was delivered before the backup.
 pub const SERVED: &str = "served@example.org";
-/// Their mail server defers the mail.
+/// Visitor whose mail server defers the mail.
 const LATER: &str = "later@example.org";
-/// They wrote while no notifier ran.
+/// Visitor who wrote while no notifier ran.
 const WAITING: &str = "waiting@example.org";
-/// Their address does not exist.
+/// Visitor whose address does not exist.
 const GONE: &str = "gone@example.org";
 pub const RESUME: &str = "%PDF-1.7 this is what Asha can do";
 
@@ -64,7 +64,7 @@ impl Site {
     }
 }
 
-/// Has every outcome of events and subscribers. Its services are stopped.
+/// Stopped site with every outcome of events and subscribers.
 async fn a_site_that_ran() -> anyhow::Result<(Site, ResumeKey)> {
     let site = Site::start().await?;
     let server = MailServer::start(|to, _| match to {
@@ -149,7 +149,7 @@ async fn a_restored_site_resumes_at_the_backup() -> anyhow::Result<()> {
     // The broker redelivers unacked events after the ack wait.
     site.nats.shorten_the_ack_wait(Duration::from_secs(2)).await?;
     site.until_acked().await?;
-    // Whoever waits gets an acknowledgement of the message, and one of the application.
+    // `WAITING` gets an acknowledgement of the message, and one of the application.
     let mails = [SERVED, LATER, SALES, WAITING, GONE, RECRUITERS].map(|to| server.accepted(to).len());
     assert_eq!(mails, [0, 1, 1, 2, 1, 1]);
     Ok(())
@@ -178,7 +178,7 @@ async fn a_restore_overwrites_nothing_and_can_be_repeated() -> anyhow::Result<()
 
     let site = Site::empty().await?;
     let flags = backups.restore_into(&site);
-    // One server cannot hold three replicas. It says so after the objects are restored.
+    // One server cannot hold three replicas. The restore fails after the objects are restored.
     let said = refused(&["restore", "--yes", "--replicas=3"], &flags)?;
     assert_says(&said, &["a part", "stream SENDINGS", "replicas"]);
     let said = refused(&["restore", "--yes"], &flags)?;
@@ -205,7 +205,7 @@ async fn a_failed_backup_leaves_no_files() -> anyhow::Result<()> {
     let mut site = Site::start().await?;
     fill(&site, 4).await?;
     let backups = Backups::of(&site);
-    // The limit of a file's size acts as a full disk: a write fails. It is 1,024 blocks of 512 bytes.
+    // A limit of 1,024 blocks of 512 bytes per file makes a write fail, as a full disk does.
     let mut limited = Command::new("sh");
     limited.args(["-c", r#"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "sh"]);
     limited.args([env!("CARGO_BIN_EXE_sitectl"), "backup"]);

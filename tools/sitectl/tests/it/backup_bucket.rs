@@ -23,7 +23,7 @@ use crate::{
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A place for backups, and who can read them.
+/// Bucket of backups, and the key that decrypts them.
 pub struct Backups {
     identity: Identity,
     /// Flags of `backup`.
@@ -33,7 +33,7 @@ pub struct Backups {
 }
 
 impl Backups {
-    /// In the bucket beside the site's, by users who may do nothing else.
+    /// Backups in a bucket beside the site's, by users without other rights.
     pub fn of(site: &Site) -> Self {
         let identity = Identity::generate();
         let resumes = with(&site.s3.flags(), "--s3-access-key-id=backup");
@@ -60,7 +60,7 @@ impl Backups {
         self.restore_with(&site.flags)
     }
 
-    /// Restores where these flags lead.
+    /// Flags of `restore` into the stores of `flags`.
     pub fn restore_with(&self, flags: &[String]) -> Vec<String> {
         let secret = self.identity.to_string();
         let file = format!("# made by a test\n{}\n", secret.expose_secret());
@@ -69,7 +69,7 @@ impl Backups {
     }
 }
 
-/// File of a backup's object.
+/// File of an object in the bucket of backups.
 fn backup_file(site: &Site, key: &str) -> PathBuf {
     site.s3.folder.join("backups").join(key)
 }
@@ -86,7 +86,7 @@ fn name_of(backup: &Value) -> anyhow::Result<String> {
     Ok(name.context("its name")?.to_owned())
 }
 
-/// Two backups of one second would have the same name.
+/// Waits, because two backups of one second would have the same name.
 async fn next_second() {
     sleep(Duration::from_millis(1_100)).await;
 }
@@ -111,7 +111,7 @@ async fn a_later_backup_sends_new_objects_only() -> anyhow::Result<()> {
     let after_the_second = keys(&site)?;
     let new: Vec<&String> = after_the_second.difference(&after_the_first).collect();
     let objects = new.iter().filter(|key| key.starts_with("objects/")).count();
-    // Nine streams, the manifest, and one object.
+    // The backup adds nine streams, the manifest, and one object.
     assert_eq!((new.len(), objects), (9 + 1 + 1, 1), "{new:?}");
     assert!(after_the_first.is_subset(&after_the_second));
 
@@ -124,7 +124,7 @@ async fn a_later_backup_sends_new_objects_only() -> anyhow::Result<()> {
         assert_eq!(restored.s3.objects()?.len(), 2);
     }
 
-    // Other recipients cannot read what was sent for the former ones.
+    // Other recipients cannot read the former copies, so all objects are sent again.
     next_second().await;
     let others = Backups::of(&site);
     assert_eq!(others.make()?["sent"]["objects"], 2);
@@ -134,7 +134,7 @@ async fn a_later_backup_sends_new_objects_only() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if anything but the manifest is not encrypted, or anything holds one of these.
+/// Fails if a file beside the manifest is not encrypted, or any file contains a secret.
 fn ensure_encrypted(site: &Site, name: &str, secrets: [&str; 4]) -> anyhow::Result<()> {
     for (key, content) in site.s3.objects_of("backups")? {
         let text = String::from_utf8_lossy(&content);
@@ -217,7 +217,7 @@ async fn a_killed_backup_is_incomplete_and_blocks_no_other() -> anyhow::Result<(
     Ok(())
 }
 
-/// Moves the backup's files and changes its manifest.
+/// Makes a backup older: moves its files and changes its manifest.
 fn backdate(site: &Site, backup: &Value, days: u32) -> anyhow::Result<String> {
     let name = name_of(backup)?;
     let format = format_description!("[year][month][day]T[hour][minute][second]Z");
@@ -283,7 +283,7 @@ async fn a_large_backup_survives_a_slow_bucket() -> anyhow::Result<()> {
     let site = Site::start().await?;
     fill(&site, 20).await?;
     let backups = Backups::of(&site);
-    // A part takes longer than the broker waits for an acknowledgement, and than a visitor would for a résumé.
+    // Sending a part takes longer than the broker's ack timeout, and than the timeout of a résumé.
     site.s3.fault(S3Fault::Slow(700 * 1024));
     let made = backups.make()?;
     site.s3.fault(S3Fault::None);

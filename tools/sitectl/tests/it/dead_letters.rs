@@ -52,7 +52,7 @@ async fn a_replay_reaches_only_the_failed_channel() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The list has no personal data. One dead letter is shown with its event.
+/// Checks that the list has no personal data, and `show` has the event.
 async fn ensure_shown(site: &Site, id: Uuid) -> anyhow::Result<()> {
     let list = told_json(&["dead-letters", "list"], &site.broker)?;
     let letter = &list["deadLetters"][0];

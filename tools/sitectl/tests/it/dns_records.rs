@@ -54,7 +54,7 @@ async fn mails(settings: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(encoded)
 }
 
-/// What a receiver reads in the zone and verifies in the mails.
+/// Verification of the mails by a receiver that reads the zone.
 async fn received(zone: &str, mails: &[String]) -> anyhow::Result<Value> {
     let asked = json!({ "domain": "oculant.example", "zone": zone, "mails": mails });
     let script = external_program::python("tools/sitectl/tests/foreign/verify_by_zone.py");

@@ -13,13 +13,13 @@ use crate::{
 };
 
 const ZOE: &str = "zoe@example.org";
-/// State of an endpoint.
+/// State of an endpoint that is off.
 pub const OFF: &str = r#"{"failing_since":"2026-11-01T10:00:00Z","off":"it answered 410 Gone"}"#;
 
 /// Answer of a store that lists its bucket to everybody.
 const LISTING: &str = "<?xml version=\"1.0\"?><ListBucketResult><Name>resumes</Name></ListBucketResult>";
 
-/// With flags for the mail server as well.
+/// Site, mail server, and flags for both.
 async fn site() -> anyhow::Result<(Site, MailServer, Vec<String>)> {
     let site = Site::start().await?;
     let server = MailServer::start(|_, _| ScriptedReply::Take).await?;

@@ -33,7 +33,7 @@ fn rows(table: &str) -> anyhow::Result<Vec<HashMap<String, String>>> {
     Ok(reader.deserialize().collect::<Result<_, _>>()?)
 }
 
-/// Delivered to sales, withheld from its visitor, and dead-lettered at the endpoint.
+/// Records a lead as delivered to sales, withheld from its visitor, and dead-lettered at the endpoint.
 async fn fare(site: &Site, lead: Uuid) -> anyhow::Result<()> {
     let context = site.jetstream().await?;
     let deliveries = context.get_key_value(DELIVERIES_BUCKET).await?;

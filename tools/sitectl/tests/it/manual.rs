@@ -34,7 +34,7 @@ fn each_command_has_a_manual_page() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As after `head`.
+/// `head` closes the pipe early.
 #[test]
 fn a_closed_stdout_ends_the_tool_quietly() -> anyhow::Result<()> {
     let (_, closed) = io::pipe()?;

@@ -22,7 +22,7 @@ excerpt: Cameras at home.
 Hello *reader*, [write to us](/contact).
 ";
 
-/// With three subscribers.
+/// Site with three subscribers.
 struct Issues {
     site: Site,
     inbox: MailServer,
@@ -78,7 +78,7 @@ impl Issues {
         told_json(&["newsletter", "send", post, "--yes"], &self.sending())
     }
 
-    /// Waits for this status of an issue.
+    /// Waits until the status of an issue matches.
     async fn until(&self, issue: &str, is: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
         eventually("the issue is as far as that", SOON, async || {
             let status = told_json(&["newsletter", "status", issue], &self.site.broker).ok()?;
@@ -93,7 +93,7 @@ fn lines_of(mail: &str) -> Vec<String> {
     let lines = mail.lines().map(str::trim_end);
     lines
         .filter(|line| !line.is_empty() && !line.contains("newsletter=unsubscribe"))
-        // The inbox closes void elements.
+        // The inbox closes void elements with a slash.
         .map(|line| line.replace("\"/>", "\">"))
         .collect()
 }

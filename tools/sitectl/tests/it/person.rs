@@ -63,7 +63,7 @@ const HELD: [(&str, u64); 8] = [
     ("resumes", 2),
 ];
 
-/// Both people have data in every store.
+/// Site with data of both people in every store.
 async fn with_both() -> anyhow::Result<Site> {
     let site = Site::start().await?;
     site.remember(&ASHA).await?;
@@ -293,7 +293,7 @@ async fn an_erasure_removes_only_that_persons_data() -> anyhow::Result<()> {
         "what is left is unchanged"
     );
 
-    // Receivers may still have data, so that a repetition is published too.
+    // A repeated erasure publishes an event, too, because receivers may still have data.
     let again = told_json(&erase, &site.flags)?;
     let is_nothing = HELD.iter().all(|(place, _)| again["erased"][place] == 0);
     assert!(is_nothing, "{again}");
@@ -316,7 +316,7 @@ fn ensure_export_is_empty(site: &Site) -> anyhow::Result<()> {
     assert_eq!(site.export(ASHA.email, folder.path())?["events"], 0);
     assert!(!folder.path().join("subscriber.json").exists());
     assert_eq!(read(folder.path().join("events.json"))?, json!([]));
-    // Only its owner may read the folder now.
+    // Only its owner may read the exported folder.
     assert_eq!(fs::metadata(folder.path())?.permissions().mode() & 0o777, 0o700);
     Ok(())
 }
@@ -326,11 +326,11 @@ fn ensure_erased_from_disk(site: &Site) -> anyhow::Result<()> {
     let disk = site.nats.servers[0].disk();
     for known in [ASHA.email, ASHA.name, id.as_str()] {
         let mut files = files_with(&disk, known)?;
-        // The broker does not overwrite a bucket's records. It frees their space.
+        // The broker frees the space of a bucket's records, but does not overwrite them.
         let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
         files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
         if known == id.as_str() {
-            // The event of the erasure contains the id alone.
+            // `SITE` has the erasure event, which contains the id alone.
             files.retain(|file| !file.contains("/SITE/"));
         }
         assert_eq!(files, [""; 0], "{known}");

@@ -1,4 +1,4 @@
-//! Nobody is found with another key of person ids, so commands refuse it.
+//! Commands refuse another key of person ids, because it would find nobody.
 
 use std::{fs, path::Path};
 

@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use crate::{settings_table, tool::assert_says};
 
-/// In every secret, and nowhere else.
+/// Text in every secret, and nowhere else.
 const MARK: &str = "marked";
 const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS"];
 /// Public key from age's documentation.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
-/// Names with these words that are no secrets.
+/// Settings whose name has such a word, but which are no secrets.
 const NO_SECRETS: [&str; 6] = [
     "BACKUP_S3_ACCESS_KEY_ID",
     "GRPC_KEY_FILE",
@@ -95,7 +95,7 @@ fn no_program_accepts_secret_arguments_or_prints_secrets() -> anyhow::Result<()>
         let needed = needed(command);
         let needed: Vec<&str> = needed.iter().map(String::as_str).collect();
         let shown = read(words(name, &needed), &files).unwrap_or_else(|said| panic!("{name}: {said}"));
-        // Too short or malformed.
+        // Secrets that are too short or malformed.
         for file in files.values() {
             fs::write(file, MARK).expect("a file is written");
         }

@@ -129,7 +129,7 @@ async fn an_omitted_endpoint_with_events_is_removed_only_with_yes() -> anyhow::R
     assert_says(&said, &["webhook-crm (2)", "--yes"]);
     assert!(exists(repaired).await, "all else is set up");
 
-    // Unacked deliveries wait as well.
+    // An unacked delivery counts as waiting, too.
     let crm: PullConsumer = context
         .get_consumer_from_stream("webhook-crm", SITE_STREAM)
         .await?;
@@ -155,7 +155,7 @@ async fn consumers_of_an_interrupted_setup_begin_with_the_first_event() -> anyho
     let stream = context.get_stream(SITE_STREAM).await?;
     let mut consumers: Vec<_> = stream.consumers().try_collect().await?;
     consumers.sort_by_key(|consumer| consumer.created);
-    // As if setup had stopped after the streams, the buckets and this many consumers.
+    // Simulates a setup that stopped after the streams, the buckets and `made` consumers.
     for made in 0..consumers.len() {
         for consumer in &consumers[made..] {
             stream.delete_consumer(&consumer.name).await?;

@@ -28,7 +28,7 @@ pub const RECRUITERS: &str = "recruiters@oculant.example";
 pub const SOON: Duration = Duration::from_secs(45);
 /// Subject of a contact message.
 pub const CONTACT: &str = "site.contact.received.0123456789abcdef0123456789abcdef";
-/// Setting with one endpoint.
+/// Value of `WEBHOOKS` with one endpoint.
 pub const CRM: &str =
     r#"[{"name": "crm", "url": "https://crm.example", "events": ["contact.received"], "format": "slack"}]"#;
 
@@ -40,7 +40,7 @@ pub struct Site {
     pub s3: S3,
     /// Flags of commands that use the broker alone.
     pub broker: Vec<String>,
-    /// Flags of commands that use both.
+    /// Flags of commands that use broker and bucket.
     pub flags: Vec<String>,
     _disk: Option<TempDir>,
 }
@@ -50,7 +50,7 @@ impl Site {
         Ok(Self::of(Nats::start().await?, S3::start().await?, None))
     }
 
-    /// As before `sitectl setup`.
+    /// Site before `sitectl setup`.
     pub async fn empty() -> anyhow::Result<Self> {
         let ([port], disk) = (free_ports()?, TempDir::new()?);
         let nats = Nats::start_as(Broker::One, None, port, disk.path()).await?;
@@ -138,7 +138,7 @@ impl Site {
     }
 }
 
-/// Service that stops when this is dropped.
+/// Service that stops on drop.
 pub struct Running {
     stop: DropGuard,
     task: JoinHandle<anyhow::Result<()>>,

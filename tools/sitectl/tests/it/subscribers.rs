@@ -95,7 +95,7 @@ async fn a_nonexistent_address_gets_no_mail_until_it_is_lifted() -> anyhow::Resu
     Ok(())
 }
 
-/// With a subscriber in each state.
+/// Site with a subscriber in each state.
 struct Table {
     site: Site,
     folder: TempDir,
@@ -160,7 +160,7 @@ impl Table {
         told_json(&import, &self.site.broker)
     }
 
-    /// What a dry run says of the table. It changes nothing.
+    /// Output of a dry run, which must change nothing.
     fn dry_run(&self, table: &str) -> anyhow::Result<String> {
         let before = self.export()?;
         let said = told(&["subscribers", "import", &self.file(table)?], &self.site.broker)?;
@@ -196,7 +196,7 @@ async fn an_exported_table_is_formula_free_and_importable() -> anyhow::Result<()
     }]);
     assert_eq!(told_json(&left, &table.site.broker)?["subscribers"], only);
 
-    // Nobody who left is subscribed again.
+    // An import at another site subscribes nobody who left.
     let elsewhere = Site::start().await?;
     let file = File::open(table.file(&table.export()?)?)?;
     let import = ["subscribers", "import", "/dev/stdin", "--yes", "--json"];
@@ -254,7 +254,7 @@ async fn an_import_unsubscribes_people_who_unsubscribed_elsewhere() -> anyhow::R
     assert_eq!(lifted["state"], "unsubscribed");
     assert!(table.site.nats.events().await?.is_empty());
     assert_eq!(table.import(LEFT)?["unsubscribed"], json!([]));
-    // The import accepts what the export now says of them.
+    // The import accepts the export's lines of people who left.
     assert_eq!(table.import(&table.export()?)?["unsubscribed"], json!([]));
     Ok(())
 }

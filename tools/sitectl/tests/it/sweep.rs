@@ -46,7 +46,7 @@ impl Swept {
         self.site.publish(EMAIL, application).await.map(drop)
     }
 
-    /// Fails if other résumés than these are stored, or another number of upload records.
+    /// Fails unless exactly these résumés and this number of upload records are stored.
     async fn ensure_left(&self, keys: &[&ResumeKey], records: usize) -> anyhow::Result<()> {
         let mut expected: Vec<String> = keys.iter().map(ToString::to_string).collect();
         expected.sort();
@@ -62,7 +62,7 @@ impl Swept {
     }
 }
 
-/// Stores what a sweep removes besides résumés: the event of a check, and the address of a former subscriber.
+/// Stores other data that a sweep removes: the event of a check, and the address of a former subscriber.
 async fn leave_leftovers(site: &Site) -> anyhow::Result<Store> {
     site.publish(EMAIL, message("Asha Rao", EMAIL)?).await?;
     let form = message("Synthetic check", "check@example.com")?;
@@ -118,7 +118,7 @@ async fn a_sweep_requires_yes_and_respects_the_grace_period() -> anyhow::Result<
     let events = swept.site.nats.events().await?;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0]["data"]["email"], EMAIL);
-    // The interrupted upload continues, and is told.
+    // The interrupted upload continues, and gets a conflict.
     let ended = swept.records.end(&record).await;
     assert!(matches!(ended, Err(RecordError::Conflict)), "{ended:?}");
     assert!(!swept.records.is_provisional(&record.key).await?);
@@ -135,12 +135,12 @@ async fn a_resume_with_an_event_stays() -> anyhow::Result<()> {
     swept.records.begin(&named).await?;
     swept.publish_event_of(&named).await?;
     swept.publish_event_of(&newer).await?;
-    // By the wrong clock of its service this upload is old.
+    // This upload looks old, because the clock of its service is wrong.
     let under_way = swept.store(400 * DAY).await?;
     let record = swept.records.begin(&under_way).await?;
     let all = [&named, &newer, &under_way];
 
-    // A dry run is not noticed by an upload in progress.
+    // An upload in progress does not notice a dry run.
     told(&["sweep", "--grace=0"], &swept.site.flags)?;
     let report = swept.sweep("--grace=60")?;
     assert_eq!((&report["underWay"], &report["expired"]), (&json!(2), &json!(0)));

@@ -35,7 +35,7 @@ pub fn told(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Without the headings.
+/// Cells of a table, without the headings.
 pub fn told_rows(words: &[&str], flags: &[String]) -> anyhow::Result<Vec<Vec<String>>> {
     let table = told(words, flags)?;
     let cells = |line: &str| -> Vec<String> {
@@ -56,7 +56,7 @@ pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// Output, and the sentence that the command ends with.
+/// Output of a failing command, and the sentence that it ends with.
 pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String, String)> {
     let output = sitectl(words, flags)?;
     let said = String::from_utf8(output.stderr)?;
