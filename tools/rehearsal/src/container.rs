@@ -43,8 +43,6 @@ pub struct Container {
 }
 
 impl Container {
-    /// Starts the container of a pod that has joined the network.
-    ///
     /// # Errors
     ///
     /// If the manifest uses a feature that the rehearsal lacks.

@@ -37,7 +37,6 @@ pub struct Network {
     node: Node,
     services: Vec<Value>,
     policies: Vec<Value>,
-    /// Hosts outside the cluster.
     pub outside: Vec<(String, Ipv4Addr)>,
     pub endpoints: BTreeMap<String, Endpoint>,
     next: u8,

@@ -49,8 +49,6 @@ impl RunningPod {
         }
     }
 
-    /// Waits until the pod has been ready for `at_least`.
-    ///
     /// # Errors
     ///
     /// If the pod fails, or is late.

@@ -110,7 +110,6 @@ fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     Ok(format!("http://{}:{port}", gateway.address))
 }
 
-/// Address of a visitor, each in a network of its own.
 fn address(number: u32) -> Ipv4Addr {
     let [.., low, high] = number.to_be_bytes();
     Ipv4Addr::new(11, high, low, 1)

@@ -56,8 +56,6 @@ fn zone_line((name, value): &(String, String)) -> String {
     format!("{name}. {TTL_SECONDS} IN TXT {}", strings.join(" "))
 }
 
-/// Prints the records as lines of a zone.
-///
 /// # Errors
 ///
 /// If the domain of MAIL_FROM is not a DNS name.

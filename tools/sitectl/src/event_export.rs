@@ -56,7 +56,6 @@ pub struct Form {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// A table with some columns.
     List,
     /// CSV with all columns, safe in a spreadsheet.
     Export,

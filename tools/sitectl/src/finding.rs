@@ -60,8 +60,6 @@ impl Finding {
     }
 }
 
-/// Prints all findings.
-///
 /// # Errors
 ///
 /// If a finding is wrong. A warning is no error.

@@ -8,8 +8,6 @@ use clap_complete::Shell;
 
 use crate::output::stdout;
 
-/// Prints the completion script of a shell.
-///
 /// # Errors
 ///
 /// If the disk behind stdout is full.
@@ -21,8 +19,6 @@ pub fn completions(shell: Shell, tool: &Command) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Writes a manual page per command.
-///
 /// # Errors
 ///
 /// If the folder is not writable.

@@ -192,7 +192,6 @@ impl<W: Write> ListOutput<W> {
     }
 }
 
-/// A row of single-line cells.
 fn row(cells: &[String]) -> String {
     let cells = cells.iter().map(|text| match &*printable(text) {
         "" => EMPTY_CELL.to_owned(),
@@ -209,7 +208,6 @@ pub fn escape_formula(mut cell: String) -> String {
     cell
 }
 
-/// Reverts [`escape_formula`].
 pub fn unescape_formula(cell: &str) -> &str {
     match cell.strip_prefix('\'') {
         Some(rest) if rest.starts_with(begins_formula) => rest,

@@ -78,7 +78,6 @@ impl SearchArgs {
         Ok((stores, person, found))
     }
 
-    /// Prints a heading, the summary, and further lines.
     fn print(
         &self,
         document: &Value,

@@ -87,7 +87,6 @@ impl Place {
         format!("{prefix}{}", self.store)
     }
 
-    /// Subject of a key of the bucket.
     fn subject(self, key: &str) -> String {
         format!("$KV.{}.{key}", self.store)
     }
@@ -107,7 +106,6 @@ pub struct Holder {
     pub notice: &'static str,
 }
 
-/// Endpoint of a delivery record.
 fn endpoint_of(record: &str) -> Option<&str> {
     let (_, channel) = record.split_once('.')?;
     channel.strip_prefix(Endpoint::CONSUMER_PREFIX)?.split('_').next()

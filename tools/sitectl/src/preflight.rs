@@ -25,8 +25,6 @@ pub struct PreflightArgs {
     json: bool,
 }
 
-/// Lists the placeholders.
-///
 /// # Errors
 ///
 /// If the overlay does not render, or a placeholder is left.

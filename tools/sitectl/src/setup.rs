@@ -16,7 +16,6 @@ use crate::{
     output::print_output,
 };
 
-/// Help of `--yes`.
 const SETUP_YES: &str = "Deletes consumers with waiting events of endpoints that are no longer in WEBHOOKS; without this they are kept";
 
 #[derive(Args, Debug)]
@@ -34,8 +33,6 @@ pub struct SetupArgs {
     mode: Mode,
 }
 
-/// Creates or updates everything that must exist.
-///
 /// # Errors
 ///
 /// If the broker or the S3 bucket cannot be set up, or the installation has another `PERSON_KEY`; or, after

@@ -63,7 +63,6 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     backup.print(args, &removed)
 }
 
-/// Names of all streams, events first (see [`super`]).
 async fn streams(context: &Context) -> anyhow::Result<Vec<String>> {
     let names = context.streams().map_ok(|info| info.config.name);
     let names = names.try_collect::<Vec<String>>().await;
@@ -78,7 +77,6 @@ struct Backup<'a> {
     manifest: Manifest,
     /// Objects that earlier backups lack.
     sent_objects: u64,
-    /// Encrypted size of all new files.
     sent_bytes: u64,
 }
 

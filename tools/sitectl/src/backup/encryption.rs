@@ -36,8 +36,6 @@ pub fn encrypted_file(recipients: &[Recipient]) -> anyhow::Result<StreamWriter<F
 pub struct Identities(Vec<Box<dyn Identity>>);
 
 impl Identities {
-    /// Parses the content of an identity file.
-    ///
     /// # Errors
     ///
     /// If it contains anything but identities, blank lines and comments.

@@ -30,7 +30,6 @@ pub struct Manifest {
     format: u32,
     #[serde(rename = "taken", with = "rfc3339")]
     pub started: OffsetDateTime,
-    /// Version of `sitectl` that wrote it.
     sitectl: String,
     /// Version of the broker; an older one may be unable to restore it.
     broker: String,
@@ -45,7 +44,6 @@ pub struct Manifest {
 pub struct Contents {
     /// Streams, including those behind buckets, in the order of the backup.
     pub streams: Vec<StreamCount>,
-    /// Number of objects in the S3 bucket.
     pub objects: u64,
 }
 
@@ -91,7 +89,6 @@ impl Contents {
     }
 }
 
-/// Backups of a bucket, as listed.
 pub struct Repository {
     pub bucket: Bucket,
     files: BTreeMap<String, ListedFile>,
@@ -115,7 +112,6 @@ impl Repository {
         Ok(Self { bucket, files })
     }
 
-    /// URL of a file or folder, for people.
     pub fn named(&self, name: &str) -> String {
         format!("s3://{}/{name}", self.bucket.name())
     }
@@ -132,8 +128,6 @@ impl Repository {
         manifests.map(|(name, _)| name).collect()
     }
 
-    /// Manifest of the backup of this name, or of the newest.
-    ///
     /// # Errors
     ///
     /// If it does not exist, or cannot be read.

@@ -28,7 +28,6 @@ const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// Subject of snapshots in the account of the streams; the account of backups imports it (users.conf).
 const DELIVERY: &str = "backup";
-/// Status of a complete snapshot.
 const NO_CONTENT: u16 = 204;
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 

@@ -80,7 +80,6 @@ async fn oldest(site: &Stream, info: &Info) -> anyhow::Result<Option<OffsetDateT
     Ok(times.into_iter().min())
 }
 
-/// Endpoints that are off or failing.
 async fn examine_endpoints(context: &Context) -> Vec<Finding> {
     // Another finding reports a missing bucket.
     let endpoints = webhooks::endpoints(context).await.unwrap_or_default();

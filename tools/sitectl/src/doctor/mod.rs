@@ -38,8 +38,6 @@ pub struct DoctorArgs {
     smtp_port: u16,
 }
 
-/// Checks everything, and prints the findings.
-///
 /// # Errors
 ///
 /// If a finding is wrong. A warning is no error.

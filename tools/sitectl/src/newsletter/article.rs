@@ -30,7 +30,6 @@ a class="seen-ink" style="color:#7a4b00"
 sup style="font-size:75%;line-height:0""#;
 const CAPTION: &str =
     r#"<span class="ink-2" style="display:block;margin:8px 0 0;font-size:14px;color:#48535f">"#;
-/// Line length of the plain text.
 const TEXT_WIDTH: usize = 72;
 /// Minimum width of a table's column in plain text: most words fit.
 const TEXT_COLUMN: usize = 12;
@@ -72,13 +71,11 @@ struct Writer<'a, 'l> {
     found: &'l mut Findings,
     /// Everything but footnotes.
     body: Vec<Event<'a>>,
-    /// Footnotes by number.
     notes: BTreeMap<usize, Vec<Event<'a>>>,
     /// Labels of footnotes, in order of reference.
     labels: Vec<CowStr<'a>>,
     /// Caption of the current picture.
     after_picture: Vec<Event<'a>>,
-    /// Number of the current footnote.
     note: Option<usize>,
     is_code: bool,
 }

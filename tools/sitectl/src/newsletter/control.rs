@@ -49,8 +49,6 @@ pub async fn change(named: &NamedArgs, state: IssueState, mode: Mode) -> anyhow:
     print_output(common.json, &document, [line])
 }
 
-/// Record of an issue, and its revision.
-///
 /// # Errors
 ///
 /// If the issue is unknown, or the broker is unavailable.
@@ -60,8 +58,6 @@ pub async fn known(issues: &Issues, name: &str) -> anyhow::Result<(IssueProgress
     Ok((value.with_context(unknown)?, revision))
 }
 
-/// Number of an issue's waiting mails.
-///
 /// # Errors
 ///
 /// If the broker is unavailable.

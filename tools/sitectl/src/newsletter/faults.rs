@@ -29,7 +29,6 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds unfilled placeholders of the Markdown.
     pub fn check(&mut self, markdown: &str) {
         for found in UNFILLED.find_iter(markdown) {
             let before = |c: char| c.is_whitespace() || "(,\"“'‘".contains(c);

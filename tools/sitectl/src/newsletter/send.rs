@@ -123,8 +123,6 @@ pub fn not_reached_line(not_reached: &PassedOver) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("Not reached: {}.", reasons.join(", ")))
 }
 
-/// Sends an issue to test addresses. The unsubscribe link works.
-///
 /// # Errors
 ///
 /// If the broker does not store the issue.
@@ -176,7 +174,6 @@ pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "name": name, "sent": count }), [line])
 }
 
-/// Publishes the event that requests an issue.
 async fn publish(
     context: &Context,
     issue: IssueId,

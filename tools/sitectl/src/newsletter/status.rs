@@ -32,8 +32,6 @@ const COLUMNS: [Column; 13] = [
     ("SUBJECT", "subject"),
 ];
 
-/// Shows the progress of one issue, or all.
-///
 /// # Errors
 ///
 /// If the broker is unavailable, or the issue is unknown.

@@ -33,8 +33,6 @@ pub struct ExportArgs {
     common: CommonArgs,
 }
 
-/// Writes subscribers as CSV or JSON.
-///
 /// # Errors
 ///
 /// If the broker is unavailable, a record is invalid, or the output cannot be written.

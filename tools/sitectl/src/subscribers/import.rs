@@ -45,8 +45,6 @@ const UNSUBSCRIBED: &str = "unsubscribed";
 /// Outcome of a line, or why the line changes nothing.
 type LineOutcome = Result<&'static str, String>;
 
-/// Imports a table, if every line is valid.
-///
 /// # Errors
 ///
 /// If a line is invalid, before any is imported; or if the broker fails, or a record changes in the meantime.
@@ -83,7 +81,6 @@ struct Import<'a> {
     subscribers: Subscribers,
     mode: Mode,
     key: &'a PersonKey,
-    /// First line of each person.
     seen: HashMap<PersonId, u64>,
 }
 

@@ -28,8 +28,6 @@ pub enum ImportRecord {
     LeftAlone(String),
 }
 
-/// Parses all lines.
-///
 /// # Errors
 ///
 /// If the heading lacks a column, or lines are invalid: the error names the first of them.

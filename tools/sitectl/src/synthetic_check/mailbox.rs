@@ -35,7 +35,6 @@ pub struct MailboxSettings {
     imap_password: Secret,
 }
 
-/// Session with the inbox selected.
 pub struct Mailbox(Session<TlsStream<TcpStream>>);
 
 impl Mailbox {

@@ -44,8 +44,6 @@ pub struct SyntheticCheckArgs {
     json: bool,
 }
 
-/// Sends the form, waits for its mail, and removes it.
-///
 /// # Errors
 ///
 /// If the inbox cannot be read, the site rejects the form, or its mail is late.

@@ -68,8 +68,6 @@ pub async fn resume(name: &str, common: &CommonArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, [line])
 }
 
-/// Consumer of an endpoint.
-///
 /// # Errors
 ///
 /// If the endpoint does not exist, or the broker is unavailable.
@@ -79,7 +77,6 @@ pub async fn consumer_info(context: &Context, name: &str) -> anyhow::Result<Info
     info.with_context(|| format!("There is no endpoint {name}; see `sitectl webhooks list`."))
 }
 
-/// Name of an endpoint's consumer.
 pub fn consumer(name: &str) -> String {
     format!("{}{name}", Endpoint::CONSUMER_PREFIX)
 }

@@ -56,7 +56,6 @@ pub async fn run(command: &Command) -> anyhow::Result<()> {
     }
 }
 
-/// State records of endpoints.
 pub async fn records(context: &Context) -> anyhow::Result<Records> {
     let bucket = open_bucket(context, ENDPOINTS_BUCKET).await?;
     Ok(Records::new(context, bucket))

@@ -49,8 +49,6 @@ pub fn preview(args: &TryArgs) -> anyhow::Result<()> {
     print_output(args.json, &json!({ "requests": document }), lines)
 }
 
-/// Sends a sample, and shows the requests and responses.
-///
 /// # Errors
 ///
 /// If the endpoint or event does not exist, or the sample is rejected.
@@ -103,7 +101,6 @@ impl TryArgs {
     }
 }
 
-/// A request as text and as JSON.
 fn shown_request(sender: &WebhookSender, request: &Request<impl AsRef<[u8]>>) -> (String, Value) {
     let method = request.method().as_str();
     let url = sender.shown(&request.uri().to_string());

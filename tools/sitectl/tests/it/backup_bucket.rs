@@ -26,9 +26,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bucket of backups, and the key that decrypts them.
 pub struct Backups {
     identity: Identity,
-    /// Flags of `backup`.
     pub backup: Vec<String>,
-    /// Flags of the bucket.
     bucket: Vec<String>,
 }
 
@@ -69,12 +67,10 @@ impl Backups {
     }
 }
 
-/// File of an object in the bucket of backups.
 fn backup_file(site: &Site, key: &str) -> PathBuf {
     site.s3.folder.join("backups").join(key)
 }
 
-/// Keys of the bucket of backups.
 pub fn keys(site: &Site) -> anyhow::Result<BTreeSet<String>> {
     let files = site.s3.objects_of("backups")?.into_iter();
     Ok(files.map(|(key, _)| key).collect())

@@ -81,7 +81,6 @@ async fn ensure_shown(site: &Site, id: Uuid) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A site with dead letters of these channels.
 async fn with_letters(channels: &[&str]) -> anyhow::Result<Site> {
     let site = Site::start().await?;
     let context = site.jetstream().await?;

@@ -27,7 +27,6 @@ struct Issues {
     site: Site,
     inbox: MailServer,
     folder: TempDir,
-    /// Path of [`POST`].
     post: String,
     running: Vec<Running>,
 }
@@ -69,7 +68,6 @@ impl Issues {
         [&self.site.broker[..], &more].concat()
     }
 
-    /// Flags of `send`.
     fn sending(&self) -> Vec<String> {
         self.with(&["--site-url=https://oculant.example"])
     }

@@ -144,7 +144,6 @@ impl Site {
         Ok(())
     }
 
-    /// Exports somebody into this folder. Returns the counts.
     fn export(&self, email: &str, to: &Path) -> anyhow::Result<Value> {
         let done = told_json(&["person", "export", email, &to.to_string_lossy()], &self.flags)?;
         Ok(done["exported"].clone())

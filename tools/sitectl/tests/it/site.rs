@@ -26,7 +26,6 @@ pub const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 pub const SALES: &str = "sales@oculant.example";
 pub const RECRUITERS: &str = "recruiters@oculant.example";
 pub const SOON: Duration = Duration::from_secs(45);
-/// Subject of a contact message.
 pub const CONTACT: &str = "site.contact.received.0123456789abcdef0123456789abcdef";
 /// Value of `WEBHOOKS` with one endpoint.
 pub const CRM: &str =
@@ -34,7 +33,6 @@ pub const CRM: &str =
 
 pub type Newsletter = NewsletterServiceClient<tonic::transport::Channel>;
 
-/// Broker and bucket.
 pub struct Site {
     pub nats: Nats,
     pub s3: S3,

@@ -148,7 +148,6 @@ impl Table {
         told(&["subscribers", "export"], &self.site.broker)
     }
 
-    /// Path of a file with this table.
     fn file(&self, table: &str) -> anyhow::Result<String> {
         let file = self.folder.path().join("table.csv");
         fs::write(&file, table)?;
