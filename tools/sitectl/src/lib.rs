@@ -97,7 +97,7 @@ enum Command {
 ///
 /// # Errors
 ///
-/// If it failed, even in part. The exit code is then 1.
+/// If the command failed, even in part. The exit code is then 1.
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Setup(args) => setup::setup(&args).await,

@@ -38,7 +38,7 @@ pub struct Identities(Vec<Box<dyn Identity>>);
 impl Identities {
     /// # Errors
     ///
-    /// If it contains anything but identities, blank lines and comments.
+    /// If the file contains anything but identities, blank lines and comments.
     pub fn parse(file: &Secret) -> anyhow::Result<Self> {
         let file = IdentityFile::from_buffer(file.expose_secret().as_bytes());
         let identities = file.ok().and_then(|file| file.into_identities().ok());

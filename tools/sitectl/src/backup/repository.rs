@@ -130,7 +130,7 @@ impl Repository {
 
     /// # Errors
     ///
-    /// If it does not exist, or cannot be read.
+    /// If the backup does not exist, or cannot be read.
     pub async fn choose(&self, name: Option<&str>) -> anyhow::Result<Manifest> {
         let backups = self.backups();
         let chosen = match name {

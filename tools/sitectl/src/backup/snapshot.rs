@@ -132,7 +132,7 @@ pub async fn restore(
 ///
 /// # Errors
 ///
-/// If it takes longer than [`REQUEST_TIMEOUT`].
+/// If the restore takes longer than [`REQUEST_TIMEOUT`].
 pub async fn wait_until_restored(context: &Context, stream: &str, former: &StreamInfo) -> anyhow::Result<()> {
     let started = Instant::now();
     while !is_restored(context, stream, former).await.unwrap_or(false) {

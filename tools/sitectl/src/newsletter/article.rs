@@ -38,7 +38,7 @@ const TEXT_COLUMN: usize = 12;
 ///
 /// # Errors
 ///
-/// If it contains HTML, or a picture of another site.
+/// If the article contains HTML, or a picture of another site.
 pub fn html(markdown: &str, links: &Links, found: &mut Findings) -> anyhow::Result<String> {
     let mut writer = Writer {
         links,
