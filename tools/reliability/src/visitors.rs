@@ -9,7 +9,7 @@ use fastrand::Rng;
 use reliability::{FormKind, Submission};
 use reqwest::{Client, Response, StatusCode, header};
 use serde_json::Value;
-use testkit::Stack;
+use testkit::{PERSON_KEY, Stack};
 use time::OffsetDateTime;
 use tokio::{
     sync::Semaphore,
@@ -26,7 +26,7 @@ use crate::ledger::{Acceptance, Ledger, Record};
 
 /// With these keys a visitor can follow a link without reading the mail.
 pub const KEYS: [(&str, &str); 2] = [
-    ("PERSON_KEY", "the person key of a run, long enough for one"),
+    ("PERSON_KEY", PERSON_KEY),
     ("TOKEN_KEY", "the token key of a run, and just as long"),
 ];
 /// A browser's timeout.
