@@ -52,7 +52,7 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
 pub fn script(text: &str, arguments: &[String]) -> Command {
     let mut bash = program("bash", &["-euo", "pipefail", "-c", text, "xtask"]);
     bash.args(arguments).env("PROGRAMS", PROGRAMS);
-    // Scripts call this program, because cargo would wait for the lock of a running build.
+    // Scripts call xtask by its path: `cargo xtask` would wait for the lock of a running build.
     bash.env("XTASK", env::current_exe().unwrap_or_default());
     bash
 }

@@ -69,7 +69,7 @@ pub struct IssueProgress {
     pub requested: OffsetDateTime,
     /// Current state.
     pub state: IssueState,
-    /// Last visited sequence of the subscribers' bucket.
+    /// Sequence of the last visited entry in the subscribers' bucket.
     pub position: u64,
     /// Mails published to the stream `SENDINGS`, without duplicates.
     pub queued: u64,

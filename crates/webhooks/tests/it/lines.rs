@@ -16,7 +16,7 @@ steps:
       }
 ";
 
-/// Text of the recipe, faulty replacement, and line and text of the expected error.
+/// Part of the recipe, its faulty replacement, and the line and words of the expected error.
 const WRONG: [(&str, &str, usize, &str); 21] = [
     ("data.name", "data.nmae", 9, "undefined"),
     ("values.who", "values.owner", 10, "undefined"),

@@ -65,7 +65,7 @@ impl PersonOrder {
         Ok(false)
     }
 
-    /// The consumer's ack floor. Events from before the consumer existed count as acknowledged.
+    /// The consumer's ack floor. Events older than the consumer count as acknowledged.
     async fn floor(&self) -> Result<u64, Failure> {
         let consumer: Result<PullConsumer, _> = self
             .context

@@ -24,7 +24,7 @@ async fn a_kill_before_the_record_repeats_the_mail_once() -> anyhow::Result<()> 
     held(&server).await?;
     site.until_acked(Channel::SalesLead, SOON).await?;
 
-    // Without the broker no record is written before the crash.
+    // The broker stops, so that the notifier cannot write the record before it is killed.
     nats.stop().await?;
     server.release_held();
     accepted(&server, VISITOR, 1).await?;

@@ -1,6 +1,6 @@
 //! Input that mail programs could show as something else is shown as typed.
 //!
-//! The events are unfiltered, as an older service may have stored them.
+//! The events are unfiltered, because an older service may have stored such events.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
