@@ -66,7 +66,8 @@ pub async fn apply(
     request: Request,
 ) -> Result<Response, ApiError> {
     let drain = Drain::of(request.extensions());
-    if !content_type::is(request.headers(), "multipart/form-data") {
+    let headers = request.headers();
+    if !content_type::is(headers, "multipart/form-data") || content_type::is_encoded(headers) {
         return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
     }
     let upload = tokio::select! {

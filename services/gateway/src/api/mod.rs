@@ -54,7 +54,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if !content_type::is_json(request.headers()) {
+        if !content_type::is_json(request.headers()) || content_type::is_encoded(request.headers()) {
             return Err(ApiError::of(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
         let body = Bytes::from_request(request, state).await;
@@ -65,6 +65,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonForm<T> {
 
 /// Rejects an array, which serde would accept for a struct.
 fn read_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, ApiError> {
+    // Some clients write a byte order mark, which RFC 8259, 8.1, lets us ignore.
+    let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
     let is_object = json.trim_ascii_start().starts_with(b"{");
     let read = serde_json::from_slice(json).ok().filter(|_| is_object);
     read.ok_or_else(|| ApiError::of(StatusCode::BAD_REQUEST))
@@ -77,7 +79,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if !content_type::is(request.headers(), "application/x-www-form-urlencoded") {
+        let headers = request.headers();
+        let is_pairs = content_type::is(headers, "application/x-www-form-urlencoded");
+        if !is_pairs || content_type::is_encoded(headers) {
             let JsonForm(form) = JsonForm::from_request(request, state).await?;
             return Ok(Self(form));
         }

@@ -234,6 +234,28 @@ async fn one_click_is_understood_however_its_body_ends() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn json_may_have_any_case_or_a_byte_order_mark_but_no_encoding() -> anyhow::Result<()> {
+    /// The gateway understood the body, so it calls the service, which is unavailable.
+    const UNDERSTOOD: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
+    const ENCODED: StatusCode = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    let gateway = Gateway::start(&[]).await?;
+    for (content_type, encoding, body, expected) in [
+        ("Application/JSON", "identity", "{}", UNDERSTOOD),
+        ("application/Vnd.Site+Json", "identity", "\u{feff}{}", UNDERSTOOD),
+        ("application/json", "gzip", "{}", ENCODED),
+        ("application/x-www-form-urlencoded", "br", "name=Ada", ENCODED),
+    ] {
+        let sent = gateway
+            .post("/api/contact")
+            .header(header::CONTENT_TYPE, content_type);
+        let sent = sent.header(header::CONTENT_ENCODING, encoding).body(body);
+        let status = refusal(sent).await?.0;
+        assert_eq!(status, expected, "{content_type} {encoding}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_unavailable_service_is_503_with_retry_after() -> anyhow::Result<()> {
     let gateway = Gateway::start(&[]).await?;
     let application = multipart::Form::new().text("name", "Ada");
