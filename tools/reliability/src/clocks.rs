@@ -15,7 +15,7 @@ pub fn settings() -> anyhow::Result<[(&'static str, String); 6]> {
         library.exists(),
         "libfaketime is missing; cargo xtask chaos fetches it"
     );
-    fs::create_dir_all(file("").with_file_name(""))?;
+    fs::create_dir_all(file(""))?;
     let [library, file] = [library, file("{service}")].map(|path| path.display().to_string());
     Ok([
         ("LD_PRELOAD", library),
