@@ -567,7 +567,7 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{BTreeSet, HashSet};
 
     use time::macros::datetime;
 
@@ -595,6 +595,30 @@ mod tests {
             referrer: Some("https://www.example.org/".into()),
             utm_source: Some("newspaper".into()),
             ..Attribution::default()
+        }
+    }
+
+    fn texts<D: EventData>() -> BTreeSet<String> {
+        let sample = serde_json::to_value(D::sample(OffsetDateTime::UNIX_EPOCH)).expect("plain values");
+        let fields = sample.as_object().into_iter().flatten();
+        let texts = fields.filter(|(name, value)| value.is_string() && *name != "expires");
+        texts.map(|(name, _)| name.clone()).collect()
+    }
+
+    #[test]
+    fn every_text_of_a_form_has_a_label() {
+        for (event_type, texts) in [
+            (EventType::ContactReceived, texts::<ContactReceived>()),
+            (EventType::NewsletterRequested, texts::<NewsletterRequested>()),
+            (EventType::CareersApplied, texts::<CareersApplied>()),
+        ] {
+            let fields = event_type.form_fields().iter();
+            assert_eq!(
+                fields
+                    .map(|(name, _)| (*name).to_owned())
+                    .collect::<BTreeSet<_>>(),
+                texts
+            );
         }
     }
 

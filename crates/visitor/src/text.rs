@@ -42,6 +42,18 @@ pub struct TextRule {
 }
 
 impl TextRule {
+    /// Telephone number, as written.
+    pub const PHONE: Self = Self::line("phone number", 40);
+
+    /// Rule of a text of one line.
+    pub const fn line(what: &'static str, max_characters: usize) -> Self {
+        Self {
+            what,
+            max_characters,
+            lines: LineMode::One,
+        }
+    }
+
     /// Reads a field that must not be empty.
     ///
     /// # Errors

@@ -5,28 +5,19 @@ use site_proto::careers::v1::ApplicationForm;
 use site_service::status::Violations;
 use visitor::{EmailAddress, PersonName, TextRule, text::LineMode};
 
-const PHONE: TextRule = line("phone number", 40);
-const POSITION: TextRule = line("position", 200);
-const EXPERIENCE: TextRule = line("years of experience", 200);
+const POSITION: TextRule = TextRule::line("position", 200);
+const EXPERIENCE: TextRule = TextRule::line("years of experience", 200);
 const COVER_LETTER: TextRule = TextRule {
     what: "cover letter",
     max_characters: 20_000,
     lines: LineMode::Many,
 };
 
-const fn line(what: &'static str, max_characters: usize) -> TextRule {
-    TextRule {
-        what,
-        max_characters,
-        lines: LineMode::One,
-    }
-}
-
 /// Validates the form and collects every invalid field. The résumé is added later.
 pub fn validated(form: ApplicationForm, violations: &mut Violations) -> Option<CareersApplied> {
     let name = violations.check("name", PersonName::parse(&form.name));
     let email = violations.check("email", EmailAddress::parse(&form.email));
-    let phone = violations.check("phone", PHONE.optional(&form.phone));
+    let phone = violations.check("phone", TextRule::PHONE.optional(&form.phone));
     let position = violations.check("position", POSITION.required(&form.position));
     let experience = violations.check("experience", EXPERIENCE.optional(&form.experience));
     let cover_letter = violations.check("coverLetter", COVER_LETTER.required(&form.cover_letter));

@@ -10,16 +10,7 @@ const MESSAGE: TextRule = TextRule {
     max_characters: 10_000,
     lines: LineMode::Many,
 };
-const COMPANY: TextRule = TextRule {
-    what: "company",
-    max_characters: 200,
-    lines: LineMode::One,
-};
-const PHONE: TextRule = TextRule {
-    what: "phone number",
-    max_characters: 40,
-    lines: LineMode::One,
-};
+const COMPANY: TextRule = TextRule::line("company", 200);
 
 /// Validates a form; the error has a sentence for each invalid field.
 pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
@@ -28,18 +19,18 @@ pub fn validated(form: ContactForm) -> Result<ContactReceived, Violations> {
     let email = violations.check("email", EmailAddress::parse(&form.email));
     let message = violations.check("message", MESSAGE.required(&form.message));
     let company = violations.check("company", COMPANY.optional(&form.company));
-    let phone = violations.check("phone", PHONE.optional(&form.phone));
-    match (name, email, message, company, phone) {
-        (Some(name), Some(email), Some(message), Some(company), Some(phone)) => Ok(ContactReceived {
-            name: name.into(),
-            email,
-            message,
-            company,
-            phone,
+    let phone = violations.check("phone", TextRule::PHONE.optional(&form.phone));
+    let received = move || {
+        Some(ContactReceived {
+            name: name?.into(),
+            email: email?,
+            message: message?,
+            company: company?,
+            phone: phone?,
             attribution: Attribution::of(form.attribution),
-        }),
-        _ => Err(violations),
-    }
+        })
+    };
+    received().ok_or(violations)
 }
 
 #[cfg(test)]

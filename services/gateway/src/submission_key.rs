@@ -1,24 +1,15 @@
-//! Idempotency key of a submission: the client's, or one derived from the content and the UTC hour.
+//! Idempotency key of a submission whose client sent none, derived from the content and the UTC hour.
 
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use site_service::idempotency::IdempotencyKey;
-use uuid::{Builder, Uuid};
+use uuid::Builder;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Returns the given key, or one derived from form, file and the UTC hour of `now`.
-pub fn submission_key(
-    given: Option<Uuid>,
-    name: &str,
-    form: &[u8],
-    file: Option<Sha256>,
-    now: SystemTime,
-) -> IdempotencyKey {
-    if let Some(given) = given {
-        return IdempotencyKey::Given(given);
-    }
+/// Derives the key from form, file and the UTC hour of `now`.
+pub fn derived_key(name: &str, form: &[u8], file: Option<Sha256>, now: SystemTime) -> IdempotencyKey {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let hour = since.as_secs() / HOUR.as_secs();
     // The two digests have a fixed length, so that no other form and file give the same bytes.
@@ -43,7 +34,7 @@ mod tests {
 
     fn key(name: &str, form: &[u8], file: Option<&[u8]>, second: u64) -> IdempotencyKey {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(NOON + second);
-        submission_key(None, name, form, file.map(Sha256::new_with_prefix), now)
+        derived_key(name, form, file.map(Sha256::new_with_prefix), now)
     }
 
     #[test]
@@ -60,12 +51,5 @@ mod tests {
         ];
         let distinct: BTreeSet<String> = others.iter().map(ToString::to_string).collect();
         assert_eq!(distinct.len(), others.len());
-    }
-
-    #[test]
-    fn a_clients_key_names_any_content() {
-        let given = Uuid::from_u128(7);
-        let key = submission_key(Some(given), "contact", b"Ada", None, SystemTime::now());
-        assert_eq!(key, IdempotencyKey::Given(given));
     }
 }

@@ -21,13 +21,16 @@ use http::{StatusCode, request::Parts};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::Sha256;
 use site_proto::{Form, attribution::v1::Attribution};
-use site_service::{RequestId, SYNTHETIC_MARK, idempotency};
+use site_service::{
+    RequestId, SYNTHETIC_MARK,
+    idempotency::{self, IdempotencyKey},
+};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    api_error::ApiError, content_type, deadline::Deadline, forwarding::Services,
-    submission_key::submission_key, submissions::SPAM, uploads::Uploads,
+    api_error::ApiError, content_type, deadline::Deadline, forwarding::Services, submission_key::derived_key,
+    submissions::SPAM, uploads::Uploads,
 };
 
 /// State of the handlers, cloned for each request.
@@ -126,7 +129,10 @@ impl Submission {
     pub fn complete<F: Form>(&mut self, name: &str, form: &mut F, file: Option<Sha256>) -> String {
         // The derived key ignores the attribution: the same input from another page is the same submission.
         let attribution = form.attribution_mut().take();
-        let key = submission_key(self.key, name, &form.encode_to_vec(), file, SystemTime::now());
+        let key = match self.key {
+            Some(given) => IdempotencyKey::Given(given),
+            None => derived_key(name, &form.encode_to_vec(), file, SystemTime::now()),
+        };
         *form.attribution_mut() = attribution.or_else(|| self.referer.take());
         key.to_string()
     }

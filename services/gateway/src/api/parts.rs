@@ -53,7 +53,8 @@ pub async fn forward(
 ) -> Result<Forwarded, ApiError> {
     let empty = json!(ApplicationForm::default());
     let mut fields = Map::new();
-    let mut file = None;
+    // Hashed only if the key is derived from it.
+    let mut file = submission.key.is_none().then(Sha256::new);
     while let Some(mut part) = arrivals.parse(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         if name == RESUME {
@@ -97,7 +98,9 @@ async fn forward_resume(
     }
     send(to, Part::ResumeStart(ResumeStart { file_name })).await;
     while let Some(bytes) = next {
-        digest.get_or_insert_default().update(&bytes);
+        if let Some(digest) = digest {
+            digest.update(&bytes);
+        }
         send(to, Part::ResumeChunk(bytes)).await;
         next = arrivals.chunk(part).await?;
     }
