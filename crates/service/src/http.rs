@@ -4,6 +4,7 @@
 use std::{
     convert::Infallible,
     future::ready,
+    iter::from_fn,
     net::SocketAddr,
     pin::pin,
     sync::{
@@ -14,7 +15,7 @@ use std::{
 };
 
 use axum::{Router, extract::ConnectInfo, response::Response, serve::Listener};
-use futures_util::{FutureExt, future::Either};
+use futures_util::future::Either;
 use http::Request;
 use hyper::{body::Incoming, service::service_fn};
 use hyper_util::{
@@ -98,24 +99,37 @@ impl HttpServer {
             drain: drain.clone(),
             silence: self.silence,
         });
-        loop {
-            let accepting = Listener::accept(&mut self.listener);
-            let accepted = drain.stop().run_until_cancelled(accepting).await;
-            // At a stop, accepts waiting clients: a reset could lose a form.
-            let accepted = accepted.or_else(|| Listener::accept(&mut self.listener).now_or_never());
-            let Some((stream, client)) = accepted else { break };
+        let serve = |(stream, client)| {
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
                 // Clients cause these errors, so they are no warnings.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }
-            });
+            })
+        };
+        let stop = drain.stop();
+        while let Some(accepted) = stop
+            .run_until_cancelled(Listener::accept(&mut self.listener))
+            .await
+        {
+            serve(accepted);
         }
-        drop(self.listener);
+        waiting_clients(self.listener).for_each(|accepted| drop(serve(accepted)));
         serving.close();
         drain.within_grace(serving.wait()).await;
     }
+}
+
+/// Clients that the kernel has connected and tokio may not know yet. Closing the listener would reset them,
+/// and a form could be lost.
+fn waiting_clients(listener: TcpListener) -> impl Iterator<Item = (TcpStream, SocketAddr)> {
+    let listener = listener.into_std().ok();
+    let accepted = from_fn(move || listener.as_ref()?.accept().ok());
+    accepted.filter_map(|(stream, client)| {
+        stream.set_nonblocking(true).ok()?;
+        Some((TcpStream::from_std(stream).ok()?, client))
+    })
 }
 
 struct Connections {

@@ -71,8 +71,11 @@ async fn connected_clients_are_answered_at_a_stop_and_no_others() -> anyhow::Res
     let address = server.address;
     let mut asked = server.say(GET).await?;
     read_answer(&mut asked).await?;
-    let mut new = TcpStream::connect(address).await?;
+    // A blocking call: the kernel has connected this client, and the server's runtime does not know it yet.
+    let new = std::net::TcpStream::connect(address)?;
     drop(server.running);
+    new.set_nonblocking(true)?;
+    let mut new = TcpStream::from_std(new)?;
     new.write_all(GET).await?;
     let (read, _) = read_to_end(&mut new).await?;
     assert!(read.ends_with(b"hello"), "{}", String::from_utf8_lossy(&read));
