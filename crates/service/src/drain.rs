@@ -1,4 +1,4 @@
-//! Graceful shutdown (drain): after SIGTERM or Ctrl-C, accepts no new work and finishes work in flight.
+//! Stop signal and grace period of a graceful shutdown (drain). Servers apply it: `http.rs`, `grpc.rs`.
 
 use std::{
     future::Future,
