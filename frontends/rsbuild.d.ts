@@ -1,2 +1,3 @@
-// What an import of a file is that the bundler makes an address of. After `globals.d.ts`, whose patterns count first.
+// Types of asset imports, which the bundler resolves to URLs. `globals.d.ts` must come first, so that its
+// patterns win.
 /// <reference types="@rsbuild/core/types" />

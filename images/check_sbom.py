@@ -1,4 +1,4 @@
-"""Whether the bills of materials in a folder are valid, and name what each surely is made of.
+"""Checks that each SBOM in a folder is valid and names a package that it must contain.
 
 check_sbom.py <folder>
 """
@@ -25,7 +25,6 @@ SURELY_IN = {
 
 
 def complaints(bill):
-    """What is wrong with a bill of materials."""
     text = bill.read_text()
     parsed = json.loads(text)
     version = SchemaVersion.from_version(parsed["specVersion"])

@@ -171,7 +171,7 @@ class Contents(unittest.TestCase):
         self.assertNotIn(".git", sent)
         for ignored in (ROOT / ".gitignore").read_text().splitlines():
             path = ignored.strip("/")
-            # A name without a folder is meant anywhere, which the builder's list must say.
+            # .gitignore matches a bare name in any folder. .dockerignore needs `**/` for that.
             if "/" not in ignored.rstrip("/"):
                 path = f"**/{path}"
             if Path(path).parts[0] in {"**", *sent}:

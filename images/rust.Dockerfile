@@ -1,15 +1,15 @@
 # syntax=docker/dockerfile:1
-# Every Rust program: one build, and an image for each. docker-bake.hcl says what is built and how it is labelled.
+# One build of all Rust programs, and an image for each. docker-bake.hcl has the targets and labels.
 
-# What runs: glibc, the certificates of public authorities, user 65532; neither a shell nor OpenSSL. Releases give its digest.
+# Runtime image: glibc, CA certificates, user 65532; neither shell nor OpenSSL. Releases pin its digest.
 ARG RUNTIME=gcr.io/distroless/base-nossl-debian13:nonroot
 
-# Compiles for either platform on the builder's own, which is many times faster than to emulate the other one.
+# Cross-compiles on the builder's platform, which is many times faster than emulation.
 FROM --platform=$BUILDPLATFORM rust:1.95.0-slim-trixie AS tools
 RUN cargo install --locked cargo-chef@0.1.78 cargo-auditable@0.7.7
 WORKDIR /src
 
-# What the dependencies are, without our code: changes only when they do.
+# The recipe lists the dependencies. It changes only when they do.
 FROM tools AS recipe
 COPY Cargo.toml Cargo.lock ./
 COPY crates crates
@@ -17,7 +17,7 @@ COPY services services
 COPY tools tools
 RUN cargo chef prepare --recipe-path /recipe.json
 
-# The compiler's version is that of the base image's distribution. The allocator is built by make.
+# The base image's distribution sets the version of the C compiler. The allocator's build needs make.
 FROM tools AS compiler
 ARG BUILDARCH
 ARG TARGETARCH
@@ -39,11 +39,11 @@ FROM compiler AS for-arm64
 ENV CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu
 ENV LINKER=aarch64-linux-gnu-gcc
 ENV CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$LINKER
-# Pages of 64 kB, the largest of any kernel: the allocator ends a program whose kernel has larger ones than it was built for.
+# 64 kB, the largest page size of any kernel. jemalloc aborts if the kernel's pages are larger than this.
 ENV JEMALLOC_SYS_WITH_LG_PAGE=16
 RUN rustup target add "$CARGO_BUILD_TARGET"
 
-# The dependencies, a layer that is kept until the recipe changes; then our code.
+# Builds the dependencies in a layer that is cached until the recipe changes, then our code.
 # hadolint ignore=DL3006
 FROM for-$TARGETARCH AS build
 WORKDIR /src
@@ -56,8 +56,8 @@ COPY frontends/careers/src/positions.json frontends/careers/src/
 COPY crates crates
 COPY services services
 COPY tools tools
-# Auditable: the list of dependencies is a section of each program, where scanners and the image's SBOM find it.
-# Beside glibc they need one library, the compiler's.
+# cargo-auditable puts the list of dependencies into each program, for scanners and the image's SBOM.
+# Besides glibc the programs need only libgcc_s.
 RUN cargo auditable build --release --locked --workspace --features site-service/jemalloc \
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web \
     && for program in gateway contact newsletter careers notifier sitectl web; do \
@@ -108,7 +108,7 @@ FROM runtime AS sitectl
 COPY --from=build /src/target/*/release/sitectl /usr/local/bin/
 ENTRYPOINT ["/usr/local/bin/sitectl"]
 
-# The static server; images/web.Dockerfile puts a front end into it.
+# Static file server. images/web.Dockerfile adds a front end.
 FROM runtime AS web
 COPY --from=build /src/target/*/release/web /usr/local/bin/
 ENV LISTEN=0.0.0.0:8080

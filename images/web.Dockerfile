@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
-# The front ends: one build of the whole site, and an image for each that serves its part at the address it has locally.
+# One build of the whole site, and an image for each front end. Each image serves its part at the same URLs as locally.
 
-# The image `web` of images/rust.Dockerfile: docker-bake.hcl builds it, and gives it under this name.
+# The image `web` of images/rust.Dockerfile. docker-bake.hcl builds it and passes it under this name.
 ARG SERVER=server
 
-# The files are the same on every platform: built once, on the builder's own.
+# The files are the same on every platform, so they are built once, on the builder's.
 FROM --platform=$BUILDPLATFORM node:24-trixie-slim AS site
 WORKDIR /src
 COPY .npmrc package.json package-lock.json ./

@@ -1,7 +1,6 @@
-/** The function by which sonner puts its style into the page when its code is loaded. */
 const INSERTS = /function __insertCSS\(code\) \{.*?\n\}/s;
 
-/** The same by the DOM: an element with text in it would need a hash in the Content Security Policy. */
+/** Adopts the stylesheet: a style element would need a hash in the Content Security Policy. */
 const ADOPTS = `function __insertCSS(code) {
   if (typeof document === 'undefined') return;
   const sheet = new CSSStyleSheet();
@@ -9,7 +8,7 @@ const ADOPTS = `function __insertCSS(code) {
   document.adoptedStyleSheets.push(sheet);
 }`;
 
-/** Loader of sonner's module: its style becomes a stylesheet that the document adopts. */
+/** Loader of sonner's module, which injects its style when it is evaluated. */
 export default function load(source: string): string {
   if (!INSERTS.test(source)) {
     throw new Error('sonner inserts its style in another way, which the policy may refuse');

@@ -6,7 +6,7 @@ import { dist } from './file-paths.ts';
 import { remoteNamed } from './remotes.ts';
 import { remoteConfig } from './rsbuild-config.ts';
 
-// Builds one remote's own files, as they are served: `npm run build -w frontends/blog`.
+// Builds the files of one remote: `npm run build -w frontends/blog`.
 
 const remote = remoteNamed(process.argv[2]);
 await compile({ [remote.name]: remoteConfig(remote) });

@@ -1,8 +1,8 @@
 import type { LaunchOptions } from '@playwright/test';
 
 /**
- * Launch options of the browser for tests and pictures: the system's, which asks nothing of the outside. The shell of
- * Chromium that has no window to draw needs half the processor time of the whole browser for the same pages.
+ * Launch options for tests and screenshots: the system's Chromium without background requests. The headless
+ * shell takes half the CPU time of the full browser.
  */
 export const CHROMIUM: LaunchOptions = {
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',

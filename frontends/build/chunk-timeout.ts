@@ -1,10 +1,9 @@
 import type { Rspack } from '@rsbuild/core';
 
-// Chunk load timeout (8 s); the retry adds a cache-busting query, because browsers join requests for one URL. Without it
-// the bundler would wait for a script for two minutes, and for a stylesheet without end. The timeout is `LOAD_TIMEOUT_MS`
-// of the kit: what is loaded lazily is given up when the visitor is told.
+// Chunk load timeout (8 s, the kit's `LOAD_TIMEOUT_MS`). By default the bundler waits two minutes for a
+// script, and forever for a stylesheet. A retry adds a cache-busting query, because browsers join requests
+// for the same URL.
 
-/** Script loader of the bundler, in every front end's runtime: its retries are cache-busting. */
 export const scriptTimeoutPlugin: Rspack.RspackPluginInstance = {
   apply(compiler) {
     compiler.hooks.compilation.tap('script timeout', ({ hooks }) => {
@@ -27,8 +26,9 @@ const CACHE_BUSTING_RETRY = `{
 }`;
 
 /**
- * Inserts the stylesheet of a chunk, with a timeout. It goes into the page as text, like the above: so it names nothing of
- * ours. A stylesheet that has loaded or failed has no `onerror` any more; one that timed out leaves its name in the head.
+ * Inserts a chunk's stylesheet with a timeout. The bundler copies the source text, so the function must not
+ * use names from outside. The bundler clears `onerror` after a load or an error. Meta elements count the
+ * timeouts.
  */
 export function insertStylesheet(link: HTMLLinkElement) {
   const LOAD_TIMEOUT_MS = 8000;

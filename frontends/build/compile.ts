@@ -2,10 +2,10 @@ import type { EnvironmentConfig, Rspack } from '@rsbuild/core';
 import { createRsbuild } from '@rsbuild/core';
 import { rsbuildConfig } from './rsbuild-config.ts';
 
-/** The addresses of each named chunk's files, by the chunk's name. */
+/** URLs of the files of each named chunk. */
 export type ChunkFiles = Record<string, readonly string[]>;
 
-/** Compiles, and says what came of the environment of a name. */
+/** Returns a function that finds the files of an environment by its name. */
 export async function compile(
   environments: Record<string, EnvironmentConfig>,
 ): Promise<(name: string) => ChunkFiles> {

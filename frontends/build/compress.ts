@@ -4,16 +4,13 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
 const TEXT = /\.(html|js|mjs|css|svg|json|txt|xml|vtt|webmanifest)$/;
-/** Below this the headers weigh more than what is saved. */
+/** Compressing a smaller file saves less than the extra headers cost. */
 const MIN_COMPRESSED_BYTES = 256;
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/**
- * Writes Brotli and gzip variants beside each text file of a folder, so that no server has to; of a site that was there,
- * only those written since.
- */
+/** Writes Brotli and gzip variants of the text files that were modified since `sinceMs`. */
 export async function compressIn(folder: string, sinceMs = 0): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter(entry => entry.isFile() && TEXT.test(entry.name));

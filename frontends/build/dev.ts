@@ -2,8 +2,8 @@ import { createRsbuild, mergeRsbuildConfig } from '@rsbuild/core';
 import { remoteNamed, remotes } from './remotes.ts';
 import { remoteConfig, rsbuildConfig, shellConfig, standaloneConfig } from './rsbuild-config.ts';
 
-// Development server, without prerendering. The API is the running stack's. `npm run dev` serves the whole site,
-// `npm run dev -w frontends/blog` a remote without the shell.
+// Development server without prerendering, with the running stack's API. `npm run dev` serves the whole site,
+// `npm run dev -w frontends/blog` one remote without the shell.
 
 const SITE_PORT = 8090;
 const PAGE =
@@ -22,15 +22,15 @@ const rsbuild = await createRsbuild({
     html: { title: '' },
     tools: { htmlPlugin: { templateContent: PAGE } },
     dev: {
-      // Two builds of a module are never mixed: a change loads the page again.
+      // Hot replacement could mix two builds of a module, so a change reloads the page.
       hmr: false,
-      // Compiled on demand, a part would load the page again and throw away what was typed.
+      // Compiling a chunk on demand would reload the page and lose form input.
       lazyCompilation: false,
     },
     server: {
       port: Number(port ?? alone?.port ?? SITE_PORT),
       strictPort: true,
-      // The page has its entry's name.
+      // Rsbuild names the page after its entry.
       historyApiFallback: { index: '/main.html' },
       publicDir: { name: 'shell/public', copyOnBuild: false },
       proxy: { '/api': process.env['SITE'] ?? 'http://localhost:8080' },

@@ -6,7 +6,7 @@ import type { ChunkFiles } from './compile.ts';
 import { dist, frontends } from './file-paths.ts';
 import type { RemoteModuleUse, Rendered } from './rendered.ts';
 
-/** Build manifest: the files that pages are put together from. */
+/** Build manifest: the files of each front end, by chunk. */
 export interface BuildManifest {
   shell: ChunkFiles;
   remotes: readonly {
@@ -18,7 +18,6 @@ export interface BuildManifest {
   }[];
 }
 
-/** The scripts that stand in the pages themselves, as one: in all of them, and where the application is to start. */
 const IN_ALL_PAGES = ['theme-init.js', 'stylesheet-timeout.js', 'dropped-files.js'];
 const scriptOfAll = inline(IN_ALL_PAGES);
 const scriptOfApplication = inline([
@@ -28,19 +27,16 @@ const scriptOfApplication = inline([
   'trusted-types.js',
 ]);
 
-/** Hides the page that another stands in the place of where no JavaScript runs. */
+/** Hides a page that its `noscript` fallback replaces. */
 const HIDDEN_PAGE = '#root{display:none}';
 
-/** Hashes of all inline scripts, for the Content Security Policy. */
 export const scriptHashes: readonly string[] = [scriptOfAll, scriptOfApplication].map(hash);
 
-/** Hashes of all inline styles, for the Content Security Policy. */
 export function styleHashes({ shell }: BuildManifest): readonly string[] {
   const stylesheets = new Set(Object.values(shell).flat().filter(is('css')));
   return [...Array.from(stylesheets, textOf), HIDDEN_PAGE].map(hash);
 }
 
-/** Renders the whole document of a page. */
 export function renderDocument(page: Rendered, manifest: BuildManifest): string {
   const { head, body } = splitHeadAndBody(page.html);
   const files = filesOf(page, manifest);
@@ -69,7 +65,7 @@ export function renderDocument(page: Rendered, manifest: BuildManifest): string 
   ].join('');
 }
 
-/** The head of a page that another stands in the place of where no JavaScript runs. React gives it its own title again. */
+/** Head of a page with a `noscript` fallback. It has the fallback's title until React sets the page's own. */
 function inPlace(head: string, title: string): string[] {
   return [
     head.replace(/<title>.*?<\/title>/, () => title),
@@ -77,17 +73,16 @@ function inPlace(head: string, title: string): string[] {
   ];
 }
 
-/** Scripts as they stand in pages: without what only their readers need. Each is a block of its own. */
+/** Minifies files into one inline script. Each file wraps its declarations, so that names do not collide. */
 function inline(files: readonly string[]): string {
   const scripts = files.map(file => readFileSync(join(frontends, 'shell/src', file), 'utf8'));
   return rspack.experiments.swc.minifySync(scripts.join('\n'), { mangle: true, compress: true })
     .code;
 }
 
-/** Opening tag of the shell's outermost element. */
 const SHELL_ROOT_TAG = '<div data-site';
 
-/** React puts a page's title and the like before everything else; they belong into the head. */
+/** React renders title, meta and link elements before the shell's root element. They belong in the head. */
 function splitHeadAndBody(html: string) {
   const start = html.indexOf(SHELL_ROOT_TAG);
   if (start < 0) {
@@ -96,12 +91,12 @@ function splitHeadAndBody(html: string) {
   return { head: withoutSlashes(html.slice(0, start)), body: withoutSlashes(html.slice(start)) };
 }
 
-/** Elements without content need no slash (HTML Living Standard, 13.1.2.1), and each byte counts in the first flight. */
+/** Void elements need no slash (HTML Living Standard, 13.1.2.1). Each byte of the first TCP flight counts. */
 function withoutSlashes(html: string): string {
   return html.replace(/(<(?:br|hr|img|input|link|meta|source)\b[^>]*)\/>/g, '$1>');
 }
 
-/** Of which builds of remotes the page's HTML is. */
+/** Builds of the remotes that the page's HTML contains. */
 function versions({ remoteModuleUses }: Rendered, { remotes }: BuildManifest) {
   return remotes.filter(({ name }) => remoteModuleUses.some(({ remote }) => remote === name));
 }
@@ -113,7 +108,7 @@ function filesOf(page: Rendered, manifest: BuildManifest) {
   return {
     fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
     styles: [...main, ...chunk].filter(is('css')),
-    // Linked, because whoever loads a remote looks for its stylesheet among the page's links.
+    // Linked, because the bundler's runtime looks for a remote's stylesheet among the page's links.
     remoteStyles: modules.flatMap(module => module.styles),
     ...(page.scripts === 'none'
       ? { scripts: [], deferredPreloads: [] }
@@ -128,8 +123,9 @@ function filesOf(page: Rendered, manifest: BuildManifest) {
 }
 
 /**
- * Inlines the shell's CSS (critical CSS), which saves a round trip before the first paint. On a remote's page, which waits
- * for another stylesheet anyway, it is linked, to keep the HTML within TCP's initial congestion window (about 14 kB).
+ * Inlines the shell's CSS (critical CSS), which saves a round trip before the first paint. A remote's page
+ * waits for the remote's stylesheet anyway. It links both, so that the HTML fits TCP's initial congestion
+ * window (about 14 kB).
  */
 function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof filesOf>): string[] {
   const link = (style: string) => `<link rel="stylesheet" href="${style}">`;
@@ -139,9 +135,7 @@ function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof file
   return [...own, ...remoteStyles.map(link)];
 }
 
-/**
- * A remote's scripts, and the runtime that loads them, are preloaded only where they bring what the visitor came for.
- */
+/** Preloads a remote's scripts and the federation runtime only for the page's main content. */
 function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: BuildManifest) {
   const found = manifest.remotes.find(({ name }) => name === remote);
   const files = found?.chunks[module];
@@ -154,7 +148,6 @@ function filesOfModule({ remote, module, priority }: RemoteModuleUse, manifest: 
   return { styles: files.filter(is('css')), scripts: priority === 'high' ? scripts : [] };
 }
 
-/** A hash as a Content Security Policy names it. */
 function hash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -5,5 +5,5 @@ type ExposedBy<Each extends Remote> = Each extends Remote
   ? `${Each['name']}/${Each['exposes'][number]}`
   : never;
 
-/** The modules that remotes expose, as the shell asks for them. */
+/** Exposed modules of all remotes, such as `blog/blog-list`. */
 export type Exposed = ExposedBy<(typeof remotes)[number]>;

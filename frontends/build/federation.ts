@@ -9,8 +9,8 @@ import type { Remote } from './remote.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * Packages shared as singletons, by the module that is imported: React, and the router with its context. The router is
- * the kit's facade, because a shared package is bundled whole.
+ * Shared singletons: the imported module, and the package that has its version. The router is shared as the
+ * kit's facade, because sharing a package bundles all of it.
  */
 const SHARED: Record<keyof typeof SHARED_VERSIONS, string> = {
   react: 'react',
@@ -18,19 +18,18 @@ const SHARED: Record<keyof typeof SHARED_VERSIONS, string> = {
   '@site/kit/router.ts': '@site/kit',
 };
 
-/** Public path of a remote's files on the site. */
 export function publicPathOf({ name }: Remote): string {
   return `/remotes/${name}/`;
 }
 
-/** URL of a remote's entry, remoteEntry.js. */
 export function remoteEntryUrl(remote: Remote): string {
   return `${publicPathOf(remote)}remoteEntry.js`;
 }
 
 /**
- * Constants of the shell's build: what its runtime is to know (`shell/src/federation.ts`), and by which the runtime's own
- * sources leave out what is for Node and for snapshots. The plugin would make the runtime part of the first chunk.
+ * Build constants of the shell, for `shell/src/federation.ts`. The last two remove code for Node and for
+ * snapshots from the federation runtime. The shell does not use the plugin, which would put the runtime into
+ * the first chunk.
  */
 export function hostDefinitions(remotes: readonly Remote[]): Record<string, string> {
   const entries = remotes.map(remote => ({ name: remote.name, entry: remoteEntryUrl(remote) }));
@@ -57,7 +56,6 @@ function jsonBy<Each extends { module: string }>(
   return JSON.stringify(Object.fromEntries(all.map(each => [each.module, of(each)])));
 }
 
-/** Module Federation plugin of a remote. It bundles no shared dependency. */
 export function remotePlugin({ name, exposes }: Remote) {
   return new ModuleFederationPlugin({
     dts: false,
@@ -75,8 +73,8 @@ export function remotePlugin({ name, exposes }: Remote) {
 }
 
 /**
- * The federation's runtime as ES modules, of which only what is used stays in the bundle. The plugin
- * itself names the CommonJS files.
+ * Maps the federation runtime's CommonJS files, which the plugin imports, to ES modules, which can be
+ * tree-shaken.
  */
 export const esRuntime: Record<string, string> = Object.fromEntries(
   ['runtime', 'runtime-core', 'sdk', 'webpack-bundler-runtime'].map(name => {
@@ -85,7 +83,7 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
   }),
 );
 
-/** What a remote requires of the shell, in the versions of its peer dependencies. Another one must not load. */
+/** Shared packages in the ranges of the remote's peer dependencies. With another version it must not load. */
 function requiredOfShell(remote: string) {
   return Object.fromEntries(
     Object.entries(SHARED).map(([module, name]) => [

@@ -1,17 +1,14 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of all front ends. */
 export const frontends: string = dirname(dirname(fileURLToPath(import.meta.url)));
-/** The checkout. */
 export const root: string = dirname(frontends);
 /** Output folder of the built site: the gateway's SITE_DIR. */
 export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
-/** Output folder of the split site, with a folder for each front end: the SITE_DIR of their servers. */
+/** Output folder of `npm run split`, with a folder per front end: the SITE_DIR of its server. */
 export const split: string = `${dist}.split`;
-/** Scratch folder of the build, which visitors do not get. */
+/** Build output that is not published, such as the server build. */
 export const scratch: string = `${dist}.server`;
-/** Build manifest of the site in `dist`; beside it, because it is none of the visitors' business. */
+/** Build manifest of the site in `dist`. It is outside that folder because it is not published. */
 export const manifestFile: string = `${dist}.manifest.json`;
-/** Brand file of the site. */
 export const brandFile: string = process.env['BRAND_FILE'] ?? join(root, 'brand.json');

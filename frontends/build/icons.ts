@@ -4,7 +4,7 @@ import { chromium } from '@playwright/test';
 import { CHROMIUM } from './chromium.ts';
 import { frontends } from './file-paths.ts';
 
-// Draws the icons that must be pixels, after a change of the favicon: `npm run draw`.
+// Draws the PNG icons from the favicon: `npm run draw`.
 
 const folder = join(frontends, 'shell/public');
 const mark = readFileSync(join(folder, 'favicon.svg'), 'utf8');

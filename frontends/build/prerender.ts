@@ -10,26 +10,24 @@ import type { ServerRoutes } from './routes-file.ts';
 import { ROUTES_FILE } from './routes-file.ts';
 import { discoveryFiles } from './sitemap.ts';
 
-/** Exports of the shell's server build. */
+/** Exports of the server build (`shell/src/server.tsx`). */
 interface Server extends Pick<ServerRoutes, 'redirects' | 'notFound' | 'variants'> {
-  /** Every address that gets a page of its own, and a place in the sitemap. */
+  /** Paths of the pages in the sitemap. */
   pages: readonly string[];
-  /** The days on which pages last changed, by address. */
+  /** Date of a page's last change, by path. */
   lastModified: Readonly<Record<string, string>>;
-  /** Every address that gets a page of its own which the sitemap does not list. */
+  /** Paths of the pages that the sitemap omits. */
   unlisted: readonly string[];
-  /** Addresses that are gone from a time on, and what shows the page that says so. */
+  /** Paths that answer 410 from a time on. `shownBy` is the path that renders the page of that answer. */
   gone: readonly (ServerRoutes['gone'][number] & { shownBy: string })[];
-  /** Brand of the site. */
   brand: Brand;
-  /** The blog's feeds, by file. */
   feeds: () => Promise<Record<string, string>>;
   render: (path: string) => Promise<Rendered>;
 }
 
 /**
- * Prerenders the pages, or only those that need to be, and writes what machines read beside them. Says which pages there
- * are, and how many of them were written.
+ * Prerenders the pages for which `needsTo` is true, and writes sitemap, feeds and routing table. Returns the
+ * files of all pages, and the number of pages written.
  */
 export async function prerenderPages(
   manifest: BuildManifest,
@@ -64,7 +62,6 @@ export async function prerenderPages(
   return { files: files.map(([file]) => file), written };
 }
 
-/** Every page's file, and an address that shows the page. */
 function filesOf({
   pages,
   unlisted,
@@ -82,7 +79,7 @@ function filesOf({
       `${path}?${parameter}`,
     ]),
     ...gone.map(({ page, shownBy }): [string, string] => [page, shownBy]),
-    // Any address below the prefix that names nothing shows what all of them show.
+    // All unknown paths below a prefix render the same page.
     ...notFound.map(({ prefix, page }): [string, string] => [page, `${prefix}nothing-here`]),
   ];
 }

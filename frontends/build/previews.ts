@@ -6,12 +6,11 @@ import { declared } from '../kit/drawing/tokens.ts';
 import { CHROMIUM } from './chromium.ts';
 import { frontends, root } from './file-paths.ts';
 
-/** Preview picture of a page (Open Graph, https://ogp.me): not the company's name, which one file says. */
+/** Preview picture of a page (https://ogp.me). It must not contain the brand, which may change. */
 export interface Preview {
-  /** Output file of the picture. */
   file: string;
   title: string;
-  /** The file of a drawing. */
+  /** Path of an SVG drawing. */
   drawing: string;
 }
 
@@ -30,7 +29,6 @@ const style = `
   h1[data-long] { font-size: 48px }
   div + svg { width: 100%; height: auto }`;
 
-/** Draws the previews of pages. */
 export async function drawPreviews(previews: readonly Preview[]): Promise<void> {
   const browser = await chromium.launch(CHROMIUM);
   for (const preview of previews) {

@@ -24,7 +24,7 @@ beforeAll(() => {
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('changing the brand file alone leaves nothing of the former company', () => {
+test('a new brand file leaves nothing of the old company', () => {
   const files = readdirSync(out, { recursive: true, withFileTypes: true }).filter(
     entry => entry.isFile() && /\.(html|js|xml|txt|json|webmanifest|css|svg|vtt)$/.test(entry.name),
   );
@@ -48,6 +48,6 @@ test.each([
   ['sitemap.xml', 'https://nightjar.example/blog'],
   ['blog/feed.xml', 'Nightjar'],
   ['.well-known/security.txt', 'admin@nightjar.example'],
-])('%s speaks for the new one: %s', (file, words) => {
+])('%s shows the new brand: %s', (file, words) => {
   expect(readFileSync(join(out, file), 'utf8').includes(words)).toBe(true);
 });

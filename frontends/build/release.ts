@@ -10,9 +10,8 @@ import { buildHashOf } from './remote.ts';
 import { remoteNamed, remotes } from './remotes.ts';
 import { remoteConfig, serverConfig } from './rsbuild-config.ts';
 
-// Releases one remote into a site that is there, and renders the pages that show it: `npm run release -- blog`.
-// The shell and the other remotes stay as they are. Files of the remote's former build stay, too: pages
-// that are open in a browser may ask for them.
+// Releases one remote into an existing site, and renders the pages that show it: `npm run release -- blog`.
+// Files of the remote's former build stay, because open pages may still request them.
 
 const started = Date.now();
 const remote = remoteNamed(process.argv[2]);
@@ -22,7 +21,7 @@ if (!existsSync(manifestFile)) {
 const former: BuildManifest & { files: readonly string[] } = JSON.parse(
   await readFile(manifestFile, 'utf8'),
 );
-// Who serves the front ends one by one splits the site anew.
+// The split site is stale now. `npm run split` writes it again.
 await Promise.all([scratch, split].map(folder => rm(folder, { recursive: true, force: true })));
 const chunkFilesOf = await compile({
   [remote.name]: remoteConfig(remote),

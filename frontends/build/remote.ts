@@ -3,22 +3,21 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brandFile, frontends, root } from './file-paths.ts';
 
-/** A front end that the shell loads while it runs. */
+/** A front end that the shell loads at run time. */
 export interface Remote {
-  /** Its folder here, and its name in addresses and imports. */
+  /** Folder in `frontends`, and name in URLs and imports. */
   name: string;
-  /** The modules it offers: files of its `src`, each with a component as its default. */
+  /** Files of its `src` whose default export is a component. */
   exposes: readonly string[];
-  /** Port of its own development server. */
   port: number;
 }
 
-/** Hash of a remote's inputs, its version: two builds of the same have the same. */
+/** Version of a remote. Equal sources have equal versions. */
 export function buildHashOf(remote: Remote): string {
   return hashOf([remote.name, 'kit', 'build']).slice(0, 12);
 }
 
-/** Hash of the sources in these folders of `frontends`, with what every build reads. */
+/** Hash of the sources in these folders of `frontends`, the brand file and the lock file. */
 export function hashOf(folders: readonly string[]): string {
   const hash = createHash('sha256');
   for (const folder of folders) {
@@ -32,7 +31,7 @@ export function hashOf(folders: readonly string[]): string {
   return hash.digest('hex');
 }
 
-/** Files of a front end's folder that are left out of its hash. */
+/** Files that no build reads. */
 const NOT_BUILT = /\/(node_modules|tests|testing)\/|\.test\.tsx?$|README\.md$/;
 
 function filesIn(folder: string): string[] {

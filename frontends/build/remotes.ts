@@ -2,10 +2,8 @@ import { blog } from '../blog/remote.ts';
 import { careers } from '../careers/remote.ts';
 import type { Remote } from './remote.ts';
 
-/** All remotes of the site. */
 export const remotes = [blog, careers] as const satisfies readonly Remote[];
 
-/** The remote of that name. */
 export function remoteNamed(name: string | undefined): Remote {
   const found = remotes.find(remote => remote.name === name);
   if (!found) {

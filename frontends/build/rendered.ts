@@ -1,23 +1,18 @@
-/** A page as the server build prerenders it. */
 export interface Rendered {
-  /** Markup of the root element, behind that of the head. */
+  /** Markup of the head's elements, then of the root element. */
   html: string;
-  /** Fallback in the page's place where no JavaScript runs, and the title that the page has until it does. */
+  /** Fallback that replaces the page without JavaScript. Its title is the page's until JavaScript runs. */
   noscript?: { title: string; html: string } | undefined;
-  /** The shell's chunk with this page, where it has one of its own. */
+  /** The page's own chunk of the shell, if it has one. */
   chunk?: string | undefined;
-  /** The remote modules that this page shows. */
   remoteModuleUses: readonly RemoteModuleUse[];
-  /** Scripts that run in it, but for those of the theme and of the stylesheet timeout. */
+  /** Whether the page starts the application. The inline scripts of all pages run in any case. */
   scripts: 'app' | 'none';
 }
 
-/** Use of a remote's exposed module by a page. */
 export interface RemoteModuleUse {
-  /** The remote. */
   remote: string;
-  /** The module it exposes. */
   module: string;
-  /** `high` where it is what the visitor came for. */
+  /** `high` for the page's main content. */
   priority: 'high' | 'low';
 }

@@ -9,58 +9,54 @@ import { brandFile, dist, frontends, root, scratch } from './file-paths.ts';
 import type { Remote } from './remote.ts';
 import { buildHashOf } from './remote.ts';
 
-/** Build mode. */
 type Mode = 'production' | 'development';
 
-/** Rsbuild configuration of several environments, each of which knows itself what it is made from. */
 export function rsbuildConfig(
   mode: Mode,
   environments: Record<string, EnvironmentConfig>,
 ): RsbuildConfig {
-  // The site's pages are written by `prerender.ts`.
+  // `prerender.ts` writes the pages.
   const tools = mode === 'production' ? { htmlPlugin: false as const } : {};
-  // A development server says where it listens.
+  // The development server logs its URL at `info`.
   const logLevel = mode === 'production' ? 'warn' : 'info';
   return { root: frontends, mode, logLevel, tools, environments };
 }
 
-/** The shell, as browsers load it. */
 export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), {
     source: { entry: { main: './src/main.tsx' }, define: hostDefinitions(remotes) },
-    // What shows toasts brings its package along: one file less that can be lost.
+    // Keeps sonner in the toaster's chunk: one file fewer that can fail to load.
     splitChunks: { cacheGroups: { defaultVendors: false } },
     tools: { rspack: hostOptions() },
   });
 }
 
-/** A remote, as browsers load it. */
 export function remoteConfig(remote: Remote): EnvironmentConfig {
   const address = publicPathOf(remote);
   return mergeRsbuildConfig(baseConfig(remote.name, join(dist, address), address), {
     source: { define: version(remote) },
-    // One stylesheet for the whole remote, however many of its modules a page shows. Not by the name of the file, which
-    // the script that stands for a stylesheet has, too.
+    // One stylesheet for the whole remote, however many of its modules a page shows. It is selected by type,
+    // because the script module of a stylesheet has the same file name.
     splitChunks: {
       cacheGroups: {
-        // Each module brings what it needs: one file less for the first view of a page, and smaller in all.
+        // Shared code stays in each module: one file fewer for the first view, and fewer bytes in total.
         default: false,
         styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
       },
     },
-    // Without an entry it would be `src/index`.
+    // The default entry would be `src/index`.
     tools: { rspack: { entry: {}, plugins: [remotePlugin(remote), compileHint] } },
   });
 }
 
-/** A remote without the shell, and with all that the shell would bring. */
+/** Build of a remote without the shell. It bundles the packages that the shell would share. */
 export function standaloneConfig(remote: Remote): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig(remote.name, join(scratch, remote.name), '/'), {
     source: { entry: { main: './src/standalone.tsx' }, define: version(remote) },
   });
 }
 
-/** The server build, which prerenders the pages: the shell with the remotes' sources in it. */
+/** Server build, which prerenders the pages. It bundles the remotes' sources with the shell. */
 export function serverConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', scratch, '/'), withRemoteSources(remotes), {
     source: { entry: { server: './src/server.tsx' } },
@@ -77,7 +73,7 @@ export function serverConfig(remotes: readonly Remote[]): EnvironmentConfig {
   });
 }
 
-/** Finds the remotes' sources in the place of the remotes, and their pictures where the remotes have them. */
+/** Replaces the remotes with their sources. Pictures keep the URLs that the remotes' builds give them. */
 function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
   return {
     source: { define: { REMOTE_VERSION: JSON.stringify('none') } },
@@ -110,18 +106,18 @@ function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
 }
 
 /**
- * Has V8 compile all functions of a file on another thread while it is loaded (https://v8.dev/blog/explicit-compile-hints).
- * Each would otherwise be compiled on the main thread when it is first called, and most are called by the first view.
+ * Makes V8 compile all functions of a file on a background thread during the load. Otherwise the main thread
+ * compiles each function at its first call, and the first view calls most
+ * (https://v8.dev/blog/explicit-compile-hints).
  */
 const compileHint = new rspack.BannerPlugin({
   banner: '//# allFunctionsCalledOnLoad',
   raw: true,
   test: /\.js$/,
-  // After the minimizer, which drops comments, and before names get their hashes.
+  // After the minimizer, which drops comments, and before the hashes of file names.
   stage: rspack.Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE + 1,
 });
 
-/** What the first chunk is made by, which every page loads. */
 function hostOptions(): Rspack.Configuration {
   const router: Rspack.RuleSetRule = {
     test: /react-router\/dist\/.*\.mjs$/,
@@ -131,7 +127,6 @@ function hostOptions(): Rspack.Configuration {
 }
 
 const HASH = 'contenthash:10';
-/** All files of code, styles, pictures and fonts lie in one folder. */
 const KINDS = ['js', 'jsAsync', 'css', 'cssAsync', 'svg', 'font', 'image', 'media', 'assets'];
 
 function baseConfig(name: string, folder: string, address: string): EnvironmentConfig {
@@ -162,7 +157,7 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
         plugins: [scriptTimeoutPlugin],
         output: { uniqueName: name, chunkLoadTimeout: LOAD_TIMEOUT_MS },
         module: { rules: [articles, searchIndex, toasts] },
-        // Federation's modules are relative to their front end.
+        // Paths of exposed modules are relative to the front end.
         context: join(frontends, name),
       },
     },
@@ -171,8 +166,8 @@ function baseConfig(name: string, folder: string, address: string): EnvironmentC
 }
 
 /**
- * Leaves out what Tailwind's base says of fields for dates and of lists to choose from, which no form has, and of placeholders, which
- * have a colour of ours: the stylesheet is in every page's HTML.
+ * Removes unused rules of Tailwind's base, because pages inline the stylesheet. No form has date fields or
+ * selects, and placeholders have our own colour.
  */
 const unusedBasePlugin = {
   postcssPlugin: 'unused-base',
@@ -188,10 +183,10 @@ const unusedBasePlugin = {
   },
 };
 
-/** Puts the brand's address into stylesheets, which say on paper where links lead. */
+/** Puts the brand's URL into the stylesheet, whose print rules show the URLs of links. */
 const siteUrlPlugin = {
   postcssPlugin: 'site-url',
-  // Once Tailwind has written the stylesheet.
+  // Tailwind has written the stylesheet by then.
   OnceExit(stylesheet: StyleRules) {
     const { siteUrl } = JSON.parse(readFileSync(brandFile, 'utf8'));
     stylesheet.walkDecls('--site-url', declaration => {
@@ -200,7 +195,7 @@ const siteUrlPlugin = {
   },
 };
 
-/** What is used of PostCSS's stylesheets. */
+/** The part of PostCSS's `Root` that the plugins use. */
 interface StyleRules {
   walkRules(selector: RegExp, change: (rule: { remove: () => void }) => void): void;
   walkAtRules(name: string, change: (rule: { params: string; remove: () => void }) => void): void;

@@ -7,8 +7,9 @@ import { NOT_FOUND, SAMPLE_PATHS } from '../kit/testing/sample-paths.ts';
 import { CHROMIUM } from './chromium.ts';
 import { root } from './file-paths.ts';
 
-// Screenshots of the running stack in three sizes and both themes, in target/screenshots: `npm run screenshots [-- <route> …]`.
-// Without a route it takes all of them, and puts the tops of the pages into docs/contact-sheet.jpg.
+// Takes screenshots of the running stack in three sizes and both themes, into target/screenshots:
+// `npm run screenshots [-- <route> …]`. Without a route it takes one page of each type, and writes
+// docs/contact-sheet.jpg.
 
 const SIZES = {
   phone: { width: 390, height: 844 },
@@ -23,7 +24,7 @@ const folder = join(root, 'target/screenshots');
 mkdirSync(folder, { recursive: true });
 const chosen = process.argv.slice(2);
 const routes = chosen.length > 0 ? chosen : [...SAMPLE_PATHS, ...NOT_FOUND];
-// A picture does not see a page's reduced motion, only the browser's.
+// An SVG image follows the browser's reduced motion, not the page's.
 const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
 const browser = await chromium.launch({ ...CHROMIUM, args });
 for (const route of routes) {
@@ -37,7 +38,7 @@ await browser.close();
 async function screenshot(from: Browser, route: string, shot: (typeof SHOTS)[number]) {
   const page = await from.newPage({ ...shot, reducedMotion: 'reduce' });
   await page.goto(runningStack().site + route, { waitUntil: 'networkidle' });
-  // Pictures below the first view load when they come near it.
+  // Pictures load near the viewport.
   for (const picture of await page.locator('main img').all()) {
     await picture.scrollIntoViewIfNeeded();
   }
@@ -50,7 +51,6 @@ function fileOf(route: string, { name, colorScheme }: (typeof SHOTS)[number]): s
   return join(folder, `${route.replaceAll(/[/?=]/g, '_')}-${name}-${colorScheme}.png`);
 }
 
-/** The tops of all pages on one sheet, a row for each. */
 async function contactSheet(page: Page) {
   const rows = routes.map(route => {
     const pictures = SHOTS.map(shot => {

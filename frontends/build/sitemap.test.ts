@@ -7,29 +7,29 @@ const files = discoveryFiles(
   new Date('2026-11-20T10:00:00Z'),
 );
 
-test('the sitemap names every page at its one address', () => {
+test('the sitemap lists the canonical URL of every page', () => {
   expect(files['sitemap.xml']?.match(/<loc>[^<]*/g)).toEqual([
     '<loc>https://oculant.example/',
     '<loc>https://oculant.example/blog/a-post',
   ]);
 });
 
-test('the sitemap says when a page last changed where that is known', () => {
+test('the sitemap dates a page whose last change is known', () => {
   expect(files['sitemap.xml']).toContain('/</loc></url>');
   expect(files['sitemap.xml']).toContain('a-post</loc><lastmod>2026-11-19</lastmod></url>');
 });
 
-test('robots are told where the sitemap is', () => {
+test('robots.txt links to the sitemap', () => {
   expect(files['robots.txt']).toContain('Sitemap: https://oculant.example/sitemap.xml');
 });
 
-test('security.txt names a contact and expires within a year (RFC 9116)', () => {
+test('security.txt has a contact and an expiry date (RFC 9116)', () => {
   const text = files['.well-known/security.txt'];
   expect(text).toContain('Contact: mailto:admin@oculant.example');
   expect(text).toContain('Expires: 2027-05-01T00:00:00.000Z');
 });
 
-test('security.txt has each field once, in lines of its own, and says where it stands and what to expect', () => {
+test('security.txt has each field once, with canonical URL and policy', () => {
   const lines = files['.well-known/security.txt']?.trimEnd().split('\n') ?? [];
   expect(lines.map(line => line.split(': ')[0])).toEqual([
     'Contact',

@@ -1,15 +1,12 @@
 import { colour } from '../kit/drawing/tokens.ts';
 import type { Brand } from '../kit/src/brand.ts';
 
-/** What the sitemap tells of a site. */
 interface MappedSite {
   brand: Brand;
   pages: readonly string[];
-  /** The days on which pages last changed, by address, where we know it. */
   lastModified: Readonly<Record<string, string>>;
 }
 
-/** Files by which machines find their way on the site, by name. */
 export function discoveryFiles(site: MappedSite, today: Date): Record<string, string> {
   const { brand } = site;
   return {
@@ -47,7 +44,7 @@ function manifest({ name }: Brand): string {
   });
 }
 
-/** RFC 9116. It has to expire; a site that is built at least twice a year never lets it. */
+/** RFC 9116 requires an expiry date: the site must be built again within five months. */
 function security({ emails, securityPolicyUrl, siteUrl }: Brand, today: Date): string {
   const expires = new Date(today);
   expires.setUTCMonth(expires.getUTCMonth() + 6, 1);

@@ -6,9 +6,9 @@ import { remotes } from './remotes.ts';
 import type { ServerRoutes } from './routes-file.ts';
 import { ROUTES_FILE } from './routes-file.ts';
 
-// Lays the built site out as a folder for each front end, as a server of its own serves it: `npm run split`.
+// Splits the built site into a folder per front end, each for a server of its own: `npm run split`.
 
-/** The pages come with the shell; what is loaded of a remote is found by its file alone. */
+/** Routing table of a remote's folder. Pages are in the shell's folder. */
 const NO_PAGES: ServerRoutes = {
   redirects: [],
   notFound: [],

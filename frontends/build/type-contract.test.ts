@@ -5,29 +5,27 @@ import { afterEach, expect, test } from 'vitest';
 import type { Checkout } from '../kit/testing/checkout.ts';
 import { checkout } from '../kit/testing/checkout.ts';
 
-// The shell is compiled against what the remotes expose: a remote that breaks the contract does not compile.
-
 let copy: Checkout;
 afterEach(() => copy.remove());
 
 test.each([
   ['no longer exposes a module', 'blog/remote.ts', "'blog-list', ", '', 'shell/src/routes.tsx'],
   [
-    'no longer says of which build it is',
+    'no longer exports its version',
     'careers/src/careers-page.tsx',
     'export const version',
     'const version',
     'shell/src/remote-modules.server.ts',
   ],
   [
-    'wants a property that the shell does not give',
+    'needs a prop that the shell does not pass',
     'blog/src/blog-list.tsx',
     'export default function BlogList()',
     'export default function BlogList(_: { page: number })',
     'shell/src/remote-modules.server.ts',
   ],
 ])(
-  'a remote that %s is found before it is built',
+  'type checking finds a remote that %s',
   (_, file, now, then, found) => {
     copy = checkout();
     const changed = join(copy.folder, 'frontends', file);

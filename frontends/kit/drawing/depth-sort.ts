@@ -1,11 +1,14 @@
-/** The part of the world that a thing fills. */
+/** A drawn object, and the box that it fills in the world. */
 export interface Solid {
   from: readonly [number, number, number];
   to: readonly [number, number, number];
   svg: string;
 }
 
-/** Painter's algorithm (depth sort): things behind others first. Sorting by distance alone fails where a long thing stands beside a short one. */
+/**
+ * Painter's algorithm: objects behind others come first. Sorting by distance fails where a long object stands
+ * beside a short one.
+ */
 export function depthSorted(solids: readonly Solid[]): Solid[] {
   const done = new Set<Solid>();
   const painted: Solid[] = [];

@@ -17,7 +17,6 @@ function found(box: Rect) {
   return { box, corner: 5, label: 'person 0.97', severity: 'seen' as const };
 }
 
-/** Where the labels stand. */
 function labelsOf(drawn: Detections): Rect[] {
   const tags = drawn
     .toDrawing()
@@ -37,7 +36,7 @@ function overlap(a: Rect, b: Rect, [x, y]: readonly [number, number] = [0, 0]) {
   );
 }
 
-test('a label stands above what is found, and aside where another one stands', () => {
+test('a label is above its box and overlaps no other', () => {
   const drawn = detections();
   const box = { left: 150, top: 120, width: 40, height: 60 };
   for (let at = 0; at < 4; at += 1) {
@@ -51,7 +50,7 @@ test('a label stands above what is found, and aside where another one stands', (
   }
 });
 
-test('a label that moves meets no other one on its way', () => {
+test('a moving label overlaps no other on its way', () => {
   const drawn = detections();
   const by = [160, 0] as const;
   drawn.add(found({ left: 250, top: 100, width: 40, height: 60 }), STILL);
@@ -68,7 +67,7 @@ test('a label that moves meets no other one on its way', () => {
   }
 });
 
-test('no label leaves the picture, nor does one that moves', () => {
+test('labels stay within the picture, even if they move', () => {
   const drawn = detections([200, 150]);
   drawn.add(found({ left: 2, top: 2, width: 40, height: 60 }), STILL);
   drawn.add(found({ left: 60, top: 90, width: 30, height: 50 }), { attribute: '', by: [60, -80] });

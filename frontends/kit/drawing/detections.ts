@@ -4,26 +4,24 @@ import { sceneColours } from './materials.ts';
 import { round } from './round.ts';
 import type { StyleRules } from './style-rules.ts';
 
-/** Severity of a detection: whether it asks something of people. */
+/** An alert needs a person's attention. */
 export type Severity = 'seen' | 'alert';
 
-/** Detection: the bounding box of what is found on the picture, and its label. */
+/** Detected object: the size of its bounding box, and its label. */
 export interface Detection {
   size: Pixel;
   label: string;
   severity?: Severity;
 }
 
-/** Movement of what is found: the attribute of an element that moves so, and how far it goes. */
+/** Movement of a detected object: the attribute that animates its element, and the distance in pixels. */
 export interface Movement {
   attribute: string;
   by: readonly [x: number, y: number];
 }
 
-/** What stays where it is. */
 export const STILL: Movement = { attribute: '', by: [0, 0] };
 
-/** A detection at its place on the picture. */
 interface PlacedDetection {
   box: Rect;
   /** Length of the brackets' arms. */
@@ -32,28 +30,27 @@ interface PlacedDetection {
   severity: Severity;
 }
 
-/** A detection with its label, as it is drawn. */
 interface DrawnDetection {
   area: Rect;
   svg: string;
 }
 
-/** Between two labels, at the least. */
+/** Minimum distance between labels. */
 const GAP = 3;
-/** The smallest letters that are read, in pixels on the screen. */
+/** Smallest legible font size, in pixels on the screen. */
 const LEGIBLE = 11;
 
-/** Advance of a letter, as a fraction of the size of type: what monospaced faces agree on. */
+/** Width of a letter as a fraction of the font size, the same in most monospaced fonts. */
 const LETTER = 0.6;
 
-/** Detections of a picture, and its close-ups: the parts that are shown on their own. */
+/** Detections of a picture, and its close-ups: parts that pages show as separate pictures. */
 export class Detections {
-  /** The size of the labels. */
+  /** Font size of the labels. */
   readonly type: number;
   private readonly picture: Pixel;
   private readonly styles: StyleRules;
   private readonly drawn: DrawnDetection[] = [];
-  /** The parts of the picture that labels cover, wherever they move. */
+  /** Areas that labels cover, including their movement. */
   private readonly covered: Rect[] = [];
   private readonly closeUps: Rect[] = [];
 
@@ -63,7 +60,7 @@ export class Detections {
     this.type = type;
   }
 
-  /** Draws corner brackets around a part of the picture, with a label where there is room. */
+  /** Draws corner brackets around a box, with a label where there is room. */
   add({ box, corner, label, severity }: PlacedDetection, { attribute, by }: Movement): void {
     const words = round(label.length * this.type * LETTER);
     const [high, pad] = [round(this.type * 1.35), round(this.type * 0.36)];
@@ -81,7 +78,6 @@ export class Detections {
     });
   }
 
-  /** Makes the part of the picture around a point a picture of its own. */
   closeUp([x, y]: Pixel, width: number): void {
     const height = Math.round(width * 0.6);
     const [w, h] = this.picture;
@@ -90,12 +86,11 @@ export class Detections {
     this.closeUps.push({ left, top, width, height });
   }
 
-  /** All detections, as they are drawn. */
   toDrawing(): string {
     return this.drawn.map(({ svg }, at) => `<g class="find f${at}">${svg}</g>`).join('');
   }
 
-  /** The parts that are shown on their own: https://www.w3.org/TR/SVG2/linking.html#ViewElement */
+  /** Close-ups as view elements: https://www.w3.org/TR/SVG2/linking.html#ViewElement */
   views(): string {
     return this.closeUps
       .map(
@@ -105,7 +100,7 @@ export class Detections {
       .join('');
   }
 
-  /** What makes such a part show only what is found wholly within it. */
+  /** CSS by which a close-up shows only detections that lie completely within it. */
   rules(): string {
     const shown = this.closeUps.flatMap((closeUp, at) =>
       this.drawn.flatMap(({ area }, detection) =>
@@ -116,16 +111,13 @@ export class Detections {
     return shown.length > 0 ? `${rules}${shown.join(',')}{display:inline}` : rules;
   }
 
-  /** What leaves the labels out where the picture is shown so small that nobody reads them. */
+  /** CSS that removes the labels where the picture is too small to read them. */
   legibility(): string {
     const narrowest = Math.ceil((this.picture[0] * LEGIBLE) / this.type);
     return `@media not all and (min-width:${narrowest}px){.label{display:none}}`;
   }
 
-  /**
-   * Where a label stands at a box: above it, below it, aligned with its left or its right side, or beside it, where there is
-   * room for it on all of its way.
-   */
+  /** First place above, below or beside the box where the label meets no other, even while it moves. */
   private placeFor(box: Rect, [width, height]: Pixel, by: Movement['by']): Rect {
     const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
     const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];
@@ -157,7 +149,7 @@ function widened({ left, top, width, height }: Rect): Rect {
   return { left: left - GAP, top: top - GAP, width: width + 2 * GAP, height: height + 2 * GAP };
 }
 
-/** What a rectangle covers on its way. */
+/** Area that a moving rectangle covers. */
 function swept(rect: Rect, [x, y]: Movement['by']): Rect {
   return around(rect, { ...rect, left: rect.left + x, top: rect.top + y });
 }

@@ -18,7 +18,7 @@ const MOTION =
   '.drive{animation:drive linear infinite}' +
   '@keyframes drive{0%{opacity:0;transform:none}6%,94%{opacity:1}to{opacity:0;transform:translate(var(--x),var(--y))}}}';
 
-/** Isometric projection of a world of unit cubes: where its points are, its faces, and the SVG file that they make. */
+/** SVG drawing of a world of unit cubes in isometric projection. */
 export class IsometricSvg {
   protected readonly flat: string[] = [];
   protected readonly solids: Solid[] = [];
@@ -37,12 +37,11 @@ export class IsometricSvg {
     this.projection = projectionOf(world, picture);
   }
 
-  /** A flat rectangle that lies below all things. */
+  /** Flat rectangle below all objects. */
   slab(point: Point, [w, d]: readonly [number, number], fill: string, stroke = 'none'): void {
     this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], fill, ` stroke="${stroke}"`));
   }
 
-  /** The three visible faces of a box. */
   block(point: Point, size: Size, material: Material): string {
     const faces = facesOf(this.projection, [point, size]);
     return (['left', 'right', 'top'] as const)
@@ -50,18 +49,18 @@ export class IsometricSvg {
       .join('');
   }
 
-  /** A parallelogram, to be drawn upon a box. */
+  /** Parallelogram, such as on the face of a block. */
   face(point: Point, along: Size, up: Size, fill: string, more = ''): string {
     return pathOf(faceOf(this.projection, point, along, up), fill, more);
   }
 
-  /** What is drawn over everything else, and left out under the fragment `#empty`. */
+  /** Draws above everything else. The file's fragment `#empty` shows the picture without actors. */
   actors(svg: string): void {
     this.hasActors = true;
     this.over.push(`<g class="actors">${svg}</g>`);
   }
 
-  /** The picture as a file. Its labels are shown always, or where they are large enough to be read. */
+  /** The SVG file. `legible` removes the labels where the picture is too small to read them. */
   toSvg(labels: 'always' | 'legible' = 'always'): string {
     const [w, h] = this.picture;
     const empty = this.hasActors ? `<view id="empty" viewBox="0 0 ${w} ${h}"/>` : '';
@@ -73,7 +72,7 @@ export class IsometricSvg {
     );
   }
 
-  /** What is drawn, without a frame and without colours of its own. */
+  /** The drawing without the `svg` element and its styles. */
   toDrawing(): string {
     const style = `font-family="Geist Mono,ui-monospace,Menlo,Consolas,monospace" font-size="${this.detections.type}" font-weight="600"`;
     const solids = depthSorted(this.solids).map(({ svg }) => svg);
@@ -83,7 +82,6 @@ export class IsometricSvg {
     );
   }
 
-  /** Where a point of the world is on the picture. */
   at(point: Point): [number, number] {
     return this.projection.at(point);
   }

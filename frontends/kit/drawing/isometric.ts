@@ -1,15 +1,13 @@
 import { round } from './round.ts';
 
-/** A point of the world: x to the right and down, y to the left and down, z up, in unit cubes. */
+/** Point of the world, in unit cubes. In the picture x goes right and down, y left and down, z up. */
 export type Point = readonly [x: number, y: number, z?: number];
 /** Width along x, depth along y, height. */
 export type Size = readonly [w: number, d: number, h: number];
-/** A point of the picture, in pixels. */
 export type Pixel = readonly [x: number, y: number];
 /** A box of the world: its corner nearest to the origin, and its size. */
 export type Block = readonly [at: Point, size: Size];
 
-/** A rectangle of the picture. */
 export interface Rect {
   left: number;
   top: number;
@@ -18,22 +16,21 @@ export interface Rect {
 }
 
 /**
- * Of the angle by which both axes of the ground rise, 30°. Written out, because engines may differ in the last digit of a
- * cosine, and what is prerendered is compared with what a browser computes.
+ * Cosine and sine of 30°, the slope of both ground axes. The cosine is written out because its last digit may
+ * differ between engines, and hydration compares prerendered coordinates with the browser's.
  */
 export const COS = 0.8660254037844387;
 export const SIN = 0.5;
 const MARGIN = 16;
-/** Pixels of a unit where the sizes of detections are given. */
+/** Pixels per unit for which the sizes of detections are given. */
 const DETECTION_UNIT = 34;
 
-/** Isometric projection: the pixels of a unit, and where a point of the world is on the picture. */
+/** Isometric projection: the pixels per unit, and the pixel of a point. */
 export interface Projection {
   unit: number;
   at: (point: Point) => [x: number, y: number];
 }
 
-/** Isometric projection that shows a world in a picture as large as it can be. */
 export function projectionOf([w, d, h]: Size, [width, height]: Pixel): Projection {
   const unit = Math.min(
     (width - 2 * MARGIN) / ((w + d) * COS),
@@ -51,7 +48,6 @@ export function projectionOf([w, d, h]: Size, [width, height]: Pixel): Projectio
   };
 }
 
-/** Path of a polygon. */
 export function outlineOf({ at }: Projection, points: readonly Point[]): string {
   const [first = [0, 0], ...rest] = points.map(at);
   let last = first;
@@ -63,7 +59,7 @@ export function outlineOf({ at }: Projection, points: readonly Point[]): string 
   return `M${first[0]} ${first[1]}${steps.join('')}z`;
 }
 
-/** Path of a parallelogram: its corner, and where its two sides lead from there. */
+/** SVG path of a parallelogram, from a corner and its two sides. */
 export function faceOf(
   projection: Projection,
   [x, y, z = 0]: Point,
@@ -78,7 +74,6 @@ export function faceOf(
   ]);
 }
 
-/** Paths of the three visible faces of a block. */
 export function facesOf(projection: Projection, [[x, y, z = 0], [w, d, h]]: Block) {
   return {
     left: faceOf(projection, [x, y + d, z], [w, 0, 0], [0, 0, h]),
@@ -87,7 +82,7 @@ export function facesOf(projection: Projection, [[x, y, z = 0], [w, d, h]]: Bloc
   };
 }
 
-/** The part of the picture that blocks take, and so many pixels around it. */
+/** Bounding box of blocks in the picture, with `spare` pixels around it. */
 export function boundsOf({ at }: Projection, blocks: readonly Block[], spare: number): Rect {
   const left = blocks.map(([[x, y], [, d]]) => at([x, y + d])[0]);
   const right = blocks.map(([[x, y], [w]]) => at([x + w, y])[0]);
@@ -102,29 +97,28 @@ export function boundsOf({ at }: Projection, blocks: readonly Block[], spare: nu
   };
 }
 
-/** The part of the picture around what stands at a pixel; its size is that where a unit is 34 pixels. */
+/** Bounding box of an object that stands at a pixel. Its size is given for `DETECTION_UNIT`. */
 export function boxAround({ unit }: Projection, [x, y]: Pixel, [w, h]: Pixel): Rect {
   const scale = unit / DETECTION_UNIT;
   const [width, height] = [w * scale, h * scale];
   return { left: round(x - width / 2), top: round(y - height + 6 * scale), width, height };
 }
 
-/** Path of the corner brackets around a part of the picture, with arms of so many pixels. */
+/** SVG path of corner brackets. */
 export function bracketsOf({ left, top, width, height }: Rect, arm: number): string {
   const [iw, ih] = [round(width - 2 * arm), round(height - 2 * arm)];
   const c = round(arm);
   return `M${left} ${round(top + arm)}v-${c}h${c}m${iw} 0h${c}v${c}m0 ${ih}v${c}h-${c}m-${iw} 0h-${c}v-${c}`;
 }
 
-/** Length of the arms of such brackets. */
 export function bracketArm({ unit }: Projection, { width }: Rect): number {
   return Math.min((9 * unit) / DETECTION_UNIT, width / 3);
 }
 
-/** The size of a person's box, where a unit is 34 pixels. */
+/** Size of a person's bounding box, for `DETECTION_UNIT`. */
 export const PERSON_BOX: Pixel = [33, 48];
 
-/** Paths of a person, from the feet on: as large as where a unit is 31 pixels. */
+/** Shapes of a person, relative to the feet, at 31 pixels per unit. */
 export const PERSON = {
   unit: 31,
   body: 'M-6 0v-14a6 6 0 0 1 12 0v14a6 3 0 0 1-12 0z',
@@ -132,7 +126,7 @@ export const PERSON = {
   shadow: [10, 5],
 } as const;
 
-/** Blocks of a car or a van that stands along x or y: the body, and the cabin, of this height, on it. */
+/** Blocks of a car or van along x or y: the body, and on it a cabin of height `h`. */
 export function vehicleBlocks([x, y]: Point, along: 'x' | 'y', h: number): [Block, Block] {
   const [w, d] = along === 'x' ? [1.9, 0.9] : [0.9, 1.9];
   const cabin: Size = along === 'x' ? [1, 0.74, h] : [0.74, 1, h];

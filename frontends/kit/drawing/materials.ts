@@ -1,11 +1,10 @@
-/** The colours of a box: its top, its left and its right face. */
 export interface Material {
   top: string;
   left: string;
   right: string;
 }
 
-/** The colours of all scenes: the kit's tokens, so that a scene follows the theme. */
+/** Colours of scenes: the kit's tokens, so that scenes follow the theme. */
 export const sceneColours = {
   ground: 'var(--raised)',
   path: 'var(--road)',
@@ -25,7 +24,6 @@ const tinted = (ink: string, part: number): Material => ({
   right: `color-mix(in srgb,${ink} ${part}%,var(--face-r))`,
 });
 
-/** What things are made of. */
 export const materials = {
   plain: { top: 'var(--face-t)', left: 'var(--face-l)', right: 'var(--face-r)' },
   low: { top: 'var(--face-l)', left: 'var(--face-r)', right: 'var(--road)' },

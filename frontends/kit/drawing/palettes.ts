@@ -1,7 +1,7 @@
 import { declared } from './tokens.ts';
 
-// A picture is a document of its own and knows nothing of the page's class for the theme; what it knows is
-// the colour scheme of the element that shows it, and the page sets that with the theme.
+// An SVG image cannot see the page's theme class. It sees the color-scheme of the element that shows it,
+// which the page sets with the theme.
 
 const NAMES = [
   ...[
@@ -19,5 +19,5 @@ const NAMES = [
   ...['stroke', 'road', 'cone', 'lit', 'screen', 'figure'],
 ];
 
-/** The colours of the kit's tokens that drawings use, for both colour schemes. */
+/** CSS of the tokens that drawings use, in both colour schemes. */
 export const palettes: string = `svg{${declared('light', NAMES)}}@media (prefers-color-scheme:dark){svg{${declared('dark', NAMES)}}}`;

@@ -1,4 +1,4 @@
-/** A coordinate as precise as drawings need it. */
+/** Rounds a coordinate to a tenth, which is precise enough for drawings. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }

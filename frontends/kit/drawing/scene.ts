@@ -7,20 +7,15 @@ import type { Material } from './materials.ts';
 import { materials, sceneColours } from './materials.ts';
 import { round } from './round.ts';
 
-/** Motion that repeats: people turn round at its end, vehicles leave the picture. */
+/** Repeated motion. At its end people turn round, and vehicles fade out and start again. */
 interface Motion {
   to: Point;
   seconds: number;
-  /** So much of the time has gone when the picture opens. */
+  /** Time that has passed when the picture opens. */
   sinceSeconds?: number;
 }
 
-/**
- * Scene in isometric projection: a world of unit cubes seen from the south, fitted into a picture. The picture is a file
- * of its own that follows the colour scheme of where it stands.
- */
 export class Scene extends IsometricSvg {
-  /** The ground that everything stands on. */
   ground(): void {
     const [w, d] = this.world;
     this.slab([0, 0], [w, d], sceneColours.ground, sceneColours.grid);
@@ -31,7 +26,7 @@ export class Scene extends IsometricSvg {
     this.flat.push(`<path d="${lines.join('')}" stroke="${sceneColours.grid}" stroke-width=".8"/>`);
   }
 
-  /** The two walls at the back of a room. */
+  /** Ground, and the two walls at the back of a room. */
   room(): void {
     const [w, d, h] = this.world;
     this.ground();
@@ -39,13 +34,11 @@ export class Scene extends IsometricSvg {
     this.onWall([0, 0], [0, d, h], materials.plain.left);
   }
 
-  /** A zone that is drawn on the ground for the machine alone. */
   zone(point: Point, [w, d]: readonly [number, number], severity: Severity = 'seen'): void {
     const ink = ` fill-opacity=".16" stroke="${sceneColours[severity]}" stroke-width="1.6" stroke-dasharray="6 5"`;
     this.flat.push(this.face(point, [w, 0, 0], [0, d, 0], sceneColours[severity], ink));
   }
 
-  /** A line on the ground, such as where people walked. */
   trail(points: readonly Point[], ink: string = sceneColours.seen): void {
     const corners = points.map(point => this.at(point).join(' ')).join('L');
     this.flat.push(
@@ -53,30 +46,28 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  /** Something flat on a wall: along x where it has a width, along y where it has a depth. */
+  /** Flat rectangle on a wall. A width puts it along x, a depth along y. */
   onWall(point: Point, [w, d, h]: Size, fill: string): void {
     this.flat.push(this.face(point, [w, d, 0], [0, 0, h], fill));
   }
 
-  /** Words on a wall along x, or on one along y. */
   sign(point: Point, along: 'x' | 'y', words: string, size = 0.34): void {
     this.flat.push(this.lettering(point, along, words, size));
   }
 
-  /** Words, to be drawn upon a box. */
   lettering(point: Point, along: 'x' | 'y', words: string, size: number): string {
     const [x, y] = this.at(point);
     const slope = along === 'x' ? SIN : -SIN;
     return `<text transform="matrix(${round(COS)} ${slope} 0 1 ${x} ${y})" fill="${sceneColours.line}" stroke="none" font-size="${round(size * this.unit)}">${words}</text>`;
   }
 
-  /** A box, its shadow, and what is drawn upon it. */
+  /** Box with its shadow. `upon` is SVG on its faces. */
   box(point: Point, size: Size, material: Material = materials.plain, upon = ''): void {
     this.shadow(point, size);
     this.solid(point, size, this.block(point, size, material) + upon);
   }
 
-  /** A roof with its ridge along x. */
+  /** Roof with its ridge along x. */
   roof([x, y, z = 0]: Point, [w, d, h]: Size): void {
     const { top, left, right } = materials.plain;
     const slope = this.face([x, y + d, z], [w, 0, 0], [0, -d / 2, h], left);
@@ -100,7 +91,7 @@ export class Scene extends IsometricSvg {
     this.solid([x, y, z], [w, d, h], back + slope + gable);
   }
 
-  /** Rows of windows on the two visible faces of a building; every so-many-th is lit. */
+  /** Rows of windows on the two visible walls of a building. One of `every` windows is lit. */
   windows([x, y]: Point, [w, d, h]: Size, every = 5): string {
     const panes: string[] = [];
     const levels = range(Math.floor((h - 0.5) / 0.7) - 1);
@@ -118,13 +109,11 @@ export class Scene extends IsometricSvg {
     return `<g stroke-width=".5">${panes.join('')}</g>`;
   }
 
-  /** A thin post. */
   post([x, y, z = 0]: Point, h: number): void {
     const path = this.segment([x, y, z], [x, y, z + h]);
     this.solid([x, y, z], [0.05, 0.05, h], `<path d="${path}" stroke-width="2.4"/>`);
   }
 
-  /** A fence of bars between two points on a line along x or y. */
   fence(from: Point, to: Point, h = 0.9): void {
     const [[x1, y1], [x2, y2]] = [from, to];
     const length = Math.max(x2 - x1, y2 - y1);
@@ -141,7 +130,6 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  /** A tree, round as an architect's. */
   tree([x, y, z = 0]: Point): void {
     const [px, py] = this.at([x, y, z]);
     const size = this.unit * 0.5;
@@ -154,7 +142,6 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  /** Someone who stands there, and what the machine says of them. */
   person(point: Point, label = '', severity: Severity = 'seen'): void {
     this.someone(point, [point, point], this.figure(point, severity));
     if (label) {
@@ -162,7 +149,6 @@ export class Scene extends IsometricSvg {
     }
   }
 
-  /** Someone who walks to and fro. */
   walker(point: Point, way: Motion, label = ''): void {
     const motion = this.motion('walk', point, way);
     this.someone(point, [point, way.to], `<g${motion.attribute}>${this.figure(point, 'seen')}</g>`);
@@ -171,7 +157,6 @@ export class Scene extends IsometricSvg {
     }
   }
 
-  /** Someone who lies on the ground, along y. */
   fallen([x, y]: Point, label: string): void {
     const [px, py] = this.at([x, y]);
     const scale = round(this.unit / 31);
@@ -184,14 +169,12 @@ export class Scene extends IsometricSvg {
     this.detect([x, y + 0.2], { size: [62, 44], label, severity: 'alert' });
   }
 
-  /** A car or a van that stands along x or y. */
   car(point: Point, along: 'x' | 'y', material: Material = materials.plain, h = 0.3): void {
     const length = along === 'x' ? ([1.9, 0.9] as const) : ([0.9, 1.9] as const);
     this.shadow(point, [length[0], length[1], 0.7]);
     this.solid([point[0], point[1], 0], [...length, 1], this.body(point, along, material, h));
   }
 
-  /** A car that drives along x or y and comes again. */
   driver(
     point: Point,
     way: Motion,
@@ -214,12 +197,10 @@ export class Scene extends IsometricSvg {
     }
   }
 
-  /** A box that travels, such as on a belt. */
   travelling(point: Point, size: Size, way: Motion, material: Material = materials.ware): void {
     this.moving(point, size, way, this.block(point, size, material));
   }
 
-  /** A camera, and the part of the ground that it sees. */
   camera(point: Point, target?: Point): void {
     const [x, y] = this.at(point);
     if (target) {
@@ -234,7 +215,6 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  /** Corner brackets around something that stands at a point, with what the machine takes it for. */
   detect(
     point: Point,
     { size, label, severity = 'seen' }: Detection,
@@ -245,21 +225,21 @@ export class Scene extends IsometricSvg {
     this.detections.add({ box, corner, label, severity }, motion);
   }
 
-  /** What a camera sees, from where it is to the ground: it falls over what stands there. */
+  /** Field of view from a camera to the ground, drawn over the objects in it. */
   beam(camera: Point, ground: readonly Point[]): void {
     const path = [camera, ...ground].map(point => this.at(point).join(' ')).join('L');
     this.over.push(`<path d="M${path}z" fill="var(--cone)" stroke="none"/>`);
   }
 
   /**
-   * Makes the part of the picture around a point a picture of its own, which shows only what is found wholly
-   * within it: the file shows it under the fragment `#v1`, the next one under `#v2`.
+   * Adds a close-up around a point. It shows only detections that lie completely within it. The file's
+   * fragment is `#v1` for the first close-up, then `#v2`.
    */
   closeUp(point: Point, width: number): void {
     this.detections.closeUp(this.at(point), width);
   }
 
-  /** Something that goes along x or y: it takes all of its way. */
+  /** Object that moves along x or y. Depth sorting treats its whole way as filled. */
   private moving(point: Point, [w, d, h]: Size, way: Motion, svg: string): Movement {
     const motion = this.motion('drive', point, way);
     const [x, y, z = 0] = point;

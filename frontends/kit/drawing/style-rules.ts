@@ -1,8 +1,8 @@
-/** Style rules of a drawing: what stands in an attribute of style elsewhere, because no policy can name such an attribute. */
+/** Style rules of a drawing. They replace style attributes, which our Content Security Policy forbids. */
 export class StyleRules {
   private readonly classes = new Map<string, string>();
 
-  /** The class that has these declarations. */
+  /** Equal declarations share a class. */
   classOf(declarations: string): string {
     const name = this.classes.get(declarations) ?? `s${this.classes.size}`;
     this.classes.set(declarations, name);

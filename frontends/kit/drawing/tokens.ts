@@ -1,18 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The themes of the site. */
 export type Theme = 'light' | 'dark';
 
 const css = readFileSync(join(import.meta.dirname, '../src/tokens.css'), 'utf8');
 
-/** The colours of the kit's tokens by name, in both themes: for what is drawn or written without a stylesheet. */
+/** Colour tokens by name, for code without a stylesheet, such as drawings and the web manifest. */
 export const colours: Readonly<Record<Theme, ReadonlyMap<string, string>>> = {
   light: declaredIn(':root,\n.light'),
   dark: declaredIn('.dark'),
 };
 
-/** A colour of a theme. */
 export function colour(theme: Theme, name: string): string {
   const value = colours[theme].get(name);
   if (!value) {
@@ -21,7 +19,6 @@ export function colour(theme: Theme, name: string): string {
   return value;
 }
 
-/** Declarations of colours, for a stylesheet of one's own. */
 export function declared(theme: Theme, names: Iterable<string> = colours[theme].keys()): string {
   return Array.from(names, name => `--${name}:${colour(theme, name)}`).join(';');
 }

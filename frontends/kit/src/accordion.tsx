@@ -1,16 +1,12 @@
 import type { ReactNode } from 'react';
 import { useId } from 'react';
 
-/** One question and its answer. */
 interface AccordionItem {
   title: string;
   content: ReactNode;
 }
 
-/**
- * A list of which one item is open at a time; pressing the open one closes it. The browser does all
- * of that, with or without JavaScript.
- */
+/** List with at most one open item. The shared `name` makes browsers enforce this without JavaScript. */
 export function Accordion({ items }: { items: readonly AccordionItem[] }) {
   const group = useId();
   return (

@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { takeFocus } from './focus.ts';
 
-/** Error message of a form: what went wrong, and what to do about it. It takes the focus, so that nobody misses it. */
+/** Takes the focus, so that nobody misses the error. */
 export function Alert({ children, ...rest }: ComponentProps<'p'>) {
   return (
     <p

@@ -43,7 +43,7 @@ function application(name = message().email, content = 'About me', lastModified 
   return form;
 }
 
-/** Uploads, and waits until the file is read. What comes of it is in an object: a promise would be waited for, too. */
+/** Waits until the file is read. In an object, the result is not awaited, too. */
 async function upload(form: FormData, onProgress?: (part: number) => void) {
   const result = client.postMultipart('/api/career-application', form, {
     failureMessages: FAILURE_MESSAGES,
@@ -53,13 +53,13 @@ async function upload(form: FormData, onProgress?: (part: number) => void) {
   return { result };
 }
 
-/** Has the page loaded anew: of what its scripts knew nothing is left. */
+/** Simulates a reload, which loses the state of modules. */
 async function reload() {
   vi.resetModules();
   client = await import('./api-client.ts');
 }
 
-test('a form is posted as JSON under a key of its own', async () => {
+test('a form is posted as JSON with an idempotency key', async () => {
   const form = message();
   const result = send(form);
   const { method, path, body, headers } = xhr.last();
@@ -75,22 +75,22 @@ test('a form is posted as JSON under a key of its own', async () => {
 });
 
 test.each([
-  ['a success that says so', 200, STORED, { ok: true }],
-  ['another success that says so', 202, STORED, { ok: true }],
-  ['a success without a word', 200, {}, { ok: false, message: 'Refused.', fieldErrors: {} }],
+  ['status 200 with success', 200, STORED, { ok: true }],
+  ['status 202 with success', 202, STORED, { ok: true }],
+  ['an empty success', 200, {}, { ok: false, message: 'Refused.', fieldErrors: {} }],
   [
-    'a success that says it is none',
+    'status 200 without success',
     200,
     { success: false, message: 'Come back tomorrow.' },
     { ok: false, message: 'Come back tomorrow.', fieldErrors: {} },
   ],
   [
-    'a success that says so in a string',
+    'a success given as a string',
     200,
     { success: 'true' },
     { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
-  ['a redirection', 304, STORED, { ok: false, message: 'Refused.', fieldErrors: {} }],
+  ['a redirect', 304, STORED, { ok: false, message: 'Refused.', fieldErrors: {} }],
   [
     'a refusal that claims success',
     400,
@@ -104,36 +104,31 @@ test.each([
     { ok: false, message: 'Too many.', fieldErrors: {} },
   ],
   [
-    'a refusal with a message before its error',
+    'a refusal with a message and an error',
     422,
     { success: false, error: 'invalid', message: 'Please check the marked fields.' },
     { ok: false, message: 'Please check the marked fields.', fieldErrors: {} },
   ],
   [
-    'a refusal of fields',
+    'a refusal with field errors',
     422,
     { success: false, error: 'Check.', fields: { name: 'Say your name.', email: 7 } },
     { ok: false, message: 'Check.', fieldErrors: { name: 'Say your name.' } },
   ],
   [
-    'a refusal with fields of no use',
+    'a refusal with malformed field errors',
     422,
     { success: false, fields: 'name' },
     { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
   [
-    'a refusal with an empty sentence',
+    'a refusal with an empty message',
     400,
     { success: false, message: '' },
     { ok: false, message: 'Refused.', fieldErrors: {} },
   ],
-  [
-    'an error of the server',
-    500,
-    { success: false },
-    { ok: false, message: 'Refused.', fieldErrors: {} },
-  ],
-])('%s is read by its status and by its body', async (_, status, body, expected) => {
+  ['a server error', 500, { success: false }, { ok: false, message: 'Refused.', fieldErrors: {} }],
+])('%s is judged by status and body', async (_, status, body, expected) => {
   const result = send();
   await xhr.answer(status, body);
   expect(await result).toEqual(expected);
@@ -141,11 +136,11 @@ test.each([
 });
 
 test.each([
-  ['a page', 200, '<!doctype html>'],
-  ['nothing', 502, ''],
-  ['a list', 200, '"yes"'],
+  ['HTML', 200, '<!doctype html>'],
+  ['empty', 502, ''],
+  ['a string', 200, '"yes"'],
   ['null', 200, 'null'],
-])('an answer that is %s is not understood, and not asked for again', async (_, status, body) => {
+])('a response that is %s fails without a retry', async (_, status, body) => {
   const result = send();
   await xhr.answer(status, body);
   expect(await result).toEqual({
@@ -158,7 +153,7 @@ test.each([
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('a server that is not reached is asked four times, after one, two and four seconds', async () => {
+test('network failures are retried after 1, 2 and 4 s', async () => {
   const result = send();
   for (const wait of [1000, 2000, 4000]) {
     await xhr.breakOff();
@@ -179,7 +174,7 @@ test('a server that is not reached is asked four times, after one, two and four 
   expect(xhr.sent).toHaveLength(4);
 });
 
-test('all attempts of a submission have one key, and it ends with the first answer', async () => {
+test('all attempts of a submission share one key', async () => {
   const result = send();
   await xhr.breakOff();
   await advanceTimers(1000);
@@ -190,7 +185,7 @@ test('all attempts of a submission have one key, and it ends with the first answ
   expect(new Set(keysOf(xhr)).size).toBe(1);
 });
 
-test('what was never answered is sent under the same key when it is submitted again', async () => {
+test('submitting again after no response keeps the key', async () => {
   const form = message();
   const result = send(form);
   for (const wait of [1000, 2000, 4000, 0]) {
@@ -204,10 +199,10 @@ test('what was never answered is sent under the same key when it is submitted ag
 });
 
 test.each([
-  ['an error of the server', 503, { success: false }],
-  ['a limit that a retry reached', 429, { success: false }],
-  ['an answer that is not understood', 200, '<!doctype html>'],
-])('after %s the same form is sent under the same key', async (_, status, body) => {
+  ['a server error', 503, { success: false }],
+  ['a rate limit', 429, { success: false }],
+  ['an unreadable response', 200, '<!doctype html>'],
+])('after %s the same form keeps its key', async (_, status, body) => {
   const form = message();
   send(form);
   await xhr.answer(status, body);
@@ -219,7 +214,7 @@ test.each([
 test.each([
   ['it was stored', 202, STORED],
   ['it was refused', 422, { success: false }],
-])('once %s the same form is another submission', async (_, status, body) => {
+])('once %s, the same form gets a new key', async (_, status, body) => {
   const form = message();
   send(form);
   await xhr.answer(status, body);
@@ -228,7 +223,7 @@ test.each([
   expect(second).not.toBe(first);
 });
 
-test('a form that was changed is another submission', async () => {
+test('a changed form gets a new key', async () => {
   const form = message();
   send(form);
   await xhr.answer(503, { success: false });
@@ -237,7 +232,7 @@ test('a form that was changed is another submission', async () => {
   expect(second).not.toBe(first);
 });
 
-test('a reload while a form is sent changes nothing: the same form has the same key, a changed one another', async () => {
+test('after a reload an unanswered form keeps its key', async () => {
   const form = message();
   send(form);
   await reload();
@@ -248,7 +243,7 @@ test('a reload while a form is sent changes nothing: the same form has the same 
   expect(changed).not.toBe(first);
 });
 
-test('after a reload a form that had been stored is another submission', async () => {
+test('after a reload a stored form gets a new key', async () => {
   const form = message();
   send(form);
   await xhr.answer(202, STORED);
@@ -257,7 +252,7 @@ test('after a reload a form that had been stored is another submission', async (
   expect(new Set(keysOf(xhr)).size).toBe(2);
 });
 
-test('after a reload an application with the same file, chosen anew, has the same key', async () => {
+test('after a reload the same file keeps its key', async () => {
   await upload(application('Asha', 'About me', 1));
   await reload();
   await upload(application('Asha', 'About me', 2));
@@ -267,7 +262,7 @@ test('after a reload an application with the same file, chosen anew, has the sam
   expect(changed).not.toBe(first);
 });
 
-test('what hangs when its page comes back from the back/forward cache can be sent again', async () => {
+test('a request lost to the back/forward cache can be repeated', async () => {
   const form = message();
   const result = send(form);
   await act(async () => {
@@ -279,7 +274,7 @@ test('what hangs when its page comes back from the back/forward cache can be sen
   expect(second).toBe(first);
 });
 
-test('an attempt with JSON is given up after thirty seconds, and made again', async () => {
+test('a JSON request times out after 30 s and retries', async () => {
   send();
   await advanceTimers(29_999);
   expect(xhr.sent).toHaveLength(1);
@@ -287,7 +282,7 @@ test('an attempt with JSON is given up after thirty seconds, and made again', as
   expect(xhr.sent).toHaveLength(2);
 });
 
-test('an attempt with a file is given up after three minutes, and made again', async () => {
+test('an upload times out after three minutes and retries', async () => {
   await upload(application());
   await advanceTimers(179_999);
   expect(xhr.sent).toHaveLength(1);
@@ -295,11 +290,11 @@ test('an attempt with a file is given up after three minutes, and made again', a
   expect(xhr.sent).toHaveLength(2);
 });
 
-test('a file is sent as the form holds it, under one key', async () => {
+test('an upload sends the form unchanged under one key', async () => {
   const form = application();
   const { result } = await upload(form);
   expect(xhr.last().body).toBe(form);
-  // The browser says it itself, with the boundary of the parts.
+  // The browser sets it, with the boundary of the parts.
   expect(xhr.last().headers).not.toHaveProperty('Content-Type');
   await xhr.breakOff();
   await advanceTimers(1000);
@@ -309,14 +304,14 @@ test('a file is sent as the form holds it, under one key', async () => {
   expect(second).toBe(first);
 });
 
-test('another file under the same name is another submission', async () => {
+test('another file with the same name gets a new key', async () => {
   await upload(application('Ravi', 'About me'));
   await xhr.answer(503, { success: false });
   await upload(application('Ravi', 'About us'));
   expect(new Set(keysOf(xhr)).size).toBe(2);
 });
 
-test('an upload tells how much of it is sent', async () => {
+test('an upload reports its progress', async () => {
   const fractions: number[] = [];
   await upload(application(), fraction => fractions.push(fraction));
   await xhr.receive(100, 400);
@@ -324,7 +319,7 @@ test('an upload tells how much of it is sent', async () => {
   expect(fractions).toEqual([0.25, 1]);
 });
 
-test('what the visitor calls off ends at once, and is not tried again', async () => {
+test('cancelling an attempt ends the submission without a retry', async () => {
   const running = new AbortController();
   const result = send(message(), running.signal);
   running.abort();
@@ -333,7 +328,7 @@ test('what the visitor calls off ends at once, and is not tried again', async ()
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('what the visitor calls off between two attempts ends at once', async () => {
+test('cancelling between two attempts ends the submission at once', async () => {
   const running = new AbortController();
   const result = send(message(), running.signal);
   await xhr.breakOff();
@@ -344,7 +339,7 @@ test('what the visitor calls off between two attempts ends at once', async () =>
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('a key says by its version that it stands for one content alone, over plain HTTP as well', () => {
+test('keys are UUIDs of version 8, even over plain HTTP', () => {
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
   send();
   expect(keysOf(xhr)[0]).toMatch(

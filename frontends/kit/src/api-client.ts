@@ -2,20 +2,15 @@ import type { components } from './api.gen.ts';
 import { forgetIdempotencyKey, idempotencyKeyOf } from './idempotency-keys.ts';
 import { retry } from './retry.ts';
 
-/** Result of a submission. */
 export type SubmissionResult =
   | { ok: true }
   | {
       ok: false;
-      /** Whether the visitor called it off. */
       isCancelled?: boolean;
-      /** A sentence for the visitor. */
       message: string;
-      /** Validation errors, by the field's name. */
       fieldErrors: Readonly<Record<string, string>>;
     };
 
-/** The bodies that the API takes as JSON. */
 interface JsonForms {
   '/api/contact': components['schemas']['ContactForm'];
   '/api/newsletter': components['schemas']['NewsletterForm'];
@@ -24,27 +19,21 @@ interface JsonForms {
 }
 
 interface Options {
-  /**
-   * Error messages where the server gives none: it refused; or it was not reached, or its answer was not understood, and why
-   * is nothing that a visitor could read.
-   */
+  /** Messages if the server refuses without giving one, or is unreachable or sends an unreadable response. */
   failureMessages: { refused: string; unreachable: string };
-  /** Calls the submission off. */
   signal?: AbortSignal;
-  /** Told when the browser begins to solve a challenge. */
+  /** Called when the browser starts to solve a challenge. */
   onChallenge?: () => void;
 }
 
-/** Timeout of one attempt with a JSON body. */
+/** Timeout of one attempt, not of the whole submission. */
 const JSON_TIMEOUT_MS = 30_000;
-/** Timeout of one attempt with a file. */
 const UPLOAD_TIMEOUT_MS = 180_000;
 const JSON_CONTENT = { 'Content-Type': 'application/json' };
 
-/** Headers of a request, but for those without a value. */
+/** Request headers. Those without a value are not sent. */
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** Submits a form as JSON. */
 export function postJson<Path extends keyof JsonForms>(
   path: Path,
   form: JsonForms[Path],
@@ -57,7 +46,7 @@ export function postJson<Path extends keyof JsonForms>(
   );
 }
 
-/** Submits a form with a file. `onProgress` is told the fraction of it, from 0 to 1, that is sent. */
+/** `onProgress` gets the fraction that is sent, from 0 to 1. */
 export async function postMultipart(
   path: '/api/career-application',
   form: FormData,
@@ -71,18 +60,17 @@ export async function postMultipart(
   );
 }
 
-/** Response of the API. */
 export interface HttpResponse {
   status: number;
   body: string;
 }
 
-/** The server was not reached; nobody knows whether the submission arrived. */
+/** The request got no response. The submission may have arrived all the same. */
 class NetworkError extends Error {}
 
 /**
- * Submits with retries under one idempotency key, so that the server stores it once. A visitor who presses the button
- * again after a failure makes another attempt, not another submission.
+ * Submits with retries under one idempotency key, so that the server stores the form once. Pressing the
+ * button again after a failure is another attempt under the same key.
  */
 async function submit(
   path: string,
@@ -116,27 +104,27 @@ async function submit(
   }
 }
 
-/** Whether the answer settles a submission. After a timeout, a limit or a server's error an earlier attempt may be stored. */
+/** Whether the response is final. After another response, an earlier attempt may already be stored. */
 function isSettled(status: number): boolean {
   return status < 500 && status !== 408 && status !== 429;
 }
 
-/** Whether the server, in a flood of forms, asks for work before it takes one. The code for it is loaded with the first. */
+/** Whether the server asks for proof of work, as it does in a flood of forms. */
 function isChallenge({ status, body }: HttpResponse): boolean {
   return status === 429 && JSON.parse(body)['code'] === 'challenge';
 }
 
-/** What tells a submission from others: all that was entered, and not how its visitor came to the form. */
+/** Identity of a submission: all entries, but not the attribution, which a reload may change. */
 function fingerprint(entries: [name: string, value: unknown][]): string {
   return JSON.stringify(entries.filter(([name]) => name !== 'attribution'));
 }
 
-/** A form's entry with a file's content in its place: after a reload it is chosen again, maybe as a copy of another date. */
+/** Identifies a file by its content: after a reload the visitor may choose a copy with another date. */
 async function identified([name, value]: [string, FormDataEntryValue]): Promise<[string, unknown]> {
   if (typeof value === 'string') {
     return [name, value];
   }
-  // Over plain HTTP browsers compute no digest.
+  // `crypto.subtle` is unavailable over plain HTTP.
   const content = crypto.subtle
     ? Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', await value.arrayBuffer())))
     : [value.size, value.lastModified];
@@ -151,7 +139,7 @@ interface Request {
   onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** XMLHttpRequest, because fetch tells nothing of an upload's progress. */
+/** Uses XMLHttpRequest, because fetch reports no upload progress. */
 function send(
   { path, headers, body, signal, onProgress }: Request,
   timeoutMs: number,
@@ -173,7 +161,7 @@ function send(
     request.ontimeout = () => reject(new NetworkError());
     request.onabort = () => reject(signal?.reason);
     signal?.addEventListener('abort', () => request.abort(), { once: true });
-    // A page that comes back from the back/forward cache gets no answer any more.
+    // A page that returns from the back/forward cache never gets the response.
     const giveUp = ({ persisted }: PageTransitionEvent) => persisted && request.abort();
     addEventListener('pageshow', giveUp);
     request.onloadend = () => removeEventListener('pageshow', giveUp);
@@ -181,7 +169,7 @@ function send(
   });
 }
 
-/** A submission counts only where both the status and the body say so. */
+/** A submission succeeds only if both status and body say so. */
 function parseResponse({ status, body }: HttpResponse, refused: string): SubmissionResult {
   const answer: unknown = JSON.parse(body);
   if (!isRecord(answer)) {

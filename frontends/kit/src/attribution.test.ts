@@ -3,7 +3,7 @@ import { attribution } from './attribution.ts';
 
 const SITE = 'https://oculant.example';
 
-test('a visitor by an advertisement is told of, wherever on the site they are by now', () => {
+test('attribution keeps the campaign of the first page', () => {
   const told = attribution({
     page: `${SITE}/contact?topic=retail`,
     entry: `${SITE}/solutions?utm_source=newspaper&utm_campaign=monsoon%20sale`,
@@ -20,6 +20,6 @@ test('a visitor by an advertisement is told of, wherever on the site they are by
   });
 });
 
-test.each([`${SITE}/blog`, ''])('our own pages refer nobody (%j)', referrer => {
+test.each([`${SITE}/blog`, ''])('our own pages are no referrer (%j)', referrer => {
   expect(attribution({ page: `${SITE}/`, entry: `${SITE}/`, referrer }).referrer).toBe('');
 });

@@ -1,11 +1,10 @@
 import type { components } from './api.gen.ts';
 
-/** Attribution of a visit: referrer and campaign. */
 export type Attribution = Required<components['schemas']['Attribution']>;
 
 /**
- * Tells where the visitor came from. Nothing is stored for it: the browser knows by which address the page was loaded
- * for as long as it is open, however often its visitor moves on within the site.
+ * Page, referrer and campaign of a visit. Nothing is stored: while the visitor moves within the site, the
+ * browser keeps the URL of the page load.
  */
 export function attribution(visit = thisVisit()): Attribution {
   const page = new URL(visit.page);
@@ -21,7 +20,7 @@ export function attribution(visit = thisVisit()): Attribution {
   };
 }
 
-/** The address that is shown, the one by which the visitor came to the site, and the one that led there, where it is told. */
+/** `entry` is the URL of the page load. */
 function thisVisit() {
   const [navigation] = performance.getEntriesByType('navigation');
   const page = location.href;

@@ -1,8 +1,7 @@
 import brandFile from '../../../brand.json' with { type: 'json' };
 
-// Apart from the rest of the brand, so that a front end that shows none of them carries none.
+// Separate from `brand.ts`, so that only front ends that show these lists bundle them.
 
-/** A profile of the company elsewhere. */
 interface Social {
   /** Icon of the network: `network`, `microblog`, `video` or `photos`. */
   kind: string;
@@ -11,15 +10,12 @@ interface Social {
   url: string;
 }
 
-/** A company whose logo stands on the home page. */
 interface Partner {
   name: string;
-  /** File name among the partner logos. */
   logo: string;
   url: string;
 }
 
-/** One of the people who lead the company. */
 export interface Leader {
   role: string;
   name?: string;

@@ -10,12 +10,11 @@ const baseClasses =
   'data-[variant=selected]:bg-ink data-[variant=selected]:text-paper';
 
 interface ButtonStyle {
-  /** The main action, another one, or the selected one of several. */
   variant?: 'primary' | 'secondary' | 'selected';
   size?: 'normal' | 'small';
 }
 
-/** Button: it acts on this page. With a `ref` of its own it hears no press from before its hydration. */
+/** A button with a `ref` of its own misses presses from before hydration (`early-press.ts`). */
 export function Button({
   ref = hearEarlyPress,
   variant = 'primary',
@@ -36,7 +35,6 @@ export function Button({
   );
 }
 
-/** A link that looks like a button. */
 export function ButtonLink({
   variant = 'primary',
   size = 'normal',

@@ -3,10 +3,7 @@ import { useReveal } from './reveal.tsx';
 
 type CardProps = ComponentProps<'article'> & { delayMs?: number | undefined };
 
-/**
- * A raised box for one thing of a kind, revealed `delayMs` after it comes into view. Pointed at, it gets the corners of what
- * the machine looks at.
- */
+/** Card that is revealed `delayMs` after it scrolls into view. On hover it shows corner brackets. */
 export function Card({ className = '', delayMs, ...rest }: CardProps) {
   return (
     <article

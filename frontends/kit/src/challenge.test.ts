@@ -19,7 +19,7 @@ beforeEach(() => {
   told.mockReset();
 });
 
-/** A challenge that takes this many tries. */
+/** A challenge that takes `counter` attempts to solve. */
 function challenge(counter: number) {
   const algorithm = 'PBKDF2/SHA-256';
   return createChallenge({ ...HMAC_KEYS, algorithm, cost: 1, counter, deriveKey });
@@ -40,12 +40,11 @@ function send(signal?: AbortSignal) {
   });
 }
 
-/** Waits until the form is sent once more. */
 function sentTimes(times: number) {
   return vi.waitFor(() => expect(xhr.sent).toHaveLength(times));
 }
 
-test('work that is asked for is done, and the form sent again under the same key', async () => {
+test('a solved challenge resends the form under the same key', async () => {
   const result = send();
   expect(xhr.last().headers).not.toHaveProperty('Challenge-Solution');
   await answerWithChallenge();
@@ -60,7 +59,7 @@ test('work that is asked for is done, and the form sent again under the same key
   expect(told).toHaveBeenCalledOnce();
 });
 
-test('a browser that is given no challenge, or no end of them, says whom to write to or call', async () => {
+test('a missing or endless challenge shows our contact details', async () => {
   const refused = { ok: false, message: UNCHECKED, fieldErrors: {} };
   expect(UNCHECKED).toContain('hello@oculant.example');
   expect(UNCHECKED).toContain('+91 44 0000 0000');
@@ -77,7 +76,7 @@ test('a browser that is given no challenge, or no end of them, says whom to writ
   expect(await unending).toEqual(refused);
 });
 
-test('a challenge that nobody can solve is given up at once', async () => {
+test('an unsolvable challenge fails at once', async () => {
   const result = send();
   const unsolvable = { parameters: { keyPrefix: 'no hex' } };
   await xhr.answer(429, { success: false, code: 'challenge', challenge: unsolvable });
@@ -85,7 +84,7 @@ test('a challenge that nobody can solve is given up at once', async () => {
   expect(told).toHaveBeenCalledOnce();
 });
 
-test('whoever calls it off while it is being solved sends nothing more', async () => {
+test('cancelling while a challenge is solved sends nothing more', async () => {
   const controller = new AbortController();
   const result = send(controller.signal);
   await answerWithChallenge(4_000_000_000);

@@ -4,18 +4,15 @@ import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Headers, HttpResponse } from './api-client.ts';
 import { brand } from './brand.ts';
 
-/** How often a challenge is solved for one submission: whose address has changed meanwhile gets another one. */
+/** Challenges per submission. A visitor whose IP address changes gets another challenge. */
 const MAX_CHALLENGES = 3;
-/** After this nobody waits for a solution any more. */
 const TIMEOUT_MS = 60_000;
 
-/** What a visitor is told whose browser could not solve one. */
 export const UNCHECKED = `We could not check that you are not a robot. Please try again in a few minutes, write to ${brand.emails.sales} or call ${brand.phone}.`;
 
-/** Whether a response asks for a challenge to be solved first. */
 type IsChallenge = (response: HttpResponse) => boolean;
 
-/** Solves the challenge of a response and sends again, and once more where another one is asked for. */
+/** Solves the challenge of a response and sends again, also if another challenge follows. */
 export async function solveAndSend(
   response: HttpResponse,
   isChallenge: IsChallenge,
@@ -35,12 +32,12 @@ export async function solveAndSend(
 }
 
 /**
- * The solution of a response's challenge, as the header holds it. Needs no worker: browsers derive keys on threads of
- * their own, and the page's has next to nothing to do meanwhile.
+ * Solution of a response's challenge, encoded for the header. It needs no worker, because browsers derive
+ * keys off the main thread.
  */
 async function solve({ body }: HttpResponse, signal?: AbortSignal): Promise<string | undefined> {
   const { challenge }: { challenge: Challenge } = JSON.parse(body);
-  // While this code was loaded it may have been called off.
+  // The visitor may have cancelled while this chunk was loading.
   signal?.throwIfAborted();
   const controller = new AbortController();
   signal?.addEventListener('abort', () => controller.abort(), { once: true });

@@ -10,12 +10,11 @@ import {
 
 const FILE = 'https://oculant.example/assets/about.1234.js';
 
-/** What the bundler throws where a file did not come. */
+/** The bundler's error for a file that did not load. */
 function chunkLoadError(request = FILE) {
   return Object.assign(new Error('Loading chunk about failed.'), { request });
 }
 
-/** The server's answer to whoever asks for a file's head. */
 function serverAnswers(status: number) {
   const ask = vi.fn(async (_: string) => new Response(null, { status }));
   vi.stubGlobal('fetch', ask);
@@ -30,7 +29,7 @@ beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
-test('a file that is there but did not come is asked for four times in seven seconds', async () => {
+test('an existing file is requested four times in seven seconds', async () => {
   const ask = serverAnswers(200);
   const load = vi.fn(() => Promise.reject(chunkLoadError()));
   const loading = expect(loadChunkWithRetry(load)).rejects.toThrow('Loading chunk about failed.');
@@ -43,7 +42,7 @@ test('a file that is there but did not come is asked for four times in seven sec
   expect(reload).not.toHaveBeenCalled();
 });
 
-test('what comes at the second try is what is loaded', async () => {
+test('a successful retry returns its result', async () => {
   serverAnswers(200);
   const load = vi.fn().mockRejectedValueOnce(chunkLoadError()).mockResolvedValue('the page');
   const loading = loadChunkWithRetry(load);
@@ -51,14 +50,14 @@ test('what comes at the second try is what is loaded', async () => {
   expect(await loading).toBe('the page');
 });
 
-test('another file that is gone loads the page again', () => {
+test('the page reloads once for each missing file', () => {
   expect(reloadPageOnce(chunkLoadError())).toBe(true);
   expect(reloadPageOnce(chunkLoadError())).toBe(false);
   expect(reloadPageOnce(chunkLoadError(`${FILE}2`))).toBe(true);
   expect(reload).toHaveBeenCalledTimes(2);
 });
 
-test('where storage is forbidden the page is not loaded again: it might be again and again', () => {
+test('without storage the page never reloads, to prevent a loop', () => {
   const forbidden = () => {
     throw new DOMException('Forbidden', 'SecurityError');
   };
@@ -67,7 +66,7 @@ test('where storage is forbidden the page is not loaded again: it might be again
   expect(reload).not.toHaveBeenCalled();
 });
 
-test('for a file that is gone nobody waits', async () => {
+test('a missing file is not retried', async () => {
   serverAnswers(404);
   const load = vi.fn(() => Promise.reject(chunkLoadError()));
   await expect(loadChunkWithRetry(load)).rejects.toThrow();
@@ -79,12 +78,12 @@ test.each([
   [404, true],
   [200, false],
   [503, false],
-])('a file whose head is answered with %i is gone: %s', async (status, expected) => {
+])('a file with status %i is missing: %s', async (status, expected) => {
   serverAnswers(status);
   expect(await isChunkMissing(chunkLoadError())).toBe(expected);
 });
 
-test('without a network nothing is said to be gone', async () => {
+test('without a network no file counts as missing', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
   expect(await isChunkMissing(chunkLoadError())).toBe(false);
 });
@@ -93,17 +92,14 @@ test.each([
   [200, true],
   [404, false],
   [503, false],
-])(
-  'a file whose head is answered with %i is served: %s, and so is one that is asked for instead',
-  async (status, expected) => {
-    const ask = serverAnswers(status);
-    expect(await isChunkServed(chunkLoadError(), '/instead.js')).toBe(expected);
-    expect(await isChunkServed(new Error('corrupt'), '/instead.js')).toBe(expected);
-    expect(ask.mock.calls.map(([file]) => file)).toEqual([FILE, '/instead.js']);
-  },
-);
+])('with status %i a file is served: %s', async (status, expected) => {
+  const ask = serverAnswers(status);
+  expect(await isChunkServed(chunkLoadError(), '/instead.js')).toBe(expected);
+  expect(await isChunkServed(new Error('corrupt'), '/instead.js')).toBe(expected);
+  expect(ask.mock.calls.map(([file]) => file)).toEqual([FILE, '/instead.js']);
+});
 
-test('whether a file is there is not waited for longer than eight seconds', async () => {
+test('the check for missing files times out after eight seconds', async () => {
   vi.useRealTimers();
   const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(AbortSignal.abort());
   vi.stubGlobal('fetch', async (_: string, { signal }: RequestInit) => signal?.throwIfAborted());
@@ -111,13 +107,13 @@ test('whether a file is there is not waited for longer than eight seconds', asyn
   expect(timeout).toHaveBeenCalledWith(8_000);
 });
 
-test('of a file that hung nobody asks whether it is gone', async () => {
+test('a file that timed out is not checked', async () => {
   const ask = serverAnswers(404);
   expect(await isChunkMissing(Object.assign(chunkLoadError(), { type: 'timeout' }))).toBe(false);
   expect(ask).not.toHaveBeenCalled();
 });
 
-test('a failure that names no file asks nobody', async () => {
+test('a failure without a file name sends no request', async () => {
   const ask = serverAnswers(404);
   expect(await isChunkMissing(new Error('corrupt'))).toBe(false);
   expect(await isChunkMissing('corrupt')).toBe(false);

@@ -1,7 +1,7 @@
 import { LOAD_TIMEOUT_MS, retry } from './retry.ts';
 import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 
-/** Name of the record that keeps for which chunk the page was last reloaded. */
+/** Session record of the chunk for which the page was last reloaded. */
 const RECORD = 'site:reloaded-for';
 
 /** Loads a chunk with retries, except one that is missing (404). */
@@ -10,12 +10,12 @@ export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
   return retry(load, { shouldRetry });
 }
 
-/** Whether a chunk did not load because the server no longer has it. After a timeout nobody asks: that would hang, too. */
+/** Whether the server no longer has a chunk. After a timeout it is not asked: that request may hang, too. */
 export async function isChunkMissing(failure: unknown): Promise<boolean> {
   return !isChunkTimeout(failure) && (await statusOf(chunkUrlOf(failure))) === 404;
 }
 
-/** Whether the server has the chunk that did not load, or where the failure names none, another file. */
+/** Whether the server has the chunk that failed, or the file `otherwise` if the failure names no chunk. */
 export async function isChunkServed(
   failure: unknown,
   otherwise: string | undefined,
@@ -23,7 +23,7 @@ export async function isChunkServed(
   return (await statusOf(chunkUrlOf(failure) ?? otherwise)) === 200;
 }
 
-/** Whether the server answers for an address, if only that there is no such page. */
+/** Whether the server answers at all, even with 404. */
 export async function isServed(url: string): Promise<boolean> {
   return ((await statusOf(url)) ?? 500) < 500;
 }
@@ -39,8 +39,8 @@ async function statusOf(url: string | undefined): Promise<number | undefined> {
 }
 
 /**
- * Reloads the page, unless that was done for the same chunk before: then the newer build lacks it, too. Says whether it
- * does.
+ * Reloads the page, unless the last reload was for the same chunk: then the new build lacks it, too. Returns
+ * whether the page reloads.
  */
 export function reloadPageOnce(failure: unknown): boolean {
   const isFirst = markReloadedFor(chunkUrlOf(failure) ?? '');
@@ -50,19 +50,18 @@ export function reloadPageOnce(failure: unknown): boolean {
   return isFirst;
 }
 
-/** Whether it is the first time. Where the storage is forbidden it is not: the page would be reloaded without end. */
+/** Returns whether the URL is new. Without storage it returns false, to prevent a reload loop. */
 function markReloadedFor(url: string): boolean {
   const isNew = readSessionRecord(RECORD)['url'] !== url;
   writeSessionRecord(RECORD, { url });
   return isNew && readSessionRecord(RECORD)['url'] === url;
 }
 
-/** The bundler gives a chunk up when it is slow: see `build/chunk-timeout.ts`. */
 function isChunkTimeout(failure: unknown): boolean {
   return failure instanceof Error && 'type' in failure && failure.type === 'timeout';
 }
 
-/** The chunk's URL, as the bundler's `ChunkLoadError` tells it. */
+/** URL of the chunk in the bundler's `ChunkLoadError`. */
 function chunkUrlOf(failure: unknown): string | undefined {
   return failure instanceof Error && 'request' in failure && typeof failure.request === 'string'
     ? failure.request

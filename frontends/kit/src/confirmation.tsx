@@ -7,7 +7,7 @@ interface ConfirmationProps {
   children: ReactNode;
 }
 
-/** Success message in place of the form that led there. It takes the focus, so that nobody misses it. */
+/** Replaces a form, and takes the focus, so that nobody misses it. */
 export function Confirmation({ title, ref, children }: ConfirmationProps) {
   const own = useRef<HTMLDivElement>(null);
   const box = ref ?? own;

@@ -5,15 +5,14 @@ import { useHeldPage } from './use-held-page.ts';
 interface DialogProps {
   title: string;
   state: 'open' | 'closed';
-  /** Called when the visitor closes it: with the X, or with Escape. */
+  /** Called when the dialog closes, by the X, Escape or `state`. */
   onClose: () => void;
   children: ReactNode;
 }
 
-/** Selector of the initial focus: fields before anything else, and never what closes the dialog. */
+/** The first of these gets the initial focus, or else the content's first button; never the X. */
 const FIELDS = 'input:not([type=hidden], [tabindex="-1"]), textarea, select';
 
-/** Modal dialog (native `<dialog>`): traps focus until it is closed. */
 export function Dialog({ title, state, onClose, children }: DialogProps) {
   const heading = useId();
   const dialog = useRef<HTMLDialogElement>(null);

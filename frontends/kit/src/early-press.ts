@@ -1,9 +1,9 @@
-/** Buttons that were pressed before they were hydrated, and have just been. */
+/** Just hydrated buttons that were pressed before hydration. */
 const pressed: HTMLButtonElement[] = [];
 
 /**
- * For the `ref` of a button: presses it again where it was pressed before React had hydrated it, and nobody heard. The shell's
- * `early-press.js` has marked it.
+ * Ref callback of a button: repeats a press from before hydration, when the button had no listener. The
+ * shell's `early-press.js` marks such buttons.
  */
 export function hearEarlyPress(button: HTMLButtonElement | null): void {
   if (button) {
@@ -12,9 +12,9 @@ export function hearEarlyPress(button: HTMLButtonElement | null): void {
   }
 }
 
-/** Presses a button again, once all are known, if one is marked. */
+/** Repeats the press of a marked button, once all marked buttons are known. */
 export function pressIfUnheard(button: HTMLButtonElement): void {
-  // What sends a form or opens a menu works without React.
+  // Submit buttons and popover buttons work without React.
   const needsReact = button.type === 'button' && !button.popoverTargetElement;
   if (button.dataset['pressed'] && needsReact) {
     pressed.push(button);
@@ -22,7 +22,7 @@ export function pressIfUnheard(button: HTMLButtonElement): void {
   }
 }
 
-/** In the order of the visitor, who may have chosen one thing and then another. */
+/** Keeps the visitor's order, because a later choice may replace an earlier one. */
 function pressAgain() {
   const unheard = pressed.splice(0).filter(({ dataset }) => dataset['pressed']);
   for (const button of unheard.sort((one, other) => timeOf(one) - timeOf(other))) {

@@ -52,7 +52,7 @@ test.each([
   'mailto:',
   'a%40b',
   '',
-])('%j stays as it is', text => {
+])('%j stays unchanged', text => {
   expect(addressIn(text)).toBe(text);
 });
 
@@ -62,12 +62,12 @@ test.each([
   ['user@例え。テスト', 'user@xn--r8jz45g.xn--zckzah'],
   ['user@MÜLLER.example', 'user@xn--mller-kva.example'],
   ['user@company.example.', 'user@company.example'],
-])('the domain of %s is %s to mail', (address, sent) => {
+])('%s is sent as %s', (address, sent) => {
   expect(withAsciiDomain(address)).toBe(sent);
   expect(addressErrorOf(address)).toBeUndefined();
 });
 
-// No address that mail can go to may ever be refused here.
+// A deliverable address must never be refused.
 test.each([
   'a.b@x.com',
   `${'a'.repeat(64)}@x.com`,
@@ -84,22 +84,22 @@ test.each([
   'asha',
   'asha@',
   '',
-])('%j may be sent, or is for the browser to refuse', address => {
+])('%j is accepted, or left to the browser’s own validation', address => {
   expect(addressErrorOf(address)).toBeUndefined();
 });
 
 test.each(['a..b@x.com', '.a@x.com', 'a.@x.com', `${'a'.repeat(65)}@x.com`])(
-  'no mail can go to %s',
+  '%s is refused as undeliverable',
   address => {
     expect(addressErrorOf(address)).toBe('Enter an e-mail address such as name@company.com.');
   },
 );
 
-test('letters before the @ that no mail can go to are named', () => {
+test('the error names letters that mail does not allow', () => {
   expect(addressErrorOf('jörg@example.com')).toContain('plain letters (a to z) before the @');
 });
 
-test.each(['company', 'localhost', 'mail', 'intranet'])('%s is said to lack its ending', domain => {
+test.each(['company', 'localhost', 'mail', 'intranet'])('domain %s lacks its ending', domain => {
   expect(addressErrorOf(`asha@${domain}`)).toBe(
     'Enter the whole e-mail address, with its ending: name@company.com.',
   );
@@ -118,7 +118,7 @@ test.each([
   ['icloud', 'icloud.com'],
   ['aol', 'aol.com'],
   ['web', 'web.de'],
-])('instead of %s, which has no ending, %s may be meant', (domain, meant) => {
+])('for %s, which has no ending, the error suggests %s', (domain, meant) => {
   expect(suggestedDomain(`asha@${domain}`)).toBe(meant);
   expect(addressErrorOf(`asha@${domain}`)).toBe(`Did you mean ${meant}?`);
 });
@@ -134,17 +134,17 @@ test.each([
   ['yahooo.com', 'yahoo.com'],
   ['outlok.com', 'outlook.com'],
   ['iclould.com', 'icloud.com'],
-])('%s is asked about: %s may be meant', (domain, meant) => {
+])('for %s the suggestion is %s', (domain, meant) => {
   expect(suggestedDomain(`asha@${domain}`)).toBe(meant);
 });
 
 test.each(['gmail.com', 'mail.com', 'email.com', 'ymail.com', 'live.com', 'love.com', 'bol.com'])(
-  '%s is not asked about',
+  '%s gets no suggestion',
   domain => {
     expect(suggestedDomain(`asha@${domain}`)).toBeUndefined();
   },
 );
 
-test('another domain leaves what stands before it', () => {
+test('another domain keeps the local part', () => {
   expect(atDomain('Asha+news@gmial.com', 'gmail.com')).toBe('Asha+news@gmail.com');
 });

@@ -1,7 +1,7 @@
-// How an address that somebody enters is read. The rules and sentences are the server's (`crates/visitor/src/email.rs`), so that
-// nobody learns of them only there.
+// Reads an entered e-mail address. Rules and messages repeat the server's (`crates/visitor/src/email.rs`), so
+// that visitors see an error before they submit.
 
-/** Providers of mailboxes whose names are often cut short or mistyped. */
+/** Providers whose domains are often shortened or mistyped. */
 const PROVIDERS = [
   'gmail.com',
   'hotmail.com',
@@ -14,30 +14,30 @@ const PROVIDERS = [
   'aol.com',
   'web.de',
 ];
-/** Providers whose names are as near to one of those as a slip is. */
+/** Real providers that look like a typo of one above. */
 const NEAR_PROVIDERS = ['mail.com', 'email.com', 'ymail.com'];
-/** In shorter names a slip makes another name that there is. */
+/** A typo of a shorter name may be another real name. */
 const LEAST_SLIP_LENGTH = 'gmail'.length;
 
-/** What nobody sees (`crates/visitor/src/invisible.rs`), but for the joiners that some scripts spell words by. */
+/** Invisible characters (`crates/visitor/src/invisible.rs`), except joiners, which some scripts need. */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 const JOINERS = /[\u200c\u200d]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
-/** What lists of recipients have behind an address, and around it. */
+/** Syntax of recipient lists after and around an address. */
 const LIST_END = /[\s,;]+$/;
 const NAMED = /^[^<>]*<([^<>]+)>$|^[^[\]]*\[([^[\]]+)\]$/;
-/** What sentences have around an address. */
+/** Quotes and brackets around an address in a sentence. */
 const QUOTED = /^["'(“‘«](.+)["')”’»]$/;
 const LINK = /^mailto:\/*([^?]*)/i;
 
-/** What a browser takes as an address and no mail can go to. */
+/** Undeliverable addresses that browsers accept. */
 const UNMAILABLE = /^\.|\.\.|\.@|^[^@]{65}/;
 const NO_ADDRESS = 'Enter an e-mail address such as name@company.com.';
 const NO_ENDING = 'Enter the whole e-mail address, with its ending: name@company.com.';
 const OTHER_SCRIPT =
   'Enter an e-mail address with plain letters (a to z) before the @. We cannot write to one with other letters there.';
 
-/** The address in what was pasted: `Name <address>`, a `mailto:` link (RFC 6068), or with invisible characters in it. */
+/** Extracts the address from pasted text, such as `Name <address>` or a `mailto:` link (RFC 6068). */
 export function addressIn(text: string): string {
   const visible = text
     .replace(INVISIBLE, '')
@@ -53,8 +53,8 @@ export function addressIn(text: string): string {
 }
 
 /**
- * The address with its domain as mail is sent to it (UTS 46), for browsers that take no other, and without the full stop of a
- * sentence that it ended.
+ * Converts the domain to ASCII (UTS 46), because some browsers accept no other. Removes the full stop of a
+ * sentence that ends with the address.
  */
 export function withAsciiDomain(entered: string): string {
   const address = entered.replace(/\.$/, '');
@@ -65,7 +65,7 @@ export function withAsciiDomain(entered: string): string {
     : address;
 }
 
-/** What is wrong with an address, in a sentence; nothing, where it may be sent or the browser says it by itself. */
+/** Error message of an address; undefined if it is valid, or if the browser reports the error. */
 export function addressErrorOf(address: string): string | undefined {
   if (UNMAILABLE.test(address)) {
     return NO_ADDRESS;
@@ -84,7 +84,7 @@ export function addressErrorOf(address: string): string | undefined {
   return provider ? questionOf(provider) : NO_ENDING;
 }
 
-/** The provider's domain that is probably meant, where the address has another one. */
+/** Domain of the provider that the visitor probably means. */
 export function suggestedDomain(address: string): string | undefined {
   const [localPart, domain] = parts(address);
   const written = domain.toLowerCase().replace(/\.$/, '');
@@ -102,12 +102,10 @@ export function suggestedDomain(address: string): string | undefined {
   );
 }
 
-/** The address at another domain. */
 export function atDomain(address: string, domain: string): string {
   return `${parts(address)[0]}@${domain}`;
 }
 
-/** Asks whether a domain is meant. */
 export function questionOf(domain: string): string {
   return `Did you mean ${domain}?`;
 }
@@ -120,7 +118,7 @@ function nameOf(provider: string): string {
   return provider.slice(0, provider.indexOf('.'));
 }
 
-/** Whether something is a name with one character too few, too many or wrong, or with two of them swapped. */
+/** Whether one character is missing, added or wrong, or two neighbours are swapped. */
 function isSlip(written: string, name: string): boolean {
   let start = 0;
   while (start < name.length && written[start] === name[start]) {
@@ -136,7 +134,6 @@ function isSlip(written: string, name: string): boolean {
   );
 }
 
-/** What stands before the last `@`, and behind it. */
 function parts(address: string): [localPart: string, domain: string] {
   const at = address.lastIndexOf('@');
   return at < 0 ? [address, ''] : [address.slice(0, at), address.slice(at + 1)];
@@ -146,13 +143,13 @@ function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
-/** What an expression finds within a text; the text where it finds nothing. */
+/** First non-empty group of the expression, or the whole text without a match. */
 function inside(expression: RegExp, text: string): string {
   const found = expression.exec(text)?.slice(1).find(Boolean);
   return found?.trim() ?? text;
 }
 
-/** Links have some characters in another form (RFC 3986, 2.1). */
+/** Percent-decodes a link (RFC 3986, 2.1). Malformed links stay unchanged. */
 function decoded(link: string): string {
   try {
     return decodeURIComponent(link);

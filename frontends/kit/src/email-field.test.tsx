@@ -27,7 +27,7 @@ function write(value: string) {
   fireEvent.input(field, { target: { value } });
 }
 
-test('what no mail can go to is refused in the words of the server, and nothing else', () => {
+test('only undeliverable addresses are refused, in the server’s words', () => {
   write('a..b@x.com');
   expect(field.validationMessage).toBe('Enter an e-mail address such as name@company.com.');
   write(`${'a'.repeat(260)}@x.com`);
@@ -36,14 +36,14 @@ test('what no mail can go to is refused in the words of the server, and nothing 
   expect(field.validity.customError).toBe(false);
 });
 
-test('a pasted address is taken out of what stands around it', () => {
+test('the address is extracted from pasted text', () => {
   write('\u200bAsha Rao <asha@example.com>\u00ad');
   expect(field.value).toBe('asha@example.com');
   write('mailto:asha@example.com?subject=x');
   expect(field.value).toBe('asha@example.com');
 });
 
-test('a domain without a dot is asked about at once when it is to be sent, and the answer mends it', async () => {
+test('submitting a domain without a dot offers a correction', async () => {
   write('john@gmail');
   expect(field.validationMessage).toBe('Did you mean gmail.com?');
   expect(screen.queryByRole('button')).toBeNull();
@@ -55,7 +55,7 @@ test('a domain without a dot is asked about at once when it is to be sent, and t
   expect(screen.queryByRole('button')).toBeNull();
 });
 
-test('a domain that looks mistyped is asked about after a pause, and not refused', async () => {
+test('after a pause a mistyped domain gets a suggestion', async () => {
   write('john@gmial.com');
   expect(field.validity.customError).toBe(false);
   await advanceTimers(499);
@@ -66,7 +66,7 @@ test('a domain that looks mistyped is asked about after a pause, and not refused
   expect(screen.queryByRole('button')).toBeNull();
 });
 
-test('an address that the browser refused is sent once it is mended, also one that was entered before', async () => {
+test('an address that the browser refuses is corrected and sent', async () => {
   field.value = 'user@müller.example';
   expect(fireEvent.invalid(field)).toBe(false);
   await advanceTimers(0);

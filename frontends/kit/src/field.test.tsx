@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { TextAreaField, TextField } from './field.tsx';
 
-test('a field is described by what is wrong with it', () => {
+test('an error message describes its field', () => {
   const { rerender } = render(<TextField label="Email" required error="Say where we reach you." />);
   const field = screen.getByLabelText('Email');
   expect(field.getAttribute('aria-invalid')).toBe('true');
@@ -14,9 +14,9 @@ test('a field is described by what is wrong with it', () => {
 });
 
 test.each([
-  ['a line', TextField],
-  ['several lines', TextAreaField],
-])('%s that may be left out says so beside its label, which keeps its words', (_, Kind) => {
+  ['text field', TextField],
+  ['text area', TextAreaField],
+])('an optional %s says so beside its label', (_, Kind) => {
   render(
     <>
       <Kind label="Phone Number" />
@@ -30,9 +30,9 @@ test.each([
 });
 
 test.each([
-  ['a line', TextField],
-  ['several lines', TextAreaField],
-])('the limit of %s is told from nine tenths on, and nothing is cut off (section 5)', (_, Kind) => {
+  ['text field', TextField],
+  ['text area', TextAreaField],
+])('a %s shows its limit and truncates nothing (section 5)', (_, Kind) => {
   render(<Kind label="Message" maxLength={1000} required error="Too long." />);
   const field = screen.getByLabelText<HTMLInputElement>('Message');
   expect(field.hasAttribute('maxlength')).toBe(false);
@@ -52,7 +52,7 @@ test.each([
   expect(field.validationMessage).toBe('');
 });
 
-test('a limit counts characters as people do, not their halves', () => {
+test('a limit counts code points, not UTF-16 code units', () => {
   render(<TextField label="Name" maxLength={10} required />);
   const field = screen.getByLabelText<HTMLInputElement>('Name');
   write(field, '👩'.repeat(10));
@@ -60,14 +60,14 @@ test('a limit counts characters as people do, not their halves', () => {
   expect(field.validationMessage).toBe('');
 });
 
-test('a field without a limit never speaks of one', () => {
+test('a field without a limit shows none', () => {
   render(<TextField label="Name" required />);
   const field = screen.getByLabelText('Name');
   write(field, 'x'.repeat(100_000));
   expect(field.hasAttribute('aria-describedby')).toBe(false);
 });
 
-test('what is no address may hold any dots', () => {
+test('a field that is not for addresses accepts any dots', () => {
   render(<TextField label="Name" required />);
   const field = screen.getByLabelText<HTMLInputElement>('Name');
   write(field, '.Wait...');

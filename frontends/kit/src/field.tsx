@@ -5,24 +5,22 @@ import { useAddress } from './use-address.ts';
 
 interface FieldTexts {
   label: string;
-  /** Validation error of the value, said beside the field and read out with it. */
   error?: string | undefined;
 }
 
-/** Native attributes that a field accepts; it listens to the input itself. */
+/** Native attributes of a field, except `onInput`, which it needs itself. */
 type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
 
-/** Whether the gateway fills the fields in: see `RefusedPage`. */
+/** Whether the gateway fills in the fields: see `RefusedPage`. */
 export const FilledByGateway = createContext(false);
 
-/** From this fraction of the limit on, visitors are told how much is left. */
+/** Fraction of the limit from which visitors see how much is left. */
 const WARN_FRACTION = 0.9;
 
 const baseClasses =
   'mt-1.5 block w-full rounded-control border border-field-line bg-raised px-3.5 py-3 text-ink ' +
   'disabled:opacity-60 aria-invalid:border-2 aria-invalid:border-alert';
 
-/** One-line text input with its label and error. */
 export function TextField({ label, error, maxLength, ...rest }: Native<'input'> & FieldTexts) {
   return (
     <Labelled label={label} error={error} maxCharacters={maxLength} {...rest}>
@@ -31,7 +29,7 @@ export function TextField({ label, error, maxLength, ...rest }: Native<'input'> 
   );
 }
 
-/** Field for an e-mail address. It finds the address in what is pasted, and asks about a domain that looks mistyped. */
+/** Extracts the address from pasted text, and suggests a correction of a mistyped domain. */
 export function EmailField({
   label,
   error,
@@ -81,7 +79,6 @@ export function EmailField({
   );
 }
 
-/** Textarea with its label and error. */
 export function TextAreaField({
   label,
   error,
@@ -98,8 +95,8 @@ export function TextAreaField({
 type TextControl = HTMLInputElement | HTMLTextAreaElement;
 
 /**
- * Watches a limit in characters, and what else may be wrong. The attribute `maxlength` would cut off what is pasted, and nobody would
- * notice; so everything is kept, and what is too long is said.
+ * Validates length and content. The attribute `maxlength` would silently cut off pasted text, so the field
+ * keeps everything and reports the excess.
  */
 function useLimit(
   maxCharacters = Number.POSITIVE_INFINITY,
@@ -118,10 +115,10 @@ function useLimit(
   return { left, check };
 }
 
-/** Value of `aria-invalid`; the gateway makes `true` or `false` of a place. */
+/** Value of `aria-invalid`. The gateway replaces a placeholder with `true` or `false`. */
 type Invalid = true | 'true' | undefined;
 
-/** A field's error, and whether it is invalid; where the gateway fills the page, the places of both. */
+/** Error and validity of a field, or placeholders for both on pages that the gateway fills in. */
 export function useFieldError(
   name: string | undefined,
   error: string | undefined,
@@ -136,23 +133,22 @@ interface LabelledProps extends FieldTexts {
   required?: boolean | undefined;
   className?: string | undefined;
   maxCharacters: number | undefined;
-  /** What is wrong with a value that is not too long, in a sentence. */
+  /** Error message of a value within the limit. */
   errorOf?: (value: string) => string | undefined;
-  /** What is said below it, beside errors and the limit. */
+  /** Shown below the field, before error and limit. */
   hint?: ReactNode;
   children: (attributes: Attributes) => ReactNode;
 }
 
-/** Attributes that tie an element to its label, its hints and its error. */
 interface Attributes {
   id: string;
   className: string;
-  /** By what is typed: names and messages come in any script. */
+  /** Names and messages may be in any script. */
   dir: 'auto';
   onInput: (event: InputEvent<TextControl>) => void;
   'aria-invalid': Invalid;
   'aria-describedby': string | undefined;
-  /** Where the gateway puts the value in. */
+  /** Placeholder that the gateway replaces with the value. */
   defaultValue?: string;
 }
 
@@ -181,7 +177,7 @@ function Labelled({
       <label htmlFor={id} className="font-medium text-small">
         {label}
       </label>
-      {/* Beside the label, whose words are the specification's. */}
+      {/* Outside the label, because the specification defines the label's words. */}
       {required ? null : (
         <span id={`${id}-optional`} className="text-ink-2 text-small">
           {' (optional)'}

@@ -1,4 +1,3 @@
-/** Values of a form's text fields, by their names. */
 export function formValues<Name extends string>(
   form: HTMLFormElement,
   names: readonly Name[],

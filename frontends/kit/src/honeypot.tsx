@@ -1,7 +1,7 @@
 /** Name of the honeypot field in the API. */
 export const HONEYPOT = 'website';
 
-/** A field that no person sees, so that whoever fills it in is a machine. */
+/** Field that people do not see, so only bots fill it in. */
 export function Honeypot() {
   return (
     <div hidden>

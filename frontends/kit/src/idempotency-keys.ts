@@ -1,15 +1,15 @@
 import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 
 /**
- * Name of the record that keeps the key and the content of what was last sent to a path, until its response is known: a
- * reload brings the draft back, and it is then sent under the same key.
+ * Session record of the last key and content per path, until the response is known. A reload restores the
+ * draft of a form, and the record restores its key.
  */
 const RECORD = 'unanswered';
 
-/** Idempotency keys of submissions without a definite response, by path and content. */
+/** Keys of submissions without a final response, by path and content. */
 const pending = new Map<string, string>();
 
-/** The idempotency key of a submission, the same for the same content until its response is known. */
+/** Key of a submission. The same content keeps its key until a final response. */
 export function idempotencyKeyOf(path: string, content: string): string {
   const kept = readSessionRecord(RECORD);
   const [key, keptContent] = split(kept[path]);
@@ -19,7 +19,7 @@ export function idempotencyKeyOf(path: string, content: string): string {
   return used;
 }
 
-/** Ends the use of a key: the same content is another submission from here on. */
+/** Forgets a key after a final response. The same content is then a new submission. */
 export function forgetIdempotencyKey(path: string, content: string): void {
   pending.delete(path + content);
   const { [path]: last, ...others } = readSessionRecord(RECORD);
@@ -28,14 +28,13 @@ export function forgetIdempotencyKey(path: string, content: string): void {
   }
 }
 
-/** A key, and the content that it is of. */
 function split(kept = ''): [key: string, content: string] {
   return [kept.slice(0, KEY_LENGTH), kept.slice(KEY_LENGTH)];
 }
 
 const KEY_LENGTH = 36;
 
-/** A random UUID of version 8 (RFC 9562, section 5.8): so a key says that it stands for one content alone. */
+/** Random UUID. Version 8 (RFC 9562, section 5.8) tells the server that a key has only one content. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte, at) => {

@@ -1,10 +1,8 @@
 interface InitialsAvatarProps {
-  /** A name or a role, of which it shows the initials. */
   of: string;
   className?: string;
 }
 
-/** Avatar placeholder with the initials of a person or role. */
 export function InitialsAvatar({ of, className = '' }: InitialsAvatarProps) {
   return (
     <svg

@@ -40,7 +40,7 @@ const onMissing = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // How far a remote is, and what was told of it, is kept for as long as the page is open.
+  // Modules keep load states and sent reports.
   vi.resetModules();
   network = fakeFetch();
   isCorrupt = false;
@@ -52,11 +52,11 @@ beforeEach(() => {
 
 interface Options {
   when?: 'now' | 'near-viewport';
-  /** Whether the rest of the page has a heading. */
+  /** Around a `part` the page has a heading. */
   fills?: 'page' | 'part';
-  /** What was prerendered. */
+  /** Prerendered HTML of the area. */
   html?: string;
-  /** Where a part of the shell comes from; without it, the careers page fills the area. */
+  /** Loads a part of the shell. By default the area shows the careers remote. */
   load?: () => Promise<PartModule>;
 }
 
@@ -83,7 +83,7 @@ async function press(name: string) {
   await advanceTimers(0);
 }
 
-test('while a remote is on its way it is said to be loading, and then it is shown', async () => {
+test('a loading message shows until the remote is loaded', async () => {
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
   );
@@ -99,7 +99,7 @@ test('while a remote is on its way it is said to be loading, and then it is show
 test.each([
   ['a page', 'page', 1],
   ['a part of a page', 'part', 0],
-] as const)('%s that does not come at once is missed', async (_, fills, times) => {
+] as const)('only a whole page reports that it is missing: %s', async (_, fills, times) => {
   loadRemote.mockRejectedValueOnce(new Error('down')).mockResolvedValue(MODULE);
   await area({ fills });
   expect(onMissing).toHaveBeenCalledTimes(times);
@@ -108,7 +108,7 @@ test.each([
   expect(onMissing).toHaveBeenCalledTimes(times);
 });
 
-test('what may come later is asked for when it comes near the viewport', async () => {
+test('a deferred part loads when it comes near the viewport', async () => {
   const view = fakeIntersectionObserver();
   loadRemote.mockResolvedValue(MODULE);
   await area({ when: 'near-viewport' });
@@ -117,7 +117,7 @@ test('what may come later is asked for when it comes near the viewport', async (
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
 });
 
-test('what is no longer on the page is no longer waited for', async () => {
+test('an unmounted area is no longer observed', async () => {
   const view = fakeIntersectionObserver();
   await area({ when: 'near-viewport' });
   expect(view.awaited()).toHaveLength(1);
@@ -125,7 +125,7 @@ test('what is no longer on the page is no longer waited for', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('where a page is rendered anew, an area holds what it held until its part is there', async () => {
+test('without hydration an area keeps its HTML until loaded', async () => {
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 500)),
   );
@@ -144,7 +144,7 @@ test('where a page is rendered anew, an area holds what it held until its part i
   expect(screen.queryByLabelText('Name')).toBeNull();
 });
 
-test('a remote that does not come is said to be missing after three retries, and Retry brings it', async () => {
+test('a remote fails after three retries, and Retry loads it', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
   await advanceTimers(6_999);
@@ -159,7 +159,7 @@ test('a remote that does not come is said to be missing after three retries, and
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('after eight seconds a remote is said not to have come, and then it is shown all the same', async () => {
+test('a remote fails after eight seconds, but may load later', async () => {
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
   );
@@ -174,7 +174,7 @@ test('after eight seconds a remote is said not to have come, and then it is show
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what was prerendered is read while its remote fails, and is hydrated after Retry', async () => {
+test('HTML stays when its remote fails, and Retry hydrates it', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ html: '<h1>Ten internships</h1>' });
   const rendered = screen.getByRole('heading');
@@ -187,7 +187,7 @@ test('what was prerendered is read while its remote fails, and is hydrated after
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('what was prerendered keeps its focus and its text when its remote comes late', async () => {
+test('late hydration keeps focus and typed text', async () => {
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(SEARCH), 500)),
   );
@@ -206,7 +206,7 @@ function isReacts(element: Element): boolean {
   return Object.keys(element).some(key => key.startsWith('__react'));
 }
 
-test('what was prerendered by another build is shown anew, without a word', async () => {
+test('HTML of another build is rendered again without an error', async () => {
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   document.head.innerHTML = '<meta name="remote:careers" content="older">';
   loadRemote.mockResolvedValue(MODULE);
@@ -214,11 +214,11 @@ test('what was prerendered by another build is shown anew, without a word', asyn
   await advanceTimers(0);
   expect(screen.getByRole('heading').textContent).toBe('Ten internships');
   expect(screen.queryByText('Ten lamplighters')).toBeNull();
-  // React took nothing over that does not fit.
+  // React reports no hydration mismatch.
   expect(complaints).not.toHaveBeenCalled();
 });
 
-test('for a part that is gone the page is loaded again in the new build', async () => {
+test('a missing part reloads the page', async () => {
   network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
   await area();
@@ -228,7 +228,7 @@ test('for a part that is gone the page is loaded again in the new build', async 
   expect(network.reports()).toEqual([]);
 });
 
-test('a part that the new build lacks, too, is said to be missing', async () => {
+test('a part missing after a reload shows an error', async () => {
   network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
   sessionStorage.setItem('site:reloaded-for', JSON.stringify({ url: LOST.request }));
@@ -239,7 +239,7 @@ test('a part that the new build lacks, too, is said to be missing', async () => 
   expect(network.reports()).toEqual([{ remote: 'careers', reason: 'broken' }]);
 });
 
-test('for a part that is gone and that nobody came for, the page is loaded again on Retry only', async () => {
+test('a missing deferred part reloads the page only on Retry', async () => {
   const view = fakeIntersectionObserver();
   network.partAnswers(404);
   loadRemote.mockRejectedValue(LOST);
@@ -252,7 +252,7 @@ test('for a part that is gone and that nobody came for, the page is loaded again
   expect(reload).toHaveBeenCalledTimes(1);
 });
 
-test('a remote that throws while it is shown costs only its area, and Retry shows it again', async () => {
+test('a remote that throws affects only its area until Retry', async () => {
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
@@ -269,7 +269,7 @@ test('a remote that throws while it is shown costs only its area, and Retry show
   expect(complaints).toHaveBeenCalled();
 });
 
-test('a page that is shown a second time asks for nothing a second time', async () => {
+test('a page that is shown again loads nothing again', async () => {
   loadRemote.mockResolvedValue(MODULE);
   const page = await area();
   await advanceTimers(0);
@@ -279,7 +279,7 @@ test('a page that is shown a second time asks for nothing a second time', async 
   expect(loadRemote).toHaveBeenCalledTimes(1);
 });
 
-test('a lost chunk of the shell leaves the HTML that is there, is told to the operators, and comes by Retry', async () => {
+test('a lost shell chunk keeps its HTML and is reported', async () => {
   const load = vi.fn(() => Promise.reject<PartModule>(LOST));
   await area({ html: '<h1>Pioneering AI Security</h1>', load });
   const rendered = screen.getByRole('heading');
@@ -293,7 +293,7 @@ test('a lost chunk of the shell leaves the HTML that is there, is told to the op
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a page of the shell that failed is asked for again when it is gone to again', async () => {
+test('returning to a failed page loads it again', async () => {
   const load = vi.fn(() => Promise.reject<PartModule>(LOST));
   const page = await area({ load });
   await advanceTimers(7_000);
@@ -305,7 +305,7 @@ test('a page of the shell that failed is asked for again when it is gone to agai
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a page that does not come has a title and a heading of its own, which go once it is there', async () => {
+test('a failed page has an error title and heading', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ fills: 'page' });
   await advanceTimers(7_000);
@@ -317,7 +317,7 @@ test('a page that does not come has a title and a heading of its own, which go o
   expect(document.title).toBe('Careers | Oculant');
 });
 
-test('a page that throws has a title and a heading of its own', async () => {
+test('a page that throws has an error title and heading', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
@@ -327,7 +327,7 @@ test('a page that throws has a title and a heading of its own', async () => {
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('This page did not load');
 });
 
-test('a page whose HTML is there keeps its one heading while its part fails', async () => {
+test('a prerendered page keeps its only heading on failure', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ html: '<h1>Ten internships</h1>' });
   await advanceTimers(7_000);
@@ -336,7 +336,7 @@ test('a page whose HTML is there keeps its one heading while its part fails', as
   expect(document.title).toBe('');
 });
 
-test('whoever presses Retry keeps the focus while it is tried again, and when that fails', async () => {
+test('Retry keeps the focus during and after a failed retry', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
   await advanceTimers(7_000);
@@ -354,7 +354,7 @@ test('whoever presses Retry keeps the focus while it is tried again, and when th
   expect(document.activeElement).toBe(button);
 });
 
-test('whoever presses Retry keeps the focus when what is shown throws again', async () => {
+test('Retry keeps the focus when the part throws again', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => undefined);
   isCorrupt = true;
   loadRemote.mockResolvedValue({ default: Corrupt, version: 'ours' });
@@ -369,7 +369,7 @@ test('whoever presses Retry keeps the focus when what is shown throws again', as
 test.each([
   ['page', 'h1'],
   ['part', '[data-area]'],
-] as const)('once a %s is there after Retry, the focus is at its %s', async (fills, selector) => {
+] as const)('once Retry loads a %s, the focus is at %s', async (fills, selector) => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area({ fills });
   await advanceTimers(7_000);
@@ -379,7 +379,7 @@ test.each([
   expect(document.activeElement).toBe(document.querySelector(selector));
 });
 
-test('a page that comes late after all has the focus of what said that it does not', async () => {
+test('a late page takes the focus of its error message', async () => {
   loadRemote.mockImplementation(
     () => new Promise(resolve => setTimeout(() => resolve(MODULE), 9_000)),
   );
@@ -390,7 +390,7 @@ test('a page that comes late after all has the focus of what said that it does n
   expect(document.activeElement).toBe(screen.getByRole('heading', { name: 'Ten internships' }));
 });
 
-test('whoever is elsewhere when a part comes stays there', async () => {
+test('a loaded part takes no focus from elsewhere', async () => {
   loadRemote.mockRejectedValue(new Error('down'));
   await area();
   await advanceTimers(7_000);

@@ -8,26 +8,23 @@ import { onNearViewport } from './on-near-viewport.ts';
 import { PartBoundary } from './part-boundary.tsx';
 import { reportFailure } from './part-failure.ts';
 
-/** Selector of a page's heading, which that of an error message is not. */
+/** Selector of a page's heading, without the heading of an error message. */
 export const PAGE_HEADING = ':not([role=alert]) > h1';
 
 interface LazyAreaProps {
   part: LazyPart;
-  /** Loading strategy: at once, or when it comes near the viewport. */
   when?: 'now' | 'near-viewport';
-  /** Suspense fallback until it is loaded. */
   Placeholder?: ComponentType;
-  /** What it is, for whom it did not load. */
+  /** Name of the part in the error message. */
   what?: string;
-  /** Called when it does not come at once, or cannot be shown, and the page has nothing else to show. */
+  /** Called at the first failure, if the page has no heading without the part. */
   onMissing?: () => void;
-  /** For the part. */
   children?: ReactNode;
 }
 
 /**
- * Slot for a lazily loaded part: Suspense fallback, error boundary, and an error message with Retry. The message stays
- * until the part is shown, so that whoever presses Retry keeps the focus, and goes on at what comes.
+ * Slot for a lazily loaded part: Suspense fallback, error boundary, and an error message with Retry. The
+ * message stays until the part is shown, so that Retry keeps the focus. Then the focus moves to the part.
  */
 export function LazyArea({
   part,
@@ -44,7 +41,7 @@ export function LazyArea({
     () => (when === 'now' ? part.start() : onNearViewport(area.current, part.start)),
     [when, part],
   );
-  // What the visitor came for is stale.
+  // Reloads the page for a stale part. For a deferred part only Retry does so.
   useEffect(() => {
     if (isReloading) {
       part.reloadPage();
@@ -81,7 +78,6 @@ export function LazyArea({
 
 type AreaRef = RefObject<HTMLDivElement | null>;
 
-/** Error state of an area: what is missing, the page or a part of it, and what tries again. */
 function useLoadError(
   part: LazyPart,
   state: LoadState | undefined,
@@ -95,7 +91,7 @@ function useLoadError(
   const [showAgain, setShowAgain] = useState<() => void>();
   const hasFailed = showAgain || state === 'failed' || (state === 'stale' && !isReloading);
   useEffect(() => {
-    // What failed on another page is on its way again.
+    // A part that failed on another page is loading again.
     if (hasFailed && !isOnItsWay(part.state())) {
       setMissing(before => before ?? (headingIn(document) ? 'part' : 'page'));
     }
@@ -109,7 +105,7 @@ function useLoadError(
 
   function retry() {
     setShowAgain(undefined);
-    // The page is reloaded only for what the visitor came for, or asks for.
+    // A stale part needs a reload of the page.
     (showAgain ?? (state === 'stale' ? part.reloadPage : part.start))();
   }
 
@@ -131,7 +127,7 @@ function useLoadError(
   return { missing, message, retry: hasFailed ? retry : undefined, onFailure, onShown };
 }
 
-/** Address of the page whose HTML this is, and what its areas hold, but for areas within areas. */
+/** Path of the prerendered page, and the content of its outermost areas. */
 const address = typeof document === 'undefined' ? '' : location.pathname;
 const prerendered =
   typeof document === 'undefined'
@@ -144,8 +140,9 @@ function areas(): Element[] {
 }
 
 /**
- * Keeps what the page's HTML holds of an area until the part is there, where React could not hydrate that HTML (see
- * the shell's `early-input.ts`): a visitor reads on, and fills in its forms. Returns what ends it.
+ * Keeps an area's prerendered content until its part is loaded, if React could not hydrate that HTML (see the
+ * shell's `early-input.ts`). Visitors read on and fill in forms meanwhile. Returns a function that removes
+ * the content.
  */
 function usePrerenderedContent(area: AreaRef): () => void {
   const kept = useRef<readonly ChildNode[]>([]);
@@ -160,7 +157,7 @@ function usePrerenderedContent(area: AreaRef): () => void {
       kept.current = former.content;
       own.append(...former.content);
     }
-    // The areas of a page come together; one that comes later has nothing to do with its HTML.
+    // All areas of a page mount together. Areas that mount later do not belong to the HTML.
     queueMicrotask(() => prerendered.splice(0));
   }, [area]);
   return useCallback(() => {
@@ -172,12 +169,11 @@ function usePrerenderedContent(area: AreaRef): () => void {
   }, []);
 }
 
-/** The page's heading, where the part has brought it. */
 function headingIn(area: ParentNode | null) {
   return area?.querySelector<HTMLElement>(PAGE_HEADING);
 }
 
-/** Memoised, because React gives up HTML that it has not hydrated yet when its parent renders. */
+/** Memoised, because React discards HTML that is not hydrated yet when its parent renders. */
 const Content = memo(({ part, Placeholder, onShown, children }: ContentProps) => (
   <Suspense fallback={<Waiting part={part} Placeholder={Placeholder} />}>
     <part.Component>{children}</part.Component>
@@ -196,7 +192,7 @@ function Waiting({ part, Placeholder }: Pick<ContentProps, 'part' | 'Placeholder
   return useLoadTrouble(part) === 'failed' ? null : <Placeholder />;
 }
 
-/** Tells when what it stands beside is shown. */
+/** Calls `onShown` when React shows its siblings. */
 function Shown({ onShown }: Pick<ContentProps, 'onShown'>) {
   useLayoutEffect(onShown, [onShown]);
   return null;

@@ -7,7 +7,7 @@ import { advanceTimers } from '../testing/fake-time.ts';
 import type { PartModule, PartSource } from './lazy-part.ts';
 
 const MODULE: PartModule = { default: () => null, version: 'ours' };
-/** What the bundler throws where a part of a remote did not come. */
+/** The bundler's error for a chunk of a remote. */
 const LOST = Object.assign(new Error('Loading chunk failed.'), {
   request: '/remotes/careers/assets/careers-page.1234.js',
 });
@@ -17,7 +17,7 @@ const reload = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // What was told to the operators is remembered for as long as the page is open.
+  // Modules keep the sent reports.
   vi.resetModules();
   network = fakeFetch();
   reload.mockReset();
@@ -32,7 +32,7 @@ async function prepared(load: PartSource['load'], frontEnd: PartSource['frontEnd
   return { remote, steps };
 }
 
-/** The page's HTML was rendered with this build of the remote. */
+/** Marks the HTML as prerendered by this build of the remote. */
 function renderedWith(version: string) {
   document.head.innerHTML = `<meta name="remote:careers" content="${version}">`;
 }
@@ -41,7 +41,7 @@ function failing(failure: unknown) {
   return vi.fn(() => Promise.reject(failure));
 }
 
-test('a module that comes is ready, and nobody is told of it', async () => {
+test('a loaded module is ready and sends no report', async () => {
   const load = vi.fn(async () => MODULE);
   const { remote, steps } = await prepared(load);
   expect(remote.state()).toBe('idle');
@@ -55,10 +55,10 @@ test('a module that comes is ready, and nobody is told of it', async () => {
 });
 
 test.each([
-  ['comes', async () => MODULE, 1, undefined],
-  ['does not come', failing(LOST), 3, 'failed'],
+  ['loads', async () => MODULE, 1, undefined],
+  ['fails', failing(LOST), 3, 'failed'],
 ] as const)(
-  'where a module %s, what stands in its place renders again only for trouble',
+  'a placeholder renders again only for trouble: module %s',
   async (_, load, renders, trouble) => {
     const { remote } = await prepared(load);
     const { useLoadTrouble } = await import('./lazy-part.ts');
@@ -73,7 +73,7 @@ test.each([
   },
 );
 
-test('a module that is on its way is not asked for twice', async () => {
+test('a loading module is not requested twice', async () => {
   const load = vi.fn(() => new Promise<PartModule>(() => undefined));
   const { remote } = await prepared(load);
   remote.prefetch();
@@ -81,7 +81,7 @@ test('a module that is on its way is not asked for twice', async () => {
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('a page that was prerendered with the module’s build is hydrated', async () => {
+test('HTML of the same build is hydrated', async () => {
   renderedWith('ours');
   const { remote } = await prepared(async () => MODULE);
   remote.start();
@@ -89,7 +89,7 @@ test('a page that was prerendered with the module’s build is hydrated', async 
   expect(remote.state()).toBe('ready');
 });
 
-test('a module of another build than the page is shown anew', async () => {
+test('HTML of another build is not hydrated', async () => {
   renderedWith('older');
   const { remote, steps } = await prepared(async () => MODULE);
   remote.start();
@@ -101,26 +101,23 @@ test.each([
   ['answers', 200, 'broken'],
   ['answers with an error', 503, 'unreachable'],
   ['does not answer', undefined, 'unreachable'],
-] as const)(
-  'a remote whose entry %s has failed after three retries, and operators learn why',
-  async (_, status, reason) => {
-    network.entryAnswers(status);
-    const load = failing(new Error('corrupt'));
-    const { remote, steps } = await prepared(load);
-    remote.start();
-    await advanceTimers(6_999);
-    expect(steps).toEqual(['loading', 'retrying']);
-    await advanceTimers(1);
-    expect(steps).toEqual(['loading', 'retrying', 'failed']);
-    expect(load).toHaveBeenCalledTimes(4);
-    expect(network.reports()).toEqual([{ remote: 'careers', reason }]);
-    await advanceTimers(60_000);
-    expect(network.reports()).toHaveLength(1);
-  },
-);
+] as const)('the report of a failure says whether the entry %s', async (_, status, reason) => {
+  network.entryAnswers(status);
+  const load = failing(new Error('corrupt'));
+  const { remote, steps } = await prepared(load);
+  remote.start();
+  await advanceTimers(6_999);
+  expect(steps).toEqual(['loading', 'retrying']);
+  await advanceTimers(1);
+  expect(steps).toEqual(['loading', 'retrying', 'failed']);
+  expect(load).toHaveBeenCalledTimes(4);
+  expect(network.reports()).toEqual([{ remote: 'careers', reason }]);
+  await advanceTimers(60_000);
+  expect(network.reports()).toHaveLength(1);
+});
 
 test.each([null, { version: 'ours' }, { default: 'a page', version: 'ours' }])(
-  'what comes over the network and is no module has failed: %o',
+  'a response that is no module fails: %o',
   async module => {
     network.entryAnswers(200);
     const { remote } = await prepared(async () => module as never);
@@ -131,7 +128,7 @@ test.each([null, { version: 'ours' }, { default: 'a page', version: 'ours' }])(
   },
 );
 
-test('after eight seconds a remote is said to be slow, and when it comes it is shown', async () => {
+test('a slow remote is reported after eight seconds', async () => {
   const { promise, resolve } = Promise.withResolvers<PartModule>();
   const { remote, steps } = await prepared(() => promise);
   remote.start();
@@ -146,7 +143,7 @@ test('after eight seconds a remote is said to be slow, and when it comes it is s
   expect(steps).toEqual(['loading', 'failed', 'ready']);
 });
 
-test('Retry starts again what has failed, and the same failure is told of once', async () => {
+test('Retry loads again, and the same failure is reported once', async () => {
   network.entryAnswers(200);
   const load = failing(new Error('corrupt'));
   const { remote, steps } = await prepared(load);
@@ -163,7 +160,7 @@ test('Retry starts again what has failed, and the same failure is told of once',
   expect(steps).toEqual([...failed, ...failed, 'loading', 'ready']);
 });
 
-test('a failure of another kind is told of, too', async () => {
+test('a failure with another reason is reported, too', async () => {
   const load = failing(new Error('corrupt'));
   const { remote } = await prepared(load);
   remote.start();
@@ -177,7 +174,7 @@ test('a failure of another kind is told of, too', async () => {
   ]);
 });
 
-test('what has failed is not prefetched: that is for the area which shows it', async () => {
+test('a failed part is not prefetched again', async () => {
   const load = failing(new Error('corrupt'));
   const { remote } = await prepared(load);
   remote.prefetch();
@@ -187,7 +184,7 @@ test('what has failed is not prefetched: that is for the area which shows it', a
   expect(remote.state()).toBe('failed');
 });
 
-test('a part that is gone is not waited for, and the page is loaded in the new build', async () => {
+test('a missing part is stale and reloads the page', async () => {
   network.partAnswers(404);
   const load = failing(LOST);
   const { remote, steps } = await prepared(load);
@@ -201,7 +198,7 @@ test('a part that is gone is not waited for, and the page is loaded in the new b
   expect(network.reports()).toEqual([]);
 });
 
-test('a part that every build lacks is asked for in the new one once, and then said to be broken', async () => {
+test('a part missing after a reload is broken', async () => {
   network.partAnswers(404);
   const { remote, steps } = await prepared(failing(LOST));
   remote.start();
@@ -217,19 +214,16 @@ test.each([
   ['shell', 200, 'broken'],
   ['shell', 503, 'unreachable'],
   ['careers', 503, 'unreachable'],
-] as const)(
-  'of a part of %s whose file is answered with %i, operators learn that it is %s',
-  async (frontEnd, status, reason) => {
-    network.entryAnswers(200);
-    network.partAnswers(status);
-    const { remote } = await prepared(failing(LOST), frontEnd);
-    remote.start();
-    await advanceTimers(7_000);
-    expect(network.reports()).toEqual([{ remote: frontEnd, reason }]);
-  },
-);
+] as const)('a part of %s with status %i is %s', async (frontEnd, status, reason) => {
+  network.entryAnswers(200);
+  network.partAnswers(status);
+  const { remote } = await prepared(failing(LOST), frontEnd);
+  remote.start();
+  await advanceTimers(7_000);
+  expect(network.reports()).toEqual([{ remote: frontEnd, reason }]);
+});
 
-test('who stops listening hears nothing more', async () => {
+test('an unsubscribed listener is not called', async () => {
   const { remote } = await prepared(async () => MODULE);
   const heard = vi.fn();
   remote.subscribe(heard)();

@@ -10,30 +10,27 @@ import type { PartFailure } from './part-failure.ts';
 import { reportFailure } from './part-failure.ts';
 import { LOAD_TIMEOUT_MS } from './retry.ts';
 
-/** Props of a part. */
 interface Children {
   children?: ReactNode;
 }
 
-/** Exports of a part's module. */
 export interface PartModule<Props = Children> {
   default: ComponentType<Props>;
-  /** Version of its remote's build. Parts of the shell need none: their files carry a hash. */
+  /** Version of the remote's build. Parts of the shell need none, because their file names have a hash. */
   version?: string;
 }
 
-/** Source of a lazily loaded part of the site. */
 export interface PartSource<Props = Children> {
   frontEnd: PartFailure['frontEnd'];
   load: () => Promise<PartModule<Props> | null>;
-  /** Its module, where nothing has to be loaded. */
+  /** The module, if it need not be loaded. */
   module?: PartModule<Props> | undefined;
 }
 
 /**
- * Load state of a part. `retrying`: it did not come at once, and is asked for again. `stale`: its file is missing (404), because a newer
- * build has taken its place. `ready-mismatch`: it is loaded, but the page's HTML was prerendered with another build, and must
- * not be hydrated.
+ * Load state of a part. `retrying`: the first attempt failed. `stale`: the file is missing (404), because a
+ * newer build has replaced it. `ready-mismatch`: the part is loaded, but another build prerendered the HTML,
+ * so React must not hydrate it.
  */
 export type LoadState =
   | 'idle'
@@ -45,15 +42,15 @@ export type LoadState =
   | 'ready-mismatch';
 
 /**
- * A lazily loaded part, once for the whole page. Its `Component` suspends until the module is there, however often loading it
- * fails meanwhile. `prefetch` starts the load unless that failed before: then it is for the area that shows it. `reloadPage`
- * is for a stale one: the page then is of the newer build.
+ * Lazily loaded part, with one instance per page. `Component` suspends until the module is loaded, across all
+ * failures. `prefetch` starts only a first load; `start` also retries. `reloadPage` loads the newer build of
+ * a stale part.
  */
 export type LazyPart<Props = Children> = ReturnType<typeof lazyPart<Props>>;
 
 /**
- * Prepares a part of the site to be loaded lazily, whichever front end has it: the one way in which code is loaded. A
- * failure never reaches React: prerendered HTML stays, and the area says what is wrong beside it.
+ * Prepares a part of any front end for lazy loading. All lazy code loads this way. A failure never reaches
+ * React, so prerendered HTML stays, and the area shows the error beside it.
  */
 export function lazyPart<Props = Children>({ frontEnd, load, module: present }: PartSource<Props>) {
   const { promise, resolve } = Promise.withResolvers<PartModule<Props>>();
@@ -93,7 +90,7 @@ export function lazyPart<Props = Children>({ frontEnd, load, module: present }: 
     const timeout = setTimeout(() => fail('slow'), LOAD_TIMEOUT_MS);
     loadChunkWithRetry(attempt)
       .then(module => {
-        // Before anybody is told: React then shows it in the place of what was there, without anything in between.
+        // Before `change` calls listeners: React then replaces the old content without showing a fallback.
         loaded = module;
         resolve(module);
         change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
@@ -121,12 +118,11 @@ export function lazyPart<Props = Children>({ frontEnd, load, module: present }: 
   };
 }
 
-/** Whether a part is asked for. */
 export function isOnItsWay(state: LoadState): boolean {
   return state === 'loading' || state === 'retrying';
 }
 
-/** Component that suspends until its module is there. In a browser `LazyArea` decides when to start. */
+/** Component that suspends until its module is loaded. In browsers `LazyArea` starts the load. */
 function suspending<Props>(
   loaded: () => PartModule<Props> | undefined,
   promise: Promise<PartModule<Props>>,
@@ -141,7 +137,7 @@ function suspending<Props>(
   });
 }
 
-/** A promise that calls back at once: React then shows what is there without a fallback before it. */
+/** Promise that calls back synchronously, so that React shows a loaded module without a fallback first. */
 function fulfilled<Value>(value: Value): Promise<Value> {
   const promise = Promise.resolve(value);
   return Object.assign(promise, {
@@ -150,7 +146,6 @@ function fulfilled<Value>(value: Value): Promise<Value> {
   });
 }
 
-/** Load state of a part, and who is told of its changes. */
 function createLoadState(frontEnd: PartFailure['frontEnd'], initial: LoadState) {
   const listeners = new Set<() => void>();
   let current = initial;
@@ -182,7 +177,7 @@ function createLoadState(frontEnd: PartFailure['frontEnd'], initial: LoadState) 
   };
 }
 
-/** Load state of a part, for what shows it. In prerendered HTML it has not begun. */
+/** Load state of a part. In prerendered HTML it is `idle`. */
 export function useLoadState({
   subscribe,
   state,
@@ -191,8 +186,8 @@ export function useLoadState({
 }
 
 /**
- * Load state of a part, for what stands in its place: only what is to be seen there. That a load begins and ends well changes
- * nothing, and would have React go through the whole page each time.
+ * Load state of a part, or undefined while nothing is wrong. A successful load then causes no render, which
+ * would go through the whole page.
  */
 export function useLoadTrouble({
   subscribe,
@@ -204,7 +199,6 @@ export function useLoadTrouble({
 
 const UNTROUBLED: readonly LoadState[] = ['idle', 'loading', 'ready'];
 
-/** Why a part did not load. */
 async function classifyFailure(
   failure: unknown,
   frontEnd: PartFailure['frontEnd'],
@@ -227,12 +221,12 @@ function assertPartModule<Props>(
   return module;
 }
 
-/** Of a remote the file without which nothing of it loads. */
+/** Entry of a remote, which all its modules need. */
 function entryOf(frontEnd: PartFailure['frontEnd']): string | undefined {
   return frontEnd === 'shell' ? undefined : `/remotes/${frontEnd}/remoteEntry.js`;
 }
 
-/** Whether the page's HTML, where it names a build of the remote, was prerendered with the module's. */
+/** Whether the module's build prerendered the HTML. Also true if the HTML names no build of the remote. */
 function matchesPrerenderedBuild(frontEnd: string, { version }: { version?: string }): boolean {
   if (typeof document === 'undefined') {
     return true;

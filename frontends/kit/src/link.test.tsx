@@ -22,7 +22,7 @@ function show(link: ReactNode) {
   );
 }
 
-/** Clicks on something, and says whether the browser is left to do what it does with a click. */
+/** Clicks an element, and returns whether the browser's default action remains. */
 function click(element: Element, init?: MouseEventInit): boolean {
   let isLeft = false;
   function look(event: Event) {
@@ -38,19 +38,19 @@ function shown() {
   return screen.getByRole('status').textContent;
 }
 
-/** How many entries were added to the history, as the router counts them. */
+/** Number of history entries that the router has added. */
 function entry(): number {
   return history.state.idx;
 }
 
-test('a link shows its page without a load', () => {
+test('a link shows its page without a page load', () => {
   show(<Link to="/about?from=here#team">About</Link>);
   expect(click(screen.getByRole('link'))).toBe(false);
   expect(shown()).toBe('/about?from=here#team');
   expect(entry()).toBe(1);
 });
 
-test('a link that React does not know shows its page, too', () => {
+test('a link outside of React shows its page, too', () => {
   show(null);
   const link = Object.assign(document.createElement('a'), { href: '/about' });
   document.body.append(link);
@@ -59,7 +59,7 @@ test('a link that React does not know shows its page, too', () => {
   link.remove();
 });
 
-test('a link to what is shown adds nothing to the history', () => {
+test('a link to the current page adds no history entry', () => {
   show(<Link to="/blog/first?page=2">Here</Link>);
   expect(click(screen.getByRole('link'))).toBe(false);
   expect(entry()).toBe(0);
@@ -70,8 +70,8 @@ test.each([
   ['another tab on a Mac', { metaKey: true }],
   ['another window', { shiftKey: true }],
   ['a download', { altKey: true }],
-  ['what the middle button is for', { button: 1 }],
-])('a click that asks for %s is the browser’s', (_, init) => {
+  ['the middle button’s action', { button: 1 }],
+])('the browser handles a click for %s', (_, init) => {
   show(<Link to="/about">About</Link>);
   expect(click(screen.getByRole('link'), init)).toBe(true);
   expect(shown()).toBe('/blog/first?page=2');
@@ -82,13 +82,13 @@ test.each([
   ['that opens another tab', <Link to="/about" target="_blank" key="" />],
   ['to a file', <Link to="/brand.zip" download key="" />],
   ['to another site', <Link to="//elsewhere.example/about" key="" />],
-])('a link %s is the browser’s', (_, link) => {
+])('the browser handles a link %s', (_, link) => {
   show(link);
   expect(click(screen.getByRole('link'))).toBe(true);
   expect(shown()).toBe('/blog/first?page=2');
 });
 
-test('whoever makes something else of a click keeps the visitor here', () => {
+test('a click handler can prevent navigation', () => {
   show(
     <Link to="/about" onClick={event => event.preventDefault()}>
       About
@@ -104,7 +104,7 @@ test.each([
   ['/blog', true, null],
   ['/bl', false, null],
   ['/', true, null],
-])('a link to %s (its own page only: %s) is marked as %s', (to, end, current) => {
+])('a link to %s (exact match: %s) has aria-current %s', (to, end, current) => {
   show(
     <NavLink to={to} end={end}>
       It

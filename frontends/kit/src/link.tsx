@@ -3,26 +3,26 @@ import { useEffect } from 'react';
 import { BrowserRouter as Router, useLocation, useNavigate } from 'react-router-dom';
 
 interface LinkProps extends Omit<ComponentProps<'a'>, 'href'> {
-  /** A path of this site, or a place in this page; without one it leads nowhere yet. */
+  /** Path of this site, or fragment of this page. Undefined if the target is not known yet. */
   to: string | undefined;
 }
 
 /**
- * A link is an anchor and nothing else: `BrowserRouter` follows it. The router's own asks for eight contexts and hooks, which a
- * phone would run some fifty times for the first view of a page.
+ * Plain anchor, which `BrowserRouter` follows. React Router's `Link` uses eight contexts and hooks. A phone
+ * would run them for about fifty links in the first view of a page.
  */
 export function Link({ to, ...rest }: LinkProps) {
   return <a {...rest} href={to} />;
 }
 
-/** Link that says so where it leads to the page that is shown; without `end`, or to one below its path. */
+/** Marks the current page with `aria-current`. Without `end` it also matches pages below its path. */
 export function NavLink({ end = false, ...rest }: LinkProps & { end?: boolean }) {
   const { pathname } = useLocation();
   const isCurrent = pathname === rest.to || (!end && pathname.startsWith(`${rest.to}/`));
   return <Link {...rest} aria-current={isCurrent ? 'page' : undefined} />;
 }
 
-/** The router, with one listener for all links: those that React does not know, in an article's text, change the page, too. */
+/** Router with one listener for all links, including those in articles, which React does not know. */
 export function BrowserRouter({ children }: { children: ReactNode }) {
   return (
     <Router>
@@ -31,7 +31,7 @@ export function BrowserRouter({ children }: { children: ReactNode }) {
   );
 }
 
-/** Around the site, not beside it: that would change what `useId` says, and the page's HTML is rendered without. */
+/** The server renders without this component. As a sibling of the site it would change the ids of `useId`. */
 function LinkNavigation({ children }: { children: ReactNode }) {
   const navigate = useNavigate();
   useEffect(() => {
@@ -39,7 +39,7 @@ function LinkNavigation({ children }: { children: ReactNode }) {
       const link = linkOf(event);
       if (link) {
         event.preventDefault();
-        // As browsers do: a link to the address that is shown adds no entry to the history.
+        // As in browsers, a link to the current URL adds no history entry.
         navigate(link.pathname + link.search + link.hash, { replace: link.href === location.href });
       }
     }
@@ -49,7 +49,7 @@ function LinkNavigation({ children }: { children: ReactNode }) {
   return children;
 }
 
-/** The link to a page of this site that a click follows in this tab, unless somebody has made something else of the click. */
+/** Internal link that a click follows in this tab, unless a handler prevents the default. */
 function linkOf(event: MouseEvent): HTMLAnchorElement | undefined {
   const { target, button, metaKey, ctrlKey, shiftKey, altKey, defaultPrevented } = event;
   if (defaultPrevented || button !== 0 || metaKey || ctrlKey || shiftKey || altKey) {

@@ -4,14 +4,14 @@ import { PageMeta } from './page-meta.tsx';
 
 interface LoadErrorProps {
   ref?: Ref<HTMLDivElement>;
-  /** Which part, as in "This part of the site"; without it all of the page, which then has no other title and heading. */
+  /** Name of the part. Without it the whole page failed, and the message is its title and heading. */
   what: string | undefined;
-  /** Without it, it is being tried again. */
+  /** Undefined during a retry. */
   onRetry: (() => void) | undefined;
   className?: string;
 }
 
-/** Error message with Retry in the place of what did not load, until it is there: the focus may be at its button. */
+/** Error message with Retry. It stays during a retry, because its button may have the focus. */
 export function LoadError({
   ref,
   what,

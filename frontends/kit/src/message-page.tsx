@@ -7,12 +7,11 @@ import { PageMeta } from './page-meta.tsx';
 interface MessagePageProps {
   title: string;
   text: string;
-  /** Link that leads on. */
   next: { title: string; path: string };
   picture?: ReactNode;
 }
 
-/** A page that says one thing and leads on: that a form was accepted (303), where no script runs, or that nothing is at an address. */
+/** Page with a message and a link: not found, or the confirmation (303) of a form without JavaScript. */
 export function MessagePage({ title, text, next, picture }: MessagePageProps) {
   return (
     <>

@@ -25,7 +25,6 @@ async function signUp(email: string) {
   await setupUser().click(screen.getByRole('button', { name: 'Subscribe' }));
 }
 
-/** What the visitor is told. */
 function told() {
   return {
     status: screen.getByRole('status').textContent,
@@ -33,7 +32,7 @@ function told() {
   };
 }
 
-test('an address is signed up, and its field is empty again', async () => {
+test('a successful sign-up empties the field', async () => {
   render(<NewsletterForm />);
   expect(told()).toEqual({ status: '', alert: '' });
   await signUp('reader@example.com');
@@ -54,7 +53,7 @@ test('an address is signed up, and its field is empty again', async () => {
 test.each([
   ['is signed up', 202],
   ['is refused', 503],
-])('once an address %s, who pressed Subscribe has the focus again', async (_, status) => {
+])('once an address %s, the focus returns to the form', async (_, status) => {
   render(<NewsletterForm />);
   await signUp('keys@example.com');
   const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
@@ -64,7 +63,7 @@ test.each([
   expect(document.activeElement).toBe(place);
 });
 
-test('who went elsewhere while an address was sent stays there', async () => {
+test('a focus that moves during the submission stays there', async () => {
   render(<NewsletterForm />);
   await signUp('elsewhere@example.com');
   const field = screen.getByLabelText('Email Address');
@@ -73,7 +72,7 @@ test('who went elsewhere while an address was sent stays there', async () => {
   expect(document.activeElement).toBe(field);
 });
 
-test('a refusal is told in the server’s words or in ours, and each submit begins anew (section 8)', async () => {
+test('a refusal shows the server’s message or ours (section 8)', async () => {
   render(<NewsletterForm />);
   await signUp('sentence@example.com');
   await xhr.answer(200, { success: false });
@@ -92,7 +91,7 @@ test('a refusal is told in the server’s words or in ours, and each submit begi
   expect(told()).toEqual({ status: THANKS, alert: '' });
 });
 
-test('what is wrong with the address is said beside it, until it is edited', async () => {
+test('a field error stays until the address is edited', async () => {
   render(<NewsletterForm />);
   await signUp('wrong@example.com');
   const fields = { email: 'Enter a valid address.' };
@@ -106,7 +105,7 @@ test('what is wrong with the address is said beside it, until it is edited', asy
   expect(told().alert).toBe('');
 });
 
-test('a sign-up that never arrives is tried four times, and then said to have failed', async () => {
+test('a sign-up without a response fails after four attempts', async () => {
   render(<NewsletterForm />);
   await signUp('lost@example.com');
   for (const wait of [1000, 2000, 4000]) {
@@ -118,7 +117,7 @@ test('a sign-up that never arrives is tried four times, and then said to have fa
   expect(told()).toEqual({ status: '', alert: FAILED });
 });
 
-test('called off it ends without a word, and the address is still there', async () => {
+test('cancelling shows no message and keeps the address', async () => {
   render(<NewsletterForm />);
   await signUp('patient@example.com');
   await advanceTimers(20_000);
@@ -133,13 +132,13 @@ test('called off it ends without a word, and the address is still there', async 
   expect(xhr.sent).toHaveLength(1);
 });
 
-test.each(['', 'reader@'])('what is no address is not sent: "%s"', async email => {
+test.each(['', 'reader@'])('an invalid address is not sent: "%s"', async email => {
   render(<NewsletterForm />);
   await signUp(email);
   expect(xhr.sent).toEqual([]);
 });
 
-test('before the application has started the browser sends the form by itself', () => {
+test('before hydration the browser itself can send the form', () => {
   const page = document.createElement('div');
   page.innerHTML = renderToString(<NewsletterForm />);
   expect(page.querySelector('form')?.matches('[method=post][action="/api/newsletter"]')).toBe(true);

@@ -12,7 +12,7 @@ import { useSubmission } from './use-submission.ts';
 const FAILED = 'Subscription failed. Try again.';
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 
-/** Sign-up form of the newsletter. The browser sends it by itself where no JavaScript runs, or not yet. */
+/** Without JavaScript, or before hydration, the browser itself sends the form. */
 export function NewsletterForm() {
   const { state, fieldErrors, send, cancel, clearErrorOnInput } = useSubmission();
 

@@ -1,7 +1,6 @@
-/** Distance from the viewport within which an element counts as near (`rootMargin`). */
 const MARGIN = '200px';
 
-/** Calls `then` once an element comes near the viewport. Returns how to stop waiting for it. */
+/** Calls `then` once, when the element comes near the viewport. Returns a function that stops observing. */
 export function onNearViewport(element: Element | null, then: () => void): () => void {
   const observer = new IntersectionObserver(
     entries => {

@@ -7,14 +7,13 @@ interface PageHeaderProps {
   title: string;
   subtitle?: string;
   icon?: ReactNode;
-  /** The pages between the home page and this one, for a breadcrumb above the title; without it there is none. */
+  /** Pages between the home page and this one. */
   breadcrumb?: readonly { title: string; path: string }[];
-  /** Picture beside the words, or below them on narrow screens. */
   picture?: ReactNode;
   children?: ReactNode;
 }
 
-/** The top of a page: its one first-level heading and what belongs to it. */
+/** Top of a page, with its only `h1`. */
 export function PageHeader({
   title,
   subtitle,
@@ -56,7 +55,7 @@ export function PageHeader({
   );
 }
 
-/** Words that a stroke joins may be set on two lines: as one they are wider than a phone. */
+/** Allows a line break after a slash, because words that it joins may be wider than a phone. */
 function breakable(title: string): ReactNode {
   return title.split(/(?<=\/)/).map((part, at) => (
     <Fragment key={part}>

@@ -2,26 +2,24 @@ import { useLayoutEffect } from 'react';
 import { brand } from './brand.ts';
 
 interface PageMetaProps {
-  /** Page title without the company's name. */
   title?: string;
   description: string;
-  /** The page's one address on the site; a page without one asks not to be indexed. */
+  /** Canonical path of the page. Without one the page is `noindex`. */
   path?: string;
-  /** Address of the picture that previews show, 1200 by 630 pixels. */
+  /** URL path of the preview picture, 1200 by 630 pixels. */
   picture?: string | undefined;
   kind?: 'website' | 'article';
 }
 
-/** Element of a page's head, by its attributes: the first two say which it is, the others what it says. */
 type HeadTag = { name: string; content: string } | { property: string; content: string };
 
-/** The elements that `PageMeta` writes, but for the title. */
+/** Selector of the elements that `PageMeta` writes, except the title. */
 const HEAD_TAGS =
   'meta:is([name=description], [name=robots], [name^="twitter:"], [property^="og:"]), link[rel=canonical]';
 
 /**
- * Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). In a browser it is written past
- * React, which could show no other page any more once an extension has removed one of its own elements from the head.
+ * Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). In browsers React
+ * does not own these elements: once an extension has removed one, React could not show another page.
  */
 export function PageMeta(props: PageMetaProps) {
   const title = props.title ? titleOf(props.title) : `${brand.name}: ${brand.tagline}`;
@@ -58,7 +56,7 @@ function metaTags(
   ];
 }
 
-/** Puts a page's elements in the place of another one's, whatever has become of those. */
+/** Replaces the former page's elements, even if an extension has changed them. */
 function showHead(title: string, tags: readonly HeadTag[], canonical: string | undefined) {
   document.title = title;
   for (const former of document.head.querySelectorAll(HEAD_TAGS)) {
@@ -78,7 +76,6 @@ function element(name: string, attributes: Readonly<Record<string, string>>): El
   return made;
 }
 
-/** Document title of a page, with the company's name. */
 export function titleOf(page: string): string {
   return `${page} | ${brand.name}`;
 }

@@ -1,7 +1,4 @@
-/**
- * Paths of the site's pages, for the router, the prerendered pages, the sitemap, navigation, links and what
- * measures pages. Import it whole: `import * as paths from '@site/kit/paths.ts'`.
- */
+/** Paths of all pages. Import the whole module: `import * as paths from '@site/kit/paths.ts'`. */
 
 export const home = '/';
 export const about = '/about';
@@ -15,8 +12,8 @@ export const privacy = '/privacy';
 export const terms = '/terms';
 
 /**
- * Route patterns by page type: a type without a route in `shell/src/routes.tsx`, or without a sample in
- * `kit/testing/sample-paths.ts`, does not compile.
+ * Route patterns by page type. A type without a route in `shell/src/routes.tsx` or a sample in
+ * `kit/testing/sample-paths.ts` does not compile.
  */
 export const routePatterns = {
   home: [home],
@@ -50,14 +47,12 @@ export const routePatterns = {
   notFound: ['*'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Page type: all pages of one type have the same routes. */
 export type PageType = keyof typeof routePatterns;
 
 export function article<const Id extends string>(id: Id) {
   return `${blog}/${id}` as const;
 }
 
-/** The articles of an author. */
 export function author<const Slug extends string>(slug: Slug) {
   return `${blog}/author/${slug}` as const;
 }
@@ -66,12 +61,11 @@ export function service<const Id extends string>(id: Id) {
   return `${services}/${id}` as const;
 }
 
-/** One of those that stand on the page of all solutions. */
+/** Section of the page of all solutions. */
 export function solution(id: string): string {
   return `${solutions}#${id}`;
 }
 
-/** The page of a position. */
 export function position<const Slug extends string>(slug: Slug) {
   return `${careers}/${slug}` as const;
 }

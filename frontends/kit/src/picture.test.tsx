@@ -7,7 +7,7 @@ import { Picture } from './picture.tsx';
 
 const PICTURE = { src: '/shop.svg', alt: 'A shop', width: 800, height: 520 };
 
-/** Whether the image has come, or failed, and how wide it is. */
+/** Sets whether images are complete, and their width, which is 0 after a failure. */
 function imageIs({ complete = false, naturalWidth = 0 }) {
   vi.spyOn(HTMLImageElement.prototype, 'complete', 'get').mockReturnValue(complete);
   vi.spyOn(HTMLImageElement.prototype, 'naturalWidth', 'get').mockReturnValue(naturalWidth);
@@ -15,7 +15,7 @@ function imageIs({ complete = false, naturalWidth = 0 }) {
 
 beforeEach(() => imageIs({}));
 
-test('a picture waits until it comes near the viewport, and then loads', async () => {
+test('a picture loads when it comes near the viewport', async () => {
   const view = fakeIntersectionObserver();
   const { container } = render(<Picture {...PICTURE} />);
   expect(stateOf(container)).toBe('waiting');
@@ -26,7 +26,7 @@ test('a picture waits until it comes near the viewport, and then loads', async (
   expect(stateOf(container)).toBe('there');
 });
 
-test('its place pulses until it is there (section 4)', async () => {
+test('a placeholder pulses until the picture is loaded (section 4)', async () => {
   const view = fakeIntersectionObserver();
   const { container } = render(<Picture {...PICTURE} />);
   const isAwaited = () => container.querySelector('[data-awaited]')?.getAttribute('data-awaited');
@@ -38,7 +38,7 @@ test('its place pulses until it is there (section 4)', async () => {
   expect(isAwaited()).toBe('false');
 });
 
-test('in the page’s HTML a picture with priority does not pulse, which nothing would end without JavaScript', () => {
+test('a prerendered picture with priority does not pulse', () => {
   const html = renderToString(<Picture {...PICTURE} priority="high" />);
   expect(html).toContain('data-awaited="false"');
 });
@@ -50,7 +50,7 @@ test('a picture with priority loads at once, before others', () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('a picture that cannot be loaded says so (section 8)', () => {
+test('a failed picture shows a message (section 8)', () => {
   render(<Picture {...PICTURE} priority="high" />);
   fireEvent.error(screen.getByRole('img'));
   expect(screen.queryByRole('img')).toBeNull();
@@ -60,7 +60,7 @@ test('a picture that cannot be loaded says so (section 8)', () => {
 test.each([
   [800, 'there'],
   [0, 'failed'],
-])('a picture that came before anyone listened, %i pixels wide, is %s', (width, state) => {
+])('a picture complete before hydration, %i pixels wide, is %s', (width, state) => {
   imageIs({ complete: true, naturalWidth: width });
   const { container } = render(<Picture {...PICTURE} priority="high" />);
   expect(stateOf(container)).toBe(state);

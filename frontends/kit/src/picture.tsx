@@ -6,12 +6,12 @@ interface PictureProps {
   alt: string;
   width: number;
   height: number;
-  /** A picture with priority loads at once. */
+  /** `high` loads at once. */
   priority?: 'high' | 'low';
   className?: string;
 }
 
-/** Lazily loaded picture: it loads shortly before it comes into the viewport, and says so when it cannot. */
+/** Picture that loads when it comes near the viewport, and shows a message if it fails. */
 export function Picture({
   src,
   alt,
@@ -21,7 +21,7 @@ export function Picture({
   className = '',
 }: PictureProps) {
   const { box, state, setState } = useImageState(priority);
-  // What has priority is in the page's HTML, where nothing would end its pulse without JavaScript.
+  // A picture with priority is in the HTML. Without JavaScript nothing would end its pulse.
   const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
   const image = (
     <img
@@ -42,7 +42,7 @@ export function Picture({
       data-awaited={isAwaited}
       className={`relative block w-full overflow-hidden data-[state=failed]:bg-sunk data-[awaited=true]:bg-sunk data-[awaited=true]:motion-safe:animate-pulse data-[awaited=true]:noscript:animate-none ${className}`}
     >
-      {/* Holds the place: our Content Security Policy forbids a style in the page's HTML. */}
+      {/* Reserves the space, because our Content Security Policy forbids style attributes. */}
       <svg viewBox={`0 0 ${width} ${height}`} aria-hidden="true" />
       {state === 'waiting' ? <noscript>{image}</noscript> : null}
       {state === 'loading' || state === 'there' ? image : null}
@@ -55,7 +55,6 @@ export function Picture({
   );
 }
 
-/** Load state of an image. One with priority loads at once, any other when it comes near the viewport. */
 function useImageState(priority: 'high' | 'low') {
   const [state, setState] = useState<'waiting' | 'loading' | 'there' | 'failed'>(
     priority === 'high' ? 'loading' : 'waiting',
@@ -69,7 +68,7 @@ function useImageState(priority: 'high' | 'low') {
     return undefined;
   }, [state]);
 
-  // It may have come, or failed, before anyone listened.
+  // The image may have loaded or failed before hydration.
   useEffect(() => {
     const image = box.current?.querySelector('img');
     if (state === 'loading' && image?.complete) {

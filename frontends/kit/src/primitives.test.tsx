@@ -13,7 +13,7 @@ import { Honeypot } from './honeypot.tsx';
 import { PageHeader } from './page-header.tsx';
 import { Section } from './section.tsx';
 
-test('a button submits nothing unless it says so, and takes what a button takes', async () => {
+test('a button submits only with type submit', async () => {
   const press = vi.fn();
   const submit = vi.fn(event => event.preventDefault());
   render(
@@ -34,7 +34,7 @@ test('a button submits nothing unless it says so, and takes what a button takes'
   expect(submit).toHaveBeenCalledTimes(1);
 });
 
-test('a link that looks like a button leads where it says', () => {
+test('a link that looks like a button has its target', () => {
   render(
     <BrowserRouter>
       <ButtonLink to="/contact">Get Demo</ButtonLink>
@@ -55,7 +55,7 @@ test('a section is named by its heading', () => {
   expect(within(section).getByRole('article').textContent).toBe('Intern');
 });
 
-test('a page’s header has its title, and a subtitle where it wants one (section 2)', () => {
+test('a page header has a title and an optional subtitle (section 2)', () => {
   const { rerender } = render(<PageHeader title="Privacy Policy" />);
   const header = screen.getByRole('banner');
   expect(header.textContent).toBe('Privacy Policy');
@@ -64,7 +64,7 @@ test('a page’s header has its title, and a subtitle where it wants one (sectio
   expect(header.textContent).toContain('Come and look');
 });
 
-test('the items of an accordion are one group, which the browser opens one at a time', () => {
+test('the items of an accordion form one exclusive group', () => {
   const items = [
     { title: 'Which cameras?', content: 'Yours.' },
     { title: 'How soon?', content: 'Soon.' },
@@ -84,7 +84,7 @@ test('the items of an accordion are one group, which the browser opens one at a 
   expect(container.querySelectorAll('details[open]')).toHaveLength(0);
 });
 
-test('a field that no person sees is neither reached by the keyboard nor filled in by the browser', () => {
+test('neither keyboard nor autofill reaches the honeypot', () => {
   render(<Honeypot />);
   const field = screen.getByLabelText('Leave this empty');
   expect(field.closest('[hidden]')).not.toBeNull();
@@ -111,7 +111,7 @@ function Window({ onClose }: { onClose: () => void }) {
   );
 }
 
-test('a dialog is named by its title, modal, and empty while it is closed', async () => {
+test('a dialog is modal, named, and empty while closed', async () => {
   const showModal = vi.spyOn(HTMLDialogElement.prototype, 'showModal');
   const onClose = vi.fn();
   render(<Window onClose={onClose} />);

@@ -1,5 +1,5 @@
 import * as paths from './paths.ts';
-/** Privacy note of every form. The policy opens beside it, so that nothing that was entered or chosen is lost. */
+/** The policy opens in a new tab, so that no entries are lost. */
 export function PrivacyNote() {
   return (
     <p className="mb-5 max-w-text text-ink-2 text-small">

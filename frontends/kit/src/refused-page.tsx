@@ -7,15 +7,15 @@ import { PageMeta } from './page-meta.tsx';
 
 interface RefusedPageProps {
   title: string;
-  /** Whom a visitor may write to instead. */
+  /** E-mail address to write to instead. */
   email?: string;
-  /** The form, or where it is. */
   children: ReactNode;
 }
 
 /**
- * Answer to a form that was sent without JavaScript and refused: the form again. It is prerendered with places, such as
- * `{{text:name}}`, where the gateway puts in what was entered and what is wrong (`services/gateway/src/form_pages/filling.rs`).
+ * Response to a form that was sent without JavaScript and refused: the form again. It is prerendered with
+ * placeholders, such as `{{text:name}}`. The gateway replaces them with entries and errors
+ * (`services/gateway/src/form_pages/filling.rs`).
  */
 export function RefusedPage({ title, email = brand.emails.sales, children }: RefusedPageProps) {
   return (

@@ -3,7 +3,7 @@ import { relatedTo } from './related.ts';
 
 const ALL = ['newest trend', 'shown data', 'newer media', 'older data', 'oldest trend'];
 
-test('beside one stand up to three others, those of its kind first, never itself', () => {
+test('up to three other items are related, same kind first', () => {
   const [, shown = ''] = ALL;
   const kindOf = (item: string) => item.split(' ')[1] ?? '';
   expect(relatedTo(shown, ALL, kindOf)).toEqual(['older data', 'newest trend', 'newer media']);

@@ -1,6 +1,6 @@
 const SHOWN = 3;
 
-/** What is shown beside one of several: up to three others, in their order, but those of its kind first. */
+/** Up to three other items in their order, those of the same kind first. */
 export function relatedTo<Item>(
   one: Item,
   all: readonly Item[],

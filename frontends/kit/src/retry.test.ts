@@ -9,7 +9,7 @@ function failing() {
   return vi.fn(() => Promise.reject(new Error('no network')));
 }
 
-test('three retries, one second doubling (section 9)', async () => {
+test('three retries, with delays that double from one second (section 9)', async () => {
   const always = failing();
   const trying = expect(retry(always)).rejects.toThrow('no network');
   for (const [wait, attempts] of [
@@ -27,7 +27,7 @@ test('three retries, one second doubling (section 9)', async () => {
   await trying;
 });
 
-test('no wait is longer than thirty seconds (section 9)', async () => {
+test('no delay is longer than thirty seconds (section 9)', async () => {
   const always = failing();
   const trying = expect(retry(always, { retries: 7 })).rejects.toThrow();
   await vi.advanceTimersByTimeAsync(31_000);
@@ -41,7 +41,7 @@ test('no wait is longer than thirty seconds (section 9)', async () => {
   await trying;
 });
 
-test('what succeeds is not asked for again', async () => {
+test('a success ends the retries', async () => {
   const second = vi.fn().mockRejectedValueOnce(new Error('no network')).mockResolvedValue('there');
   const trying = retry(second);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -49,7 +49,7 @@ test('what succeeds is not asked for again', async () => {
   expect(second).toHaveBeenCalledTimes(2);
 });
 
-test('what is not worth it is not asked for again', async () => {
+test('a failure that is not retryable ends the retries', async () => {
   const refused = failing();
   const shouldRetry = () => false;
   const trying = expect(retry(refused, { shouldRetry })).rejects.toThrow();
@@ -58,7 +58,7 @@ test('what is not worth it is not asked for again', async () => {
   expect(refused).toHaveBeenCalledTimes(1);
 });
 
-test('retries end at once, also during a delay, where they are called off', async () => {
+test('an abort during a delay ends the retries at once', async () => {
   const calledOff = new AbortController();
   const always = failing();
   const trying = expect(retry(always, { signal: calledOff.signal })).rejects.toThrow('called off');
@@ -69,7 +69,7 @@ test('retries end at once, also during a delay, where they are called off', asyn
   expect(always).toHaveBeenCalledTimes(1);
 });
 
-test('what is called off during an attempt is not waited for', async () => {
+test('an abort during an attempt ends the retries', async () => {
   const calledOff = new AbortController();
   const attempt = async () => {
     calledOff.abort(new Error('called off'));

@@ -1,20 +1,16 @@
-/** Retry policy of every load over the network, with exponential backoff: the delay before the first retry doubles. */
+/** Exponential backoff of all requests: the initial delay doubles with each retry. */
 export const DEFAULT_RETRY_POLICY = { retries: 3, initialDelayMs: 1000, maxDelayMs: 30_000 };
 
 interface RetryOptions extends Partial<typeof DEFAULT_RETRY_POLICY> {
-  /** Whether a retry may help after this failure. */
   shouldRetry?: (failure: unknown) => boolean | Promise<boolean>;
   /** Ends the retries at once, also during a delay. */
   signal?: AbortSignal | undefined;
 }
 
-/** After this a load counts as slow: the visitor is told, and what waits for a response asks again. */
+/** After this time a load counts as slow: the visitor sees an error, and hanging requests are retried. */
 export const LOAD_TIMEOUT_MS = 8000;
 
-/**
- * Calls `attempt` with exponential backoff until it succeeds, is not retryable, or retries run out; then throws the last
- * error.
- */
+/** Calls `attempt` until it succeeds. Throws the last error if it is not retryable or the retries run out. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions = {}) {
   const policy = { ...DEFAULT_RETRY_POLICY, ...options };
   const { retries, initialDelayMs, maxDelayMs, shouldRetry = () => true, signal } = policy;

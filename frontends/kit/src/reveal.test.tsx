@@ -5,7 +5,7 @@ import { fakeIntersectionObserver } from '../testing/fake-intersection-observer.
 
 const VIEW = new DOMRect(0, 0, 10, 800);
 
-/** What the browser tells of an element at this place. */
+/** Observer entry of an element at this position. */
 function at(top: number, height = 100) {
   const shown = Math.max(0, Math.min(top + height, VIEW.height) - Math.max(top, 0));
   return {
@@ -15,7 +15,6 @@ function at(top: number, height = 100) {
   };
 }
 
-/** Renders, and lets effects run. */
 function rendered(...[ui, options]: Parameters<typeof render>) {
   return act(async () => render(ui, options));
 }
@@ -32,12 +31,12 @@ let Reveal: typeof import('./reveal.tsx').Reveal;
 
 beforeEach(async () => {
   wantsMotion();
-  // Anew for each, because it keeps one observer for all that is ever revealed.
+  // The module keeps one observer for all elements.
   vi.resetModules();
   ({ Reveal } = await import('./reveal.tsx'));
 });
 
-test('what is below the viewport is hidden until a tenth of it is in view, and then shown for good', async () => {
+test('an element is revealed once a tenth is in view', async () => {
   const view = fakeIntersectionObserver();
   await rendered(<Reveal delayMs={200}>A card</Reveal>);
   const [options] = await view.show(at(900));
@@ -54,7 +53,7 @@ test('what is below the viewport is hidden until a tenth of it is in view, and t
   expect(view.awaited()).toEqual([]);
 });
 
-test('what is higher than the viewport is shown when it fills a tenth of that', async () => {
+test('a tall element appears at a tenth of the viewport', async () => {
   const view = fakeIntersectionObserver();
   await rendered(<Reveal>A list</Reveal>);
   const [options] = await view.show(at(900, 1600));
@@ -65,7 +64,7 @@ test('what is higher than the viewport is shown when it fills a tenth of that', 
   expect(revealOf('A list')).toBe('shown');
 });
 
-test('what is in view already comes with its page', async () => {
+test('an element in view at first arrives with its page', async () => {
   for (const top of [700, 799, -300]) {
     const view = fakeIntersectionObserver();
     const { unmount } = await rendered(<Reveal>A card</Reveal>);
@@ -76,7 +75,7 @@ test('what is in view already comes with its page', async () => {
   }
 });
 
-test('what left the page is not waited for', async () => {
+test('an unmounted element is no longer observed', async () => {
   const view = fakeIntersectionObserver();
   const { unmount } = await rendered(<Reveal>A card</Reveal>);
   expect(view.awaited()).toHaveLength(1);
@@ -84,7 +83,7 @@ test('what left the page is not waited for', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('nothing is hidden from who wants no motion', async () => {
+test('with reduced motion no element is hidden', async () => {
   const view = fakeIntersectionObserver();
   wantsMotion(false);
   await rendered(<Reveal>A card</Reveal>);
@@ -92,7 +91,7 @@ test('nothing is hidden from who wants no motion', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('what was in the page’s HTML does not arrive again', async () => {
+test('prerendered elements do not arrive again', async () => {
   fakeIntersectionObserver();
   const { renderToString } = await import('react-dom/server');
   const container = document.body.appendChild(document.createElement('div'));
@@ -101,7 +100,7 @@ test('what was in the page’s HTML does not arrive again', async () => {
   expect(screen.getByText('A card').dataset['reveal']).toBeUndefined();
 });
 
-test('no place is asked for, which would lay the page out at once, and one observer waits for all', async () => {
+test('one observer serves all elements, without a forced layout', async () => {
   const asked = vi.spyOn(Element.prototype, 'getBoundingClientRect');
   const observe = vi.fn();
   fakeIntersectionObserver();

@@ -2,15 +2,15 @@ import type { ComponentProps } from 'react';
 import { useEffect, useRef } from 'react';
 import { useWasPrerendered } from './use-hydrated.ts';
 
-/** Fraction of an element that must be in the viewport, or of the viewport that it must fill where it is higher. */
+/** Fraction of an element, or of the viewport if the element is taller, that must be in view. */
 const THRESHOLD = 0.1;
-/** The highest that is revealed on time, in heights of the viewport. */
+/** Tallest element that is revealed on time, in heights of the viewport. */
 const HIGHEST = 20;
 
-/** Fades and slides an element in when it is scrolled into view, `delayMs` later. */
+/** Fades and slides an element in, `delayMs` after it scrolls into view. */
 export function useReveal<Element extends HTMLElement>(delayMs?: number) {
   const ref = useRef<Element>(null);
-  // What was in the page's HTML has been shown for long.
+  // The visitor has already seen prerendered content.
   const entrance = useWasPrerendered() ? undefined : 'arriving';
   useEffect(() => {
     const element = ref.current;
@@ -18,10 +18,10 @@ export function useReveal<Element extends HTMLElement>(delayMs?: number) {
       return;
     }
     if (delayMs !== undefined) {
-      // Not by an attribute in the page's HTML, which our Content Security Policy forbids.
+      // Set here, because our Content Security Policy forbids style attributes in the HTML.
       element.style.setProperty('--reveal-delay', `${delayMs}ms`);
     }
-    // The browser tells all places once it has laid the page out: asking for them here would make it do so at once.
+    // The observer reports positions after the layout. Reading them here would force a layout.
     observer ??= new IntersectionObserver(updateReveal, { threshold: THRESHOLDS });
     observer.observe(element);
     return () => observer?.unobserve(element);
@@ -31,10 +31,10 @@ export function useReveal<Element extends HTMLElement>(delayMs?: number) {
 
 const THRESHOLDS = Array.from({ length: HIGHEST }, (_, at) => THRESHOLD / (at + 1));
 
-/** Observer shared by all elements: each of its own would cost the browser as much. */
+/** Shared by all elements, because each observer has a cost in the browser. */
 let observer: IntersectionObserver | undefined;
 
-/** Hides what is below the viewport at first, and reveals it once enough of it is in the viewport. */
+/** Hides elements that are below the viewport at first, and reveals each once enough of it is in view. */
 function updateReveal(entries: IntersectionObserverEntry[], observer: IntersectionObserver) {
   for (const { target, boundingClientRect, rootBounds, intersectionRatio } of entries) {
     const { top, height } = boundingClientRect;
@@ -51,7 +51,6 @@ function updateReveal(entries: IntersectionObserverEntry[], observer: Intersecti
   }
 }
 
-/** Fades and slides its content in when it is scrolled into view, `delayMs` later. */
 export function Reveal({ delayMs, ...rest }: ComponentProps<'div'> & { delayMs?: number }) {
   return <div {...rest} {...useReveal<HTMLDivElement>(delayMs)} />;
 }

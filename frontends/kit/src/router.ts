@@ -1,7 +1,7 @@
 /**
- * The router as our front ends share it. Sharing react-router-dom itself would keep all of it
- * in the bundle, so only what is used is named here. Everyone imports it by its package's name, kit
- * too: a relative import would bring a second router that the first one's context does not reach.
+ * Router that all front ends share. Sharing react-router-dom itself would bundle all of it, so this module
+ * exports only the names in use. Import it as `@site/kit/router.ts`, also within the kit: a relative import
+ * would bundle a second router with another context.
  */
 export {
   matchPath,

@@ -5,11 +5,10 @@ import { Reveal } from './reveal.tsx';
 interface SectionProps extends ComponentProps<'section'> {
   title: string;
   lead?: string;
-  /** Where the heading stands on wide screens: above the rest, or on its left. */
+  /** Position on wide screens: above the content or left of it. */
   heading?: 'above' | 'beside';
 }
 
-/** A part of a page, named by its heading. */
 export function Section({
   title,
   lead,

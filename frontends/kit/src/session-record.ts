@@ -1,7 +1,4 @@
-/**
- * What the browser keeps under a name for as long as the tab is open. Storage may be full or forbidden: then nothing is
- * kept, and all else works all the same.
- */
+/** Record in sessionStorage. It stays empty if storage is full or forbidden. */
 export function readSessionRecord(name: string): Record<string, string> {
   try {
     const record: unknown = JSON.parse(sessionStorage.getItem(name) ?? '{}');
@@ -12,7 +9,6 @@ export function readSessionRecord(name: string): Record<string, string> {
   }
 }
 
-/** Keeps a record; an empty one is forgotten. */
 export function writeSessionRecord(name: string, record: Readonly<Record<string, string>>): void {
   try {
     if (Object.keys(record).length === 0) {
@@ -21,6 +17,6 @@ export function writeSessionRecord(name: string, record: Readonly<Record<string,
       sessionStorage.setItem(name, JSON.stringify(record));
     }
   } catch {
-    // See above.
+    // Storage is full or forbidden.
   }
 }

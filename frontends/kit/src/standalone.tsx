@@ -6,15 +6,13 @@ import { createRoot } from 'react-dom/client';
 import { brand } from './brand.ts';
 import { ToastRegion } from './toast-region.tsx';
 
-/** A remote without the shell. */
 export interface Standalone {
-  /** The remote's name. */
   name: string;
-  /** Exposed pages, by the pattern of the addresses that show it. */
+  /** Exposed pages, by route pattern. */
   pages: Readonly<Record<string, ComponentType>>;
 }
 
-/** Shows a remote in a bare frame: for its own development server and its own tests. */
+/** Shows a remote without the shell, for its development server and tests. */
 export function mountStandalone(remote: Standalone): void {
   const root = document.getElementById('root');
   if (!root) {

@@ -1,2 +1,2 @@
-/** The router for prerendering. It is no part of the shared facade: browsers never need it. */
+/** Router for prerendering. It is not part of `router.ts`, because browsers never need it. */
 export { StaticRouter } from 'react-router-dom';

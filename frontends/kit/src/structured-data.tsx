@@ -3,13 +3,12 @@ import { brand } from './brand.ts';
 import { socials } from './brand-lists.ts';
 import * as paths from './paths.ts';
 
-/** Item of structured data: its schema.org type and properties. */
 export interface Thing {
   '@type': string;
   [property: string]: unknown;
 }
 
-/** Tells search engines what a page is about (JSON-LD, https://schema.org). */
+/** Structured data for search engines (JSON-LD, https://schema.org). */
 export function StructuredData({ data }: { data: Thing }) {
   const json = JSON.stringify({ '@context': 'https://schema.org', ...data });
   return (
@@ -21,7 +20,6 @@ export function StructuredData({ data }: { data: Thing }) {
   );
 }
 
-/** The company. */
 export function organization(): Thing {
   return {
     '@type': 'Organization',
@@ -38,7 +36,6 @@ export function organization(): Thing {
   };
 }
 
-/** Postal address of the company. */
 export function companyAddress(): Thing {
   const { lines, city, region, postalCode, countryCode }: Brand['address'] = brand.address;
   return {
@@ -51,7 +48,7 @@ export function companyAddress(): Thing {
   };
 }
 
-/** The way to a page, from the home page on. */
+/** Starts at the home page. */
 export function breadcrumbs(...steps: readonly { title: string; path: string }[]): Thing {
   return {
     '@type': 'BreadcrumbList',

@@ -4,20 +4,18 @@ import { Button } from './button.tsx';
 import type { SubmissionState } from './use-submission.ts';
 
 interface SubmitButtonsProps {
-  /** Label of the submit button. */
   title: string;
   state: SubmissionState;
-  /** Calls off what is being sent, or the form itself where `canLeave`. */
+  /** Cancels the submission, or leaves the form if `canLeave`. */
   onCancel: () => void;
-  /** Whether the form can be left unsent. */
   canLeave?: boolean;
-  /** What is said beside them, as soon as it is there. */
+  /** Status message below the buttons. */
   children?: ReactNode;
 }
 
 /**
- * Submit and cancel buttons of a form. Browsers take the focus from a button that is disabled or gone: once nothing is
- * being sent any more it is where it can be sent again, unless the visitor or a message has taken it elsewhere.
+ * Submit and cancel buttons of a form. A disabled or removed button loses the focus. After a submission the
+ * submit button gets it, unless the focus has moved elsewhere.
  */
 export function SubmitButtons({
   title,

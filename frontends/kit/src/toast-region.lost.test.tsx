@@ -20,7 +20,7 @@ const uncaught = vi.fn();
 
 beforeEach(async () => {
   vi.useFakeTimers();
-  // How far the code of toasts is, is kept for as long as the page is open.
+  // The module keeps the load state of the toaster.
   vi.resetModules();
   network = fakeFetch();
   load.mockReset().mockRejectedValue(new Error('Loading chunk failed.'));
@@ -39,7 +39,7 @@ async function tell(toast: Toast) {
   await act(async () => showToast(toast));
 }
 
-test('where the code of toasts does not come, their words are read in the corner all the same', async () => {
+test('without the toaster, toasts are shown as plain text', async () => {
   await tell(BACK);
   await advanceTimers(6_000);
   expect(screen.queryByText(BACK.title)).toBeNull();
@@ -51,14 +51,14 @@ test('where the code of toasts does not come, their words are read in the corner
   expect(uncaught).not.toHaveBeenCalled();
 });
 
-test('that it does not come is told to the operators', async () => {
+test('a toaster that does not load is reported', async () => {
   await tell(BACK);
   await advanceTimers(60_000);
   expect(network.reports()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
 });
 
-// Last, because what hangs would be waited for by the next test, too.
-test('while it hangs they are read there after eight seconds', async () => {
+// Last, because the next test would wait for the hanging import, too.
+test('plain toasts replace a hanging toaster after eight seconds', async () => {
   load.mockReturnValue(new Promise(() => undefined));
   await tell(BACK);
   await advanceTimers(7_999);

@@ -6,11 +6,11 @@ import { setupUser } from '../testing/setup-user.ts';
 import type { Toast } from './toast.ts';
 import { showToast, ToastRegion } from './toast-region.tsx';
 
-/** What the browser was asked to do with the layer above the page; the DOM of the tests has none. */
+/** Calls of the popover API, which happy-dom lacks. */
 const layer: string[] = [];
 
 beforeEach(async () => {
-  // What shows toasts is fetched with the first one, which takes real time.
+  // The first toast loads the toaster, which takes real time.
   await import('./toaster.tsx');
   vi.useFakeTimers();
   layer.length = 0;
@@ -20,13 +20,13 @@ beforeEach(async () => {
   });
   render(<ToastRegion />);
 });
-// What is in the corner is kept for as long as the page is open.
+// sonner keeps toasts in its module until they expire.
 afterEach(() => advanceTimers(60_000));
 
 async function tell(title: string, kind: Toast['kind'] = 'success') {
   showToast({ kind, title, text: `What happened: ${title}.` });
   await advanceTimers(0);
-  // Where it comes in, in two frames.
+  // A toast appears within two frames.
   await advanceTimers(50);
 }
 
@@ -34,7 +34,7 @@ function isShown(title: string) {
   return screen.queryByText(title) !== null;
 }
 
-test('a toast says what happened, in the layer above the page', async () => {
+test('a toast shows its message in the top layer', async () => {
   await tell('Application Submitted!');
   expect(screen.getByText('Application Submitted!')).toBeTruthy();
   expect(screen.getByText('What happened: Application Submitted!.')).toBeTruthy();
@@ -50,7 +50,7 @@ test('a toast stays for 4000 ms (section 9)', async () => {
   expect(isShown('Sent')).toBe(false);
 });
 
-test('an overlay toast takes the place of the one before, and stays for 5000 ms (section 9)', async () => {
+test('an overlay toast replaces the last for 5000 ms (section 9)', async () => {
   await tell('First', 'overlay');
   await advanceTimers(4_000);
   await tell('Second', 'overlay');
@@ -61,7 +61,7 @@ test('an overlay toast takes the place of the one before, and stays for 5000 ms 
   expect(isShown('Second')).toBe(false);
 });
 
-test('three toasts are shown at once, the newest of them (section 9)', async () => {
+test('the three newest toasts are shown at once (section 9)', async () => {
   for (const title of ['One', 'Two', 'Three', 'Four']) {
     await tell(title, 'error');
   }
@@ -69,7 +69,7 @@ test('three toasts are shown at once, the newest of them (section 9)', async () 
   expect(visible.map(({ textContent }) => textContent)).toEqual(['Four', 'Three', 'Two']);
 });
 
-test('Alt+T leads the keyboard to the toasts (section 9)', async () => {
+test('Alt+T moves the focus to the toasts (section 9)', async () => {
   await tell('Something happened');
   await setupUser().keyboard('{Alt>}t{/Alt}');
   expect(document.activeElement?.getAttribute('data-sonner-toaster')).not.toBeNull();

@@ -9,21 +9,21 @@ declare global {
   }
 }
 
-/** Front ends of different builds may be open together, so this name stays what it was in the first. */
+/** Do not rename: a page may contain front ends of different builds. */
 const TOAST_EVENT = 'site:notice';
 
-/** Shows a toast, from whichever front end. */
+/** Shows a toast from any front end. */
 export function showToast(toast: Toast): void {
   window.dispatchEvent(new CustomEvent(TOAST_EVENT, { detail: toast }));
 }
 
-// For who only shows toasts the bundler leaves it out.
+// Pure, so that front ends which only call `showToast` do not bundle it.
 const toaster = /* @__PURE__ */ lazyPart<ToasterProps>({
   frontEnd: 'shell',
   load: () => import(/* webpackChunkName: "toaster" */ './toaster.tsx'),
 });
 
-/** Toast region, once, in the shell; the toaster chunk is lazily loaded with the first toast. */
+/** Toast region of the shell. The first toast loads the toaster's chunk. */
 export function ToastRegion() {
   const loadState = useLoadState(toaster);
   const [queue, clearQueue] = useToastQueue();
@@ -32,7 +32,7 @@ export function ToastRegion() {
   const shown = hasToasterFailed || loadState === 'ready' ? queue : NONE;
   useEffect(() => {
     if (shown.length > 0) {
-      // What was opened last lies on top, so a toast is read also while a dialog is open.
+      // The popover opened last is on top, so a toast covers an open dialog.
       box.current?.hidePopover();
       box.current?.showPopover();
     }
@@ -53,7 +53,6 @@ export function ToastRegion() {
 
 const NONE: ToasterProps['toasts'] = [];
 
-/** Toasts that are not shown yet, and how to clear them. */
 function useToastQueue(): [ToasterProps['toasts'], () => void] {
   const [queue, setQueue] = useState(NONE);
   useEffect(() => {
@@ -70,7 +69,7 @@ function useToastQueue(): [ToasterProps['toasts'], () => void] {
   return [queue, useCallback(() => setQueue(NONE), [])];
 }
 
-/** Toasts without the toaster: of what a toast says, some stands nowhere else. */
+/** Toasts without the toaster, because some messages appear only in toasts. */
 function FallbackToasts({ toasts, onShown }: ToasterProps) {
   useEffect(() => {
     const timeout = setTimeout(onShown, OVERLAY_DURATION_MS);

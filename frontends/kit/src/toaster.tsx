@@ -6,10 +6,10 @@ import { OVERLAY_DURATION_MS } from './toast.ts';
 
 const MAX_VISIBLE_TOASTS = 3;
 const TOAST_DURATION_MS = 4000;
-/** The specification's second toast system: one at a time. */
+/** The specification's second toast system, which shows one toast at a time. */
 const OVERLAY = { id: 'overlay', duration: OVERLAY_DURATION_MS };
 
-/** The tokens in sonner's own names for them. */
+/** Our tokens, by sonner's names. */
 const LOOK = {
   '--normal-bg': 'var(--raised)',
   '--normal-text': 'var(--ink)',
@@ -18,7 +18,6 @@ const LOOK = {
   fontFamily: 'inherit',
 } as CSSProperties;
 
-/** Toaster: shows toasts, and says when it does. */
 export default function Toaster({ toasts, onShown }: ToasterProps) {
   useEffect(() => {
     for (const { kind, id, title, text } of toasts) {

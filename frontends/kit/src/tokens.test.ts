@@ -9,7 +9,7 @@ interface Colour {
   parseString: (css: string) => void;
 }
 
-/** axe's own arithmetic, which its types leave out. */
+/** axe's colour functions, which its types omit. */
 interface Arithmetic {
   Color: new () => Colour;
   getContrast: (behind: Colour, before: Colour) => number;
@@ -17,10 +17,10 @@ interface Arithmetic {
 
 const { Color, getContrast }: Arithmetic = Reflect.get<object, string>(axe, 'commons').color;
 
-/** What stands on any of them is judged on each. */
+/** Backgrounds against which most colours are checked. */
 const SURFACES = ['paper', 'raised', 'sunk'];
 
-/** What is read: 7:1 (WCAG 2.2, 1.4.6). */
+/** Text needs 7:1 (WCAG 2.2, 1.4.6). */
 const TEXT = {
   ink: SURFACES,
   'ink-2': SURFACES,
@@ -31,17 +31,17 @@ const TEXT = {
   'on-seen': ['seen'],
 };
 
-/** What a control is known by: 3:1 (1.4.11). */
+/** Recognisable parts of controls need 3:1 (WCAG 2.2, 1.4.11). */
 const PARTS = {
   ring: SURFACES,
   'field-line': SURFACES,
-  // The border of a field that is wrong.
+  // The border of an invalid field.
   alert: SURFACES,
   // A progress bar on its track.
   'seen-ink': ['line'],
 };
 
-/** What nobody has to make out: it divides, adorns or is a drawing's, whose text alternative says what is in it. */
+/** Decoration and drawings need no contrast. Drawings have text alternatives. */
 const DECORATION = [
   ...['line', 'seen', 'face-t', 'face-l', 'face-r', 'stroke', 'road', 'cone'],
   ...['on-alert', 'lit', 'screen', 'figure'],
@@ -49,22 +49,21 @@ const DECORATION = [
 
 const THEMES: readonly Theme[] = ['light', 'dark'];
 
-test.each(THEMES)('every colour of the %s theme is judged by what it is for', theme => {
+test.each(THEMES)('every colour of the %s theme has a known purpose', theme => {
   const judged = new Set([TEXT, PARTS].flatMap(Object.keys).concat(SURFACES, DECORATION));
   expect([...colours[theme].keys()].toSorted()).toEqual([...judged].toSorted());
 });
 
 describe.each(THEMES)('in the %s theme', theme => {
-  test.each(Object.entries(TEXT))('text in %s has 7:1', (ink, surfaces) => {
+  test.each(Object.entries(TEXT))('text in %s has a contrast of 7:1', (ink, surfaces) => {
     expect(paler(theme, ink, surfaces, 7)).toEqual([]);
   });
 
-  test.each(Object.entries(PARTS))('what is marked by %s has 3:1', (part, surfaces) => {
+  test.each(Object.entries(PARTS))('parts in %s have a contrast of 3:1', (part, surfaces) => {
     expect(paler(theme, part, surfaces, 3)).toEqual([]);
   });
 });
 
-/** The surfaces on which something differs less than it has to. */
 function paler(theme: Theme, name: string, surfaces: readonly string[], least: number) {
   return surfaces
     .map(surface => ({
@@ -83,7 +82,7 @@ function read(theme: Theme, name: string): Colour {
 const frontends = join(import.meta.dirname, '../..');
 const stylesheets = sources('.css');
 
-test('tokens.css holds tokens only, and theme.css gives them their names', () => {
+test('tokens.css has only tokens, and theme.css only refers to them', () => {
   const tokens = stylesheets.get('kit/src/tokens.css') ?? '';
   const others = /^ *(?:@(?!media print).*|(?!--|color-scheme)[\w-]+: .*)$/gm;
   expect(tokens.match(others) ?? []).toEqual([]);
@@ -93,7 +92,7 @@ test('tokens.css holds tokens only, and theme.css gives them their names', () =>
   expect(values.filter(value => !/^(?:var\(--[\w-]+\)|initial)$/.test(value))).toEqual([]);
 });
 
-test('no other stylesheet has colours or sizes of text of its own', () => {
+test('no other stylesheet has raw colours or font sizes', () => {
   const raw = /#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch)\(|font(?:-size)?: .*\d(?:px|r?em)/gi;
   const others = [...stylesheets].filter(([file]) => !file.endsWith('/tokens.css'));
   expect(
@@ -101,7 +100,7 @@ test('no other stylesheet has colours or sizes of text of its own', () => {
   ).toEqual([]);
 });
 
-test('no class has a value of its own', () => {
+test('no class has a raw value', () => {
   const raw = /[\w-]+-\[[^\]='"]*\d[^\]='"]*\]/g;
   const found = [...sources('.tsx')].flatMap(([file, text]) =>
     (text.match(raw) ?? []).map(name => [file, name]),
@@ -109,7 +108,6 @@ test('no class has a value of its own', () => {
   expect(found).toEqual([]);
 });
 
-/** The texts of the files that browsers get, by the files' names. */
 function sources(ending: string): ReadonlyMap<string, string> {
   const files = ['blog', 'careers', 'kit', 'shell'].flatMap(part =>
     readdirSync(join(frontends, part, 'src'), { recursive: true, encoding: 'utf8' })

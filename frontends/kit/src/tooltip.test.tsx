@@ -7,7 +7,7 @@ let Tooltip: typeof import('./tooltip.tsx').Tooltip;
 
 beforeEach(async () => {
   vi.useFakeTimers();
-  // When the last tooltip closed is kept for as long as the page is open.
+  // The module keeps the time when the last tooltip closed.
   vi.resetModules();
   ({ Tooltip } = await import('./tooltip.tsx'));
   render(
@@ -36,7 +36,7 @@ function leave(name: string) {
 
 const isOpen = (words: string) => screen.queryByText(words) !== null;
 
-test('a tooltip opens after the pointer has rested for 700 ms (section 9)', async () => {
+test('a tooltip opens after the pointer rests for 700 ms (section 9)', async () => {
   point('1');
   await advanceTimers(699);
   expect(isOpen('One network')).toBe(false);
@@ -47,7 +47,7 @@ test('a tooltip opens after the pointer has rested for 700 ms (section 9)', asyn
   expect(isOpen('One network')).toBe(false);
 });
 
-test('a pointer that only passes opens nothing', async () => {
+test('a pointer that leaves early opens nothing', async () => {
   point('1');
   await advanceTimers(699);
   leave('1');
@@ -58,7 +58,7 @@ test('a pointer that only passes opens nothing', async () => {
 test.each([
   [299, true],
   [300, false],
-])('%i ms after one has closed the next opens at once: %s (section 9)', async (between, atOnce) => {
+])('%i ms after a close the next opens at once: %s (section 9)', async (between, atOnce) => {
   point('1');
   await advanceTimers(700);
   leave('1');
@@ -71,7 +71,7 @@ test.each([
   leave('2');
 });
 
-test('Escape closes it', async () => {
+test('Escape closes a tooltip', async () => {
   point('1');
   await advanceTimers(700);
   fireEvent.keyDown(window, { key: 'a' });
@@ -80,20 +80,20 @@ test('Escape closes it', async () => {
   expect(isOpen('One network')).toBe(false);
 });
 
-test('a press closes it', async () => {
+test('a press closes a tooltip', async () => {
   point('1');
   await advanceTimers(700);
   fireEvent.pointerDown(button('1'));
   expect(isOpen('One network')).toBe(false);
 });
 
-test('a finger opens nothing', async () => {
+test('touch opens nothing', async () => {
   point('1', 'touch');
   await advanceTimers(10_000);
   expect(isOpen('One network')).toBe(false);
 });
 
-test('the keyboard’s focus opens it at once, and it goes with the focus', async () => {
+test('keyboard focus opens a tooltip and blur closes it', async () => {
   const control = button('1');
   focusIsVisible(control, true);
   fireEvent.focus(control);
@@ -104,7 +104,7 @@ test('the keyboard’s focus opens it at once, and it goes with the focus', asyn
   expect(isOpen('One network')).toBe(false);
 });
 
-test('focus that a click gave opens nothing', async () => {
+test('focus from a click opens nothing', async () => {
   const control = button('1');
   focusIsVisible(control, false);
   fireEvent.focus(control);
@@ -112,7 +112,7 @@ test('focus that a click gave opens nothing', async () => {
   expect(isOpen('One network')).toBe(false);
 });
 
-test('a control that goes leaves nothing behind', async () => {
+test('unmounting clears the timer', async () => {
   const { unmount } = render(
     <Tooltip text="Gone">
       <button type="button">3</button>
@@ -124,7 +124,7 @@ test('a control that goes leaves nothing behind', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-/** Whether the browser shows the focus: the DOM of the tests does not know how it came. */
+/** Fakes `:focus-visible`, because happy-dom does not know what caused the focus. */
 function focusIsVisible(control: HTMLElement, isVisible: boolean) {
   vi.spyOn(control, 'matches').mockImplementation(
     selector => selector === ':focus-visible' && isVisible,

@@ -2,17 +2,15 @@ import type { ReactNode } from 'react';
 import { useEffect, useRef, useState } from 'react';
 import { useEscape } from './use-escape.ts';
 
-/** Hover delay before a tooltip opens. */
 const OPEN_DELAY_MS = 700;
-/** Within this time after one has closed the next opens at once. */
+/** Within this time after a tooltip closed, the next opens at once. */
 const SKIP_DELAY_MS = 300;
 
-/** When the last tooltip of the page closed, on the page's clock. */
 let lastClosed = Number.NEGATIVE_INFINITY;
 
 /**
- * Tooltip of a control without words: it shows what the accessible name says. Stays while it is pointed at, and goes
- * with Escape (WCAG 2.2, success criterion 1.4.13).
+ * Tooltip of a control without text: it shows the accessible name. It stays while the pointer is over it, and
+ * closes with Escape (WCAG 2.2, success criterion 1.4.13).
  */
 export function Tooltip({ text, children }: { text: string; children: ReactNode }) {
   const { isOpen, openAfter, close } = useTooltip();

@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
 import { addressIn, atDomain, suggestedDomain, withAsciiDomain } from './email-address.ts';
 
-/** So long a pause says that an address is written to its end. */
+/** After this pause in typing, an address counts as complete. */
 const PAUSE_MS = 500;
 
-/** What a field for an address makes of what is entered, and the domain that is probably meant instead of the one in it. */
+/** Corrects the address in a field, and suggests a domain for a mistyped one. */
 export function useAddress() {
   const field = useRef<HTMLInputElement>(null);
   const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
   const [suggested, setSuggested] = useState<string>();
   useEffect(() => () => clearTimeout(pause.current), []);
 
-  /** While it is being written: what does not touch what comes next. */
+  /** Runs during typing, so it makes only changes that do not disturb further input. */
   function find(input: HTMLInputElement) {
     const address = addressIn(input.value);
     if (address !== input.value) {
@@ -19,7 +19,7 @@ export function useAddress() {
     }
   }
 
-  /** A question in the middle of a word would only be in the way, and it moves what is below. */
+  /** Suggests a domain after a pause: during typing a suggestion would disturb and shift the layout. */
   function ask(address: string) {
     const domain = suggestedDomain(address);
     clearTimeout(pause.current);
@@ -31,7 +31,7 @@ export function useAddress() {
     }
   }
 
-  /** Sends what the browser has refused once more, where it need not be refused. Says whether it does. */
+  /** Corrects an address that the browser refused, and submits again. Returns whether it does. */
   function mend(input: HTMLInputElement): boolean {
     const address = withAsciiDomain(addressIn(input.value));
     const isMended = address !== input.value;
@@ -53,7 +53,7 @@ export function useAddress() {
   return { field, suggested, find, ask, mend, accept };
 }
 
-/** As if the visitor wrote it: drafts and errors follow. */
+/** Dispatches `input`, as typing does, so that drafts and errors follow. */
 function write(input: HTMLInputElement, value: string) {
   input.value = value;
   input.dispatchEvent(new Event('input', { bubbles: true }));

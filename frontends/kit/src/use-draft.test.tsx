@@ -44,7 +44,7 @@ function typedInto(label: string) {
   return field.value;
 }
 
-test('what was typed is back when the form comes again, and the visitor is told once', async () => {
+test('a draft returns with the form and a toast', async () => {
   const { unmount } = render(<Form />);
   expect(toasts).toEqual([]);
   await write('Name', 'Asha Rao');
@@ -56,7 +56,7 @@ test('what was typed is back when the form comes again, and the visitor is told 
   expect(toasts).toEqual([BACK]);
 });
 
-test('what is typed before the application has started is kept before the draft', async () => {
+test('text typed before hydration wins over the draft', async () => {
   sessionStorage.setItem('draft:letter', JSON.stringify({ name: 'Asha Rao', letter: 'Old' }));
   const page = document.body.appendChild(document.createElement('div'));
   page.innerHTML = renderToString(<Form />);
@@ -72,7 +72,7 @@ test('what is typed before the application has started is kept before the draft'
   expect(typedInto('Letter')).toBe('Typed at once');
 });
 
-test('the draft is forgotten, too, where the browser brought the fields back by itself', async () => {
+test('a draft is discarded even if browsers restored the fields', async () => {
   sessionStorage.setItem('draft:letter', JSON.stringify({ name: 'Asha Rao' }));
   const page = document.body.appendChild(document.createElement('div'));
   page.innerHTML = renderToString(<Form />);
@@ -85,7 +85,7 @@ test('the draft is forgotten, too, where the browser brought the fields back by 
   expect(sessionStorage.getItem('draft:letter')).toBeNull();
 });
 
-test('a field that is left out of the draft keeps the value that the page gives it', async () => {
+test('a field outside of the draft keeps the page’s value', async () => {
   const { unmount } = render(<Form position="AI Intern" />);
   await write('Name', 'Ravi');
   unmount();
@@ -94,7 +94,7 @@ test('a field that is left out of the draft keeps the value that the page gives 
   expect(sessionStorage.getItem('draft:letter')).not.toContain('AI Intern');
 });
 
-test('what is forgotten does not come back', async () => {
+test('a discarded draft does not return', async () => {
   const { unmount } = render(<Form />);
   await write('Name', 'Asha');
   await userEvent.click(screen.getByRole('button', { name: 'Forget' }));
@@ -122,7 +122,7 @@ test.each(['no JSON', 'null', '[]', '{"name":7}'])(
   },
 );
 
-test('where storage is forbidden the form works without a draft', async () => {
+test('without storage the form works without a draft', async () => {
   const forbidden = () => {
     throw new DOMException('Forbidden', 'SecurityError');
   };

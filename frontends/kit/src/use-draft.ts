@@ -5,9 +5,9 @@ import { showToast } from './toast-region.tsx';
 const NOTHING: readonly string[] = [];
 
 /**
- * Persists a form's draft: autosaves text fields to sessionStorage and restores them after a reload. The fields hold
- * their own values: so what was typed before the application started stays there, too. Fields named in `except` are left
- * out; it must be the same array each time. The form carries the draft's name as `data-draft`, and calls `save` on input.
+ * Draft of a form: saves text fields to sessionStorage, and restores them after a reload. The fields are
+ * uncontrolled, so text typed before hydration stays. `except` names fields to omit, and must be the same
+ * array in each render. The form has the draft's name as `data-draft`, and calls `save` on input.
  */
 export function useDraft(name: string, except: readonly string[] = NOTHING) {
   const key = `draft:${name}`;
@@ -17,7 +17,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
 
   const save = useCallback(() => {
     if (!form.current) {
-      // It is told of a change before it has its draft back.
+      // An input event may come before the form's ref is set.
       return;
     }
     const values = fieldsOf(form.current)
@@ -28,7 +28,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
     writeSessionRecord(key, draft);
   }, [key, except]);
 
-  // Before anything else is typed: what React has just put in the place of the page's HTML gets the former values now.
+  // A layout effect restores the values before the visitor can type into new elements.
   useLayoutEffect(() => {
     const draft = readSessionRecord(key);
     saved.current = JSON.stringify(draft);
@@ -42,7 +42,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
     }
     wasLost.current ||= lost.length > 0;
     if (fields.some(({ name, value }) => value && !except.includes(name))) {
-      // What was typed before the application started is the draft from here on.
+      // Text typed before hydration becomes the draft.
       save();
     }
   }, [key, except, save]);
@@ -58,9 +58,8 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
     }
   }, []);
 
-  /** Unless another form has changed it since. */
+  /** Keeps a draft that another form has changed since: the visitor may have left this form and returned. */
   const discard = useCallback(() => {
-    // Where its visitor went away and came back, the draft is in another form by now, and maybe another one.
     if (JSON.stringify(readSessionRecord(key)) === saved.current) {
       writeSessionRecord(key, {});
       document.querySelector<HTMLFormElement>(`form[data-draft="${name}"]`)?.reset();

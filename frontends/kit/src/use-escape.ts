@@ -1,6 +1,5 @@
 import { useEffect } from 'react';
 
-/** Calls `close` on the Escape key. */
 export function useEscape(close: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => event.key === 'Escape' && close();

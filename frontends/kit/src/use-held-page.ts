@@ -1,8 +1,9 @@
 import { useEffect } from 'react';
 
 /**
- * Holds the page behind what is open above it, beside the styles that do (`base.css`): Safari on iOS moves a page by touches all
- * the same while its bars are collapsed, and where a page has a bar to scroll by, the page would be wider without.
+ * Prevents scrolling of the page behind a dialog or menu, together with `base.css`. Safari on iOS still
+ * scrolls by touch while its bars are collapsed. A stable gutter keeps the page's width where a scrollbar
+ * takes space.
  */
 export function useHeldPage(isHeld: boolean): void {
   useEffect(() => {
@@ -20,7 +21,7 @@ export function useHeldPage(isHeld: boolean): void {
   }, [isHeld]);
 }
 
-/** Two fingers zoom. What scrolls by itself does not pass it on to the page (`overscroll-behavior`). */
+/** Two fingers may zoom. Scrollable elements may scroll: `overscroll-behavior` keeps that from the page. */
 function hold(event: TouchEvent) {
   const { touches, target } = event;
   const isHeld = getComputedStyle(document.documentElement).overflowY === 'hidden';
@@ -29,7 +30,6 @@ function hold(event: TouchEvent) {
   }
 }
 
-/** Whether an element, or one around it, has more to show than it has room for. */
 function scrolls(element: Element): boolean {
   const isScrollable = element.scrollHeight > element.clientHeight;
   return (

@@ -5,7 +5,6 @@ import { renderToString } from 'react-dom/server';
 import { beforeEach, expect, test } from 'vitest';
 import { useBrowserValue, useHydrated, useWasPrerendered } from './use-hydrated.ts';
 
-/** What was rendered, in order. */
 let rendered: string[];
 
 beforeEach(() => {
@@ -29,7 +28,6 @@ function Origin() {
   return <Shown>{useWasPrerendered() ? 'prerendered' : 'brought later'}</Shown>;
 }
 
-/** Hydrates HTML as it comes from the build. */
 async function hydrate(ui: ReactElement) {
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = renderToString(ui);
@@ -37,24 +35,24 @@ async function hydrate(ui: ReactElement) {
   await act(async () => render(ui, { container, hydrate: true }));
 }
 
-test('a page repeats its HTML, and then shows what is its own', async () => {
+test('the first render repeats the HTML, the second may differ', async () => {
   await hydrate(<Hydrated />);
   expect(rendered).toEqual(['prerendered', 'own']);
 });
 
-test('what only the browser knows is rendered a second time only where it is something else', async () => {
+test('a browser value renders again only if it differs', async () => {
   await hydrate(<Value prerendered="unknown" />);
   expect(rendered).toEqual(['unknown', 'known']);
   await hydrate(<Value prerendered="known" />);
   expect(rendered).toEqual(['known']);
 });
 
-test('what was in the page’s HTML is known as that for good, and is rendered once', async () => {
+test('prerendered content stays marked as such, with one render', async () => {
   await hydrate(<Origin />);
   expect(rendered).toEqual(['prerendered']);
 });
 
-test('what comes later is known as that for good', async () => {
+test('later content is never marked as prerendered', async () => {
   const { rerender } = await act(async () => render(<Origin />));
   await act(async () => rerender(<Origin />));
   expect(screen.getByText('brought later')).toBeDefined();

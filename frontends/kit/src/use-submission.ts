@@ -2,22 +2,19 @@ import type { FormEvent } from 'react';
 import { useCallback, useRef, useState } from 'react';
 import type { SubmissionResult } from './api-client.ts';
 
-/** Validation errors in sentences, by the field's name. */
 export type FieldErrors = Readonly<Record<string, string>>;
 
-/** State of a submission. */
 export type SubmissionState =
   | { status: 'idle' | 'accepted' }
   | {
       status: 'submitting';
-      /** The fraction of it, from 0 to 1, that is sent. */
+      /** Fraction from 0 to 1. */
       uploadProgress: number;
-      /** Whether the browser solves a challenge first. */
+      /** Whether the browser is solving a challenge. */
       isBeingChecked?: boolean;
     }
   | { status: 'failed'; message: string; fieldErrors: FieldErrors };
 
-/** Options of one attempt, for the client of the API. */
 export interface AttemptOptions {
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
@@ -27,10 +24,9 @@ export interface AttemptOptions {
 const IDLE = { status: 'idle' } as const;
 const NO_ERRORS: FieldErrors = {};
 
-/** State machine of a form's submission, the same for all forms. */
 export function useSubmission() {
   const [state, setState] = useState<SubmissionState>(IDLE);
-  /** Number of failed attempts: with each failure, not while fields are corrected one by one, the focus may move. */
+  /** Number of failed attempts. Forms move the focus when it changes, not when a field is corrected. */
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
 
@@ -58,7 +54,6 @@ export function useSubmission() {
     return result;
   }
 
-  /** The error of a field that is edited goes. */
   const clearFieldError = (name: string) => setState(before => withoutField(before, name));
   const clearErrorOnInput = ({ target }: FormEvent) =>
     clearFieldError((target instanceof Element && target.getAttribute('name')) || '');
@@ -69,7 +64,7 @@ export function useSubmission() {
   return { state, fieldErrors, failures, send, cancel, fail, reset, ...clear };
 }
 
-/** With the last of its fields a failure is over; one that names none stays until the next try. */
+/** A failure ends with its last invalid field. A failure without fields stays until the next attempt. */
 function withoutField(state: SubmissionState, name: string): SubmissionState {
   if (!(state.status === 'failed' && name in state.fieldErrors)) {
     return state;

@@ -1,19 +1,18 @@
 import type { Page } from '@playwright/test';
 
-/** Node of Chromium's accessibility tree: what assistive technology is told of one thing in a page. */
 export interface AccessibilityNode {
   role: string;
   name: string;
   description: string;
-  /** The text in it. */
+  /** Text of all its descendants. */
   text: string;
-  /** Properties of WAI-ARIA that the browser tells: `expanded`, `invalid`, `required`, `level`, `focused` … */
+  /** ARIA properties: `expanded`, `invalid`, `required`, `level`, `focused` … */
   states: Readonly<Record<string, unknown>>;
-  /** The browser's number of the element, for the commands of its developer tools. */
+  /** Node id of the element in the DevTools protocol. */
   element: number | undefined;
 }
 
-/** Roles of what is pressed, filled in or opened. The last two are Chromium's, of a `summary`. */
+/** Roles of controls. The last two are Chromium's roles of a `summary`. */
 const CONTROLS = [
   'button',
   'link',
@@ -26,12 +25,11 @@ const CONTROLS = [
   'DisclosureTriangle',
   'DisclosureTriangleGrouped',
 ];
-/** Roles of what is nothing without a name. */
 const NAMED = [...CONTROLS, 'image', 'dialog', 'navigation', 'region', 'progressbar', 'Video'];
-/** Signs that are drawn and not meant to be read out. */
+/** Decorative characters that no screen reader should read out. */
 const DRAWN = /[−✕×#→›»]|\+(?!\d)/;
 
-/** The page as assistive technology gets it, in the order of reading, without what it is not told of. */
+/** Accessibility tree of the page in reading order, without ignored nodes. */
 export async function accessibilityTree(page: Page): Promise<AccessibilityNode[]> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = await session.send('Accessibility.getFullAXTree');
@@ -61,7 +59,6 @@ export async function accessibilityTree(page: Page): Promise<AccessibilityNode[]
     }));
 }
 
-/** The node with a role and a name. */
 export async function nodeWith(
   page: Page,
   role: string,
@@ -82,7 +79,7 @@ export async function focusNode(page: Page, role: string, name: string): Promise
   await session.detach();
 }
 
-/** Problems for a screen reader: nodes without a name, and an outline that does not hold. */
+/** Problems for a screen reader: missing or repeated names, and a broken outline. */
 export function treeProblems(tree: readonly AccessibilityNode[]): string[] {
   const nameless = tree.filter(({ role, name }) => NAMED.includes(role) && !name.trim());
   const drawn = tree.filter(({ role, name }) => CONTROLS.includes(role) && DRAWN.test(name));
@@ -90,7 +87,7 @@ export function treeProblems(tree: readonly AccessibilityNode[]): string[] {
     ...nameless.map(({ role }) => `${role} has no name`),
     ...drawn.map(({ role, name }) => `${role} "${name}" is read out with a sign`),
     ...['navigation', 'region'].flatMap(role => repeatedNames(tree, role)),
-    // A window that is open is all that there is.
+    // An open dialog hides the rest of the page.
     ...(tree.some(({ role }) => role === 'dialog') ? [] : outlineFaults(tree)),
   ];
 }

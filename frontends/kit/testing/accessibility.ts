@@ -2,20 +2,18 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { showPersistentToast } from './show-toast.ts';
 
-/** Widths of a phone's and of a desktop's window. */
 export const VIEWPORT_WIDTHS_PX = { phone: 390, desktop: 1440 } as const;
 export const VIEWPORT_HEIGHT_PX = 900;
 
-/** A page with something open in it. */
 interface OpenState {
   name: string;
   route: string;
-  /** Viewport in which it can be opened; every one, if nothing is said. */
+  /** The only viewport in which it can be opened. */
   only?: keyof typeof VIEWPORT_WIDTHS_PX;
   open: (page: Page) => Promise<void>;
 }
 
-/** Each dialog, menu, list and toast of the site, open. */
+/** All dialogs, menus, lists and toasts of the site. */
 export const OPEN_STATES: readonly OpenState[] = [
   { name: 'the menu of a desktop', route: '/', only: 'desktop', open: openServices },
   {
@@ -92,7 +90,7 @@ export const OPEN_STATES: readonly OpenState[] = [
   },
 ];
 
-/** Shows a page in a theme, whatever the visitor wants. */
+/** Overrides the visitor's theme. */
 export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<void> {
   await page.evaluate(
     name => document.documentElement.classList.toggle('dark', name === 'dark'),
@@ -100,10 +98,9 @@ export async function showTheme(page: Page, theme: 'light' | 'dark'): Promise<vo
   );
 }
 
-/** Violations that axe finds in what is shown, by all its rules. */
 export async function violationsOf(page: Page): Promise<string[]> {
   const { violations } = await new AxeBuilder({ page })
-    // Without legacy mode axe opens a page of its own for each analysis, for frames of other origins.
+    // Without legacy mode axe opens an extra page for each analysis, for cross-origin frames.
     .setLegacyMode()
     .options({ resultTypes: ['violations'] })
     .analyze();

@@ -8,30 +8,27 @@ import type { ServerRoutes } from '../../build/routes-file.ts';
 import { ROUTES_FILE } from '../../build/routes-file.ts';
 import { pathsIn } from './sitemap.ts';
 
-// Reads the built site as whoever runs no script reads it, without a server and without a browser.
+// Reads the built site as a client without JavaScript does, without a server or a browser.
 
 configure({
-  // Only a browser knows what the stylesheet hides.
+  // No stylesheets are loaded, so the tests cannot know which elements are visible.
   defaultHidden: true,
   getElementError: message => new Error(message?.split('\n')[0] ?? 'There is no such element'),
 });
 
 type Queries = BoundFunctions<typeof queries>;
 
-/** A page of the built site. */
 export interface BuiltPage {
-  /** Its file. */
   file: string;
   html: string;
   document: Document;
-  /** Finds elements by role and name. */
   page: Queries;
   main: Queries;
 }
 
 const read = new Map<string, BuiltPage>();
 
-/** The page that the built site has for an address, or that a file of its is. */
+/** Page at a path of the built site, or in one of its files. */
 export function builtPage(address: string): BuiltPage {
   const known = read.get(address);
   if (known) {
@@ -59,7 +56,6 @@ export function builtPage(address: string): BuiltPage {
   return page;
 }
 
-/** A text file of the built site. */
 export function builtText(file: string): string {
   const path = join(dist, file);
   if (!existsSync(path)) {
@@ -68,17 +64,15 @@ export function builtText(file: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** What servers are told of the site's addresses. */
 export function builtRoutes(): ServerRoutes {
   return JSON.parse(builtText(ROUTES_FILE));
 }
 
-/** The addresses that the sitemap lists. */
 export function sitemapPages(): string[] {
   return pathsIn(builtText('sitemap.xml'));
 }
 
-/** The addresses of pages that the sitemap does not list: what forms lead to that are sent without JavaScript. */
+/** Pages that the sitemap omits: results of forms that were sent without JavaScript. */
 export function unlistedPages(): string[] {
   const { files }: { files: string[] } = JSON.parse(readFileSync(manifestFile, 'utf8'));
   const { variants, gone, notFound } = builtRoutes();
@@ -90,12 +84,10 @@ export function unlistedPages(): string[] {
     .filter(address => !mapped.has(address));
 }
 
-/** Text contents of elements, without the white space around them. */
 export function textContentsOf(elements: Iterable<Element>): string[] {
   return Array.from(elements, ({ textContent }) => textContent.trim());
 }
 
-/** An attribute of each element. */
 export function attributesOf(elements: Iterable<Element>, name: string): (string | null)[] {
   return Array.from(elements, element => element.getAttribute(name));
 }

@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../../..');
-/** What the front ends are built from. */
 const SOURCES = [
   'frontends',
   'brand.json',
@@ -20,7 +19,7 @@ const SOURCES = [
   'tsconfig.base.json',
 ];
 const NOT_SOURCES = /\/(node_modules|dist)(\/|\.|$)/;
-/** Our own packages. */
+/** npm scope of our packages. */
 const OURS = '@site';
 
 /** A copy of the front ends' sources that a test may change and build. */
@@ -30,8 +29,7 @@ export interface Checkout {
 }
 
 /**
- * Copies the front ends' sources. What they depend on is shared, but for packages in whose place another one is to be
- * found.
+ * Copies the front ends' sources and links their dependencies. `replaced` maps a package to its replacement.
  */
 export function checkout(replaced: Readonly<Record<string, string>> = {}): Checkout {
   const folder = mkdtempSync(join(tmpdir(), 'site-'));
@@ -48,7 +46,7 @@ export function checkout(replaced: Readonly<Record<string, string>> = {}): Check
   }
   for (const name of readdirSync(join(root, 'node_modules', OURS))) {
     symlinkSync(join(folder, 'frontends', name), join(packages, OURS, name));
-    // What npm keeps beside a package of ours, because another version has the place that all share.
+    // Dependencies that npm could not hoist, because the root has another version.
     const own = join(root, 'frontends', name, 'node_modules');
     if (existsSync(own)) {
       symlinkSync(own, join(folder, 'frontends', name, 'node_modules'));

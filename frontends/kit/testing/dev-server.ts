@@ -6,7 +6,7 @@ import { freePort, waitUntilReady } from './server-process.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Starts a remote's own development server; its API is that of the stack, where one runs. */
+/** Starts a remote's development server, with the API of the running stack if there is one. */
 export async function startDevServer(remote: string, stackFile: string): Promise<ServerProcess> {
   const port = await freePort();
   const program = join(root, 'frontends/build/dev.ts');

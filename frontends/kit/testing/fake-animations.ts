@@ -1,8 +1,8 @@
 import { onTestFinished, vi } from 'vitest';
 
 /**
- * Stands in for the browser's Web Animations, which the tests' DOM has none of, until the test is over. Returns those that
- * are not cancelled, as what is animated.
+ * Fakes Web Animations, which happy-dom lacks, until the test ends. Returns the animations that are not
+ * cancelled, with their elements.
  */
 export function fakeAnimations(): Map<Animation, Element> {
   const running = new Map<Animation, Element>();

@@ -2,17 +2,16 @@ import { vi } from 'vitest';
 
 type Status = number | undefined;
 
-/** Fake of `fetch` in a unit test of remotes: behind it are the files of a remote, and the reports of failures. */
+/** Fake of `fetch` that answers for a remote's files, and records failure reports. */
 export interface FakeFetch {
-  /** Reports of failures that were sent, first to last. */
   reports: () => unknown[];
-  /** From now on the remote's entry is answered with this status; without one the network is down, as at first. */
+  /** Sets the status of the remote's entry. Undefined, the default, simulates a lost network. */
   entryAnswers: (status: Status) => void;
-  /** So are its parts. */
+  /** Sets the status of all other files. */
   partAnswers: (status: Status) => void;
 }
 
-/** Stands in for `fetch` until the test is over. */
+/** Replaces `fetch` until the test ends. */
 export function fakeFetch(): FakeFetch {
   const reports: unknown[] = [];
   const statuses: Record<'entry' | 'part', Status> = { entry: undefined, part: undefined };

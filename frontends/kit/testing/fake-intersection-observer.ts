@@ -1,11 +1,10 @@
 import { act } from '@testing-library/react';
 import { vi } from 'vitest';
 
-/** Entry of an observer's callback: its element came into the viewport, unless a test says where it is. */
 type EntryInit = Partial<IntersectionObserverEntry>;
 type ObserverCallback = (entries: EntryInit[], observer: FakeObserver) => void;
 
-/** Observed elements with their observers. The tests' DOM has no layout: nothing comes into the viewport by itself. */
+/** Observed elements with their observers. happy-dom has no layout, so tests bring elements into view. */
 const observed = new Map<Element, FakeObserver>();
 
 class FakeObserver {
@@ -34,15 +33,13 @@ class FakeObserver {
   }
 }
 
-/** Viewport of a unit test: elements come into it when the test says so. */
 interface FakeIntersectionObserver {
-  /** Brings all that is waited for into view, or to a place. Says with which options it was waited for. */
+  /** Brings all observed elements into view, or to a position. Returns the options of their observers. */
   show: (init?: EntryInit) => Promise<IntersectionObserverInit[]>;
-  /** Elements that are still observed. */
   awaited: () => Element[];
 }
 
-/** Stands in for the browser's IntersectionObserver until the test is over. */
+/** Replaces IntersectionObserver until the test ends. */
 export function fakeIntersectionObserver(): FakeIntersectionObserver {
   observed.clear();
   vi.stubGlobal('IntersectionObserver', FakeObserver);

@@ -1,7 +1,7 @@
 import { act } from '@testing-library/react';
 import { vi } from 'vitest';
 
-/** Lets simulated time pass, in milliseconds, and React show what came of it. */
+/** Advances fake timers, and lets React render the result. */
 export async function advanceTimers(milliseconds: number): Promise<void> {
   await act(() => vi.advanceTimersByTimeAsync(milliseconds));
 }

@@ -3,9 +3,9 @@ import { vi } from 'vitest';
 
 type Listener = (() => void) | null;
 
-/** Request that was sent, as far as the page uses XMLHttpRequest. The DOM of the tests knows no timeout of it. */
+/** The part of XMLHttpRequest that pages use, with timeouts, which happy-dom lacks. */
 class FakeRequest {
-  /** All that were sent since the test began, first to last. */
+  /** Requests of the current test, in order. */
   static sent: FakeRequest[] = [];
   method = '';
   path = '';
@@ -56,27 +56,24 @@ class FakeRequest {
   }
 }
 
-/** Fake of XMLHttpRequest in a unit test: takes what forms send, and answers when the test says so. */
 export interface FakeXhr {
   sent: readonly FakeRequest[];
   last: () => FakeRequest;
-  /** Answers the last request; a body that is no string is sent as JSON. */
+  /** Answers the last request. A body that is not a string is sent as JSON. */
   answer: (status: number, body: unknown) => Promise<void>;
-  /** Breaks the connection of the last request. */
   breakOff: () => Promise<void>;
-  /** Tells how much of the last request's body is sent. */
   receive: (loaded: number, total: number) => Promise<void>;
 }
 
-/** Stands in for XMLHttpRequest until the test is over. */
+/** Replaces XMLHttpRequest until the test ends. */
 export function fakeXhr(): FakeXhr {
   vi.stubGlobal('XMLHttpRequest', FakeRequest);
-  // Another thread computes digests of what is sent, in real time: here each content stands for itself.
+  // Another thread computes digests in real time, so here each content is its own digest.
   vi.spyOn(crypto.subtle, 'digest').mockImplementation(
     async (_, content) => content as ArrayBuffer,
   );
   for (const request of FakeRequest.sent) {
-    // Of what another test left hanging nobody hears any more.
+    // Lets open requests of an earlier test remove their listeners.
     request.onloadend?.();
   }
   FakeRequest.sent = [];
@@ -102,7 +99,6 @@ export function fakeXhr(): FakeXhr {
   };
 }
 
-/** The idempotency keys of all that was sent. */
 export function keysOf({ sent }: FakeXhr): (string | undefined)[] {
   return sent.map(({ headers }) => headers['Idempotency-Key']);
 }

@@ -1,18 +1,16 @@
 import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 
-/** Faulty proxy between a browser and the site. */
 interface FaultyProxy {
-  /** The proxy's address. */
   site: string;
-  /** From now on its connections hold. */
+  /** Stops resetting connections. */
   repair: () => void;
   close: () => void;
 }
 
 /**
- * Starts a proxy to a site that resets all its connections whenever one of them has carried so many bytes towards the
- * site; until it is repaired.
+ * Starts a proxy between a browser and a site. Until `repair`, it resets all connections whenever one has
+ * sent more than `bytes` to the site.
  */
 export async function faultyProxyTo(site: string, bytes: number): Promise<FaultyProxy> {
   const { hostname, port } = new URL(site);

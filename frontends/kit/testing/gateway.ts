@@ -5,7 +5,7 @@ import { freePort, waitUntilReady } from './server-process.ts';
 
 const GATEWAY = join(import.meta.dirname, '../../../target/debug/gateway');
 
-/** Starts a gateway of the test's own, which serves a folder; unless flags name them, it has no services behind it. */
+/** Starts a gateway that serves a folder. It has no services behind it, unless flags name them. */
 export async function gateway(
   folder: string,
   more: readonly string[] = [],
@@ -24,7 +24,7 @@ export async function gateway(
   ];
   const running = spawn(GATEWAY, flags, {
     stdio: ['ignore', 'ignore', 'inherit'],
-    // Where a test collects what is counted, it need not wait for a minute.
+    // A test that collects metrics need not wait for the default interval of a minute.
     env: { ...process.env, OTEL_METRIC_EXPORT_INTERVAL: '200' },
   });
   return waitUntilReady(running, `http://${listen}`, '/api/openapi.json', 5_000);

@@ -2,12 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { randomClientIp } from './random-client-ip.ts';
 import type { RunningStack } from './running-stack.ts';
 
-/** Within this time a mail arrives. */
 const ARRIVAL_TIMEOUT_MS = 20_000;
-/** Between two looks into the inbox. */
 const POLL_INTERVAL_MS = 100;
 
-/** A mail as the inbox tells of it. */
 export interface Mail {
   id: string;
   subject: string;
@@ -17,12 +14,11 @@ export interface Mail {
   headers: Record<string, string>;
 }
 
-/** An e-mail address that no other test has. */
 export function uniqueEmail(name = 'visitor'): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 }
 
-/** The first mail to an address that holds a text, once it is there. */
+/** Waits for the first mail to an address that contains a text. */
 export async function mailTo(stack: RunningStack, address: string, text: string): Promise<Mail> {
   const end = Date.now() + ARRIVAL_TIMEOUT_MS;
   while (Date.now() < end) {
@@ -35,7 +31,7 @@ export async function mailTo(stack: RunningStack, address: string, text: string)
   throw new Error(`There is no mail to ${address} with "${text}"`);
 }
 
-/** All mails to an address that hold a text, by now. */
+/** Mails to an address that contain a text and have already arrived. */
 export async function mailsTo(
   { inbox }: RunningStack,
   address: string,
@@ -47,7 +43,7 @@ export async function mailsTo(
   );
 }
 
-/** Waits until what was sent before has arrived: a mail sent after it has. */
+/** Sends one more mail and waits for it. By then earlier mails have arrived. */
 export async function untilDrained(stack: RunningStack): Promise<void> {
   const email = uniqueEmail('later');
   const sent = await fetch(`${stack.site}/api/contact`, {
@@ -61,7 +57,7 @@ export async function untilDrained(stack: RunningStack): Promise<void> {
   await mailTo(stack, email, 'Later');
 }
 
-/** The link of a newsletter's mail. Mails name the site's public address; the stack under test has another. */
+/** Link of a newsletter mail, on the stack under test. The mail has the site's public URL. */
 export function newsletterLink(
   { text }: Mail,
   action: 'confirm' | 'unsubscribe',

@@ -1,4 +1,4 @@
-/** Takes the focus away from wherever it is, as browsers do from what is disabled or removed: happy-dom does not. */
+/** Removes the focus. Browsers do so when an element is disabled or removed, but happy-dom does not. */
 export function loseFocus(): void {
   const other = document.body.appendChild(document.createElement('input'));
   other.focus();

@@ -10,7 +10,7 @@ import { hashOf } from '../../build/remote.ts';
 import { remotes } from '../../build/remotes.ts';
 import { checkout } from './checkout.ts';
 
-// Sites whose blog is built from changed sources, for the tests of releases and of what front ends share.
+// Sites whose blog is built from changed sources, for tests of releases and of shared packages.
 
 const run = promisify(execFile);
 const folder = join(root, 'target/modified-builds');
@@ -18,9 +18,8 @@ const stampFile = join(folder, 'stamp');
 /** The oldest React that the blog works with. */
 const OLDEST_REACT = '19.2.0';
 
-/** The title of the article that a release adds. */
 export const TITLE = 'A camera that was only dusty';
-/** What a release changes in an article that was there. */
+/** Text that the release puts into an existing article. */
 export const CHANGED = 'A shop sleeps through';
 const POST = `---
 id: dusty
@@ -37,25 +36,23 @@ Somebody wiped the lens, and the whole fleet of models improved overnight.
 
 type Change = (frontends: string) => Promise<void>;
 
-/** The blog alone is built from these sources, with the oldest React, and put into the built site. */
+/** Changes to version requirements. Only the blog is built from these sources, with the oldest React. */
 const CONTRACTS = {
   'kit-0.1.7': frontends => edit(join(frontends, 'kit/package.json'), withVersion('0.1.7')),
   'react-20': frontends => edit(join(frontends, 'blog/package.json'), wanting('react', '^20.0.0')),
 } as const satisfies Record<string, Change>;
 
-/** A site from changed sources: for a contract, or a step of the release of an article. */
 export type ModifiedBuild =
   | keyof typeof CONTRACTS
   | 'blog-swapped'
   | 'blog-released'
   | 'blog-without-post';
 
-/** Where a site from changed sources lies. */
 export function modifiedBuild(name: ModifiedBuild): string {
   return join(folder, name);
 }
 
-/** Builds them all, side by side; those that are there stay, as long as nothing they are made from has changed. */
+/** Builds all sites in parallel, unless existing ones have the same inputs. */
 export async function createModifiedBuilds(): Promise<void> {
   const stamp = stampOf();
   if (existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp) {
@@ -85,7 +82,7 @@ async function withChangedBlog(name: keyof typeof CONTRACTS, change: Change) {
   }
 }
 
-/** A post comes and another one changes; the blog's files are swapped, its pages are rendered, the post goes again. */
+/** Adds a post and changes another, swaps the blog's files, renders its pages, then removes the new post. */
 async function release() {
   const sources = checkout();
   try {
@@ -105,7 +102,10 @@ async function release() {
   }
 }
 
-/** The built site with a blog from these sources beside its own, as open pages need it, or in its place. */
+/**
+ * Puts a blog from these sources into a copy of the built site. `kept` leaves the former files for open
+ * pages.
+ */
 async function swapped(sources: string, name: ModifiedBuild, former: 'kept' | 'gone') {
   const next = join(sources, 'next');
   await build(sources, 'build-remote.ts', next);
@@ -117,7 +117,6 @@ async function swapped(sources: string, name: ModifiedBuild, former: 'kept' | 'g
   await cp(join(next, 'remotes/blog'), remote, { recursive: true });
 }
 
-/** Copies a site with its build manifest. */
 async function copy(from: string, to: string) {
   await cp(from, to, { recursive: true });
   await cp(`${from}.manifest.json`, `${to}.manifest.json`);
@@ -149,7 +148,7 @@ function wanting(name: string, range: string) {
   };
 }
 
-/** What they are made from, in a word: the built site, the sources, the shell's that only render included, and this file. */
+/** Hash of all inputs: the built site, the sources of the front ends, and this file. */
 function stampOf(): string {
   return createHash('sha256')
     .update(readFileSync(manifestFile))

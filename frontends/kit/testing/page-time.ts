@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test';
 import { expect } from '@playwright/test';
 
 /**
- * Lets a page's simulated time pass, second by second, until what is expected holds: for what waits between two tries
- * over the network. When exactly it happens is for unit tests to show.
+ * Advances a page's fake clock by seconds until the expectation holds, for tests of retries. Unit tests check
+ * the exact times.
  */
 export async function advanceClockUntil(page: Page, expected: () => Promise<void>): Promise<void> {
   await expect(async () => {

@@ -11,25 +11,22 @@ import { runningStack, stackFile } from './running-stack.ts';
 import type { ServerProcess } from './server-process.ts';
 import { showPersistentToast } from './show-toast.ts';
 
-/** What a project of Playwright's configuration says. */
 export interface Options {
-  /** The remote that runs standalone, by its own development server. */
   standalone: string | undefined;
 }
 
 interface Fixtures {
   stack: RunningStack;
-  /** The first mail to an address that holds a text, once it is there. */
   mailTo: (address: string, text: string) => Promise<Mail>;
-  /** All mails to an address that hold a text, once what was sent after them has arrived, too. */
+  /** Mails to an address that contain a text, after all earlier mails have arrived. */
   mailsTo: (address: string, text: string) => Promise<Mail[]>;
-  /** What the console said. A test that says nothing of it wants it empty. */
+  /** Console messages. A test must remove those that it expects, because the rest must be empty. */
   consoleMessages: string[];
-  /** What nobody caught, which a test must name to allow it. */
+  /** Uncaught exceptions. A test must remove those that it expects. */
   pageErrors: string[];
 }
 
-/** A test in a browser, by a visitor of its own, against the running stack. */
+/** Browser test with its own visitor, against the running stack. */
 export const test = base.extend<Fixtures, Options & { devServer: ServerProcess | undefined }>({
   standalone: [undefined, { option: true, scope: 'worker' }],
   devServer: [
@@ -42,13 +39,13 @@ export const test = base.extend<Fixtures, Options & { devServer: ServerProcess |
   ],
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
   stack: async ({}, use) => use(runningStack()),
-  // A standalone remote needs no stack, but for what its tests send.
+  // A standalone remote needs the stack only for the API.
   baseURL: async ({ devServer }, use) => use(devServer?.site ?? runningStack().site),
-  // A network address of its own, so that no test uses up another one's rate limit.
+  // Tests must not share a rate limit, so each has its own IP address.
   // biome-ignore lint/correctness/noEmptyPattern: see above
   extraHTTPHeaders: async ({}, use) => use({ 'X-Forwarded-For': randomClientIp() }),
   page: async ({ page, standalone, consoleMessages, pageErrors, javaScriptEnabled }, use) => {
-    // React's development build recommends its tools.
+    // React's development build logs a hint to install its DevTools.
     const isHint = (message: ConsoleMessage) => standalone && message.type() === 'info';
     page.on('console', message => isHint(message) || consoleMessages.push(message.text()));
     page.on('pageerror', failure => pageErrors.push(String(failure)));
@@ -61,7 +58,7 @@ export const test = base.extend<Fixtures, Options & { devServer: ServerProcess |
       return answer;
     };
     await use(page);
-    // Here and not of every test: one that asks for nothing but `request` starts no browser.
+    // Checked here, because a test that uses only `request` must not start a browser.
     expect(consoleMessages, 'the console stays silent').toEqual([]);
     expect(pageErrors, 'everything is caught').toEqual([]);
   },
@@ -77,14 +74,14 @@ export const test = base.extend<Fixtures, Options & { devServer: ServerProcess |
   pageErrors: async ({}, use) => use([]),
 });
 
-/** A page is pressed no sooner than its application has started; who goes to one with `commit` waits by itself. */
+/** Waits for hydration, so that no test clicks too early. Tests that use `commit` wait themselves. */
 async function started(page: Page, waitUntil: string | undefined) {
   if (waitUntil !== 'commit') {
     await hydrated(page.locator('main h1'));
   }
 }
 
-/** Opens a page whose remote is not to come: what the shell has of it, the remote's place included, is hydrated. */
+/** Opens a page whose remote does not load, and waits until the shell and the remote's area are hydrated. */
 export async function openWithout(page: Page, remote: string, address: string): Promise<void> {
   await page.goto(address, { waitUntil: 'commit' });
   await hydrated(page.locator(`[data-area="${remote}"]`));
@@ -92,7 +89,7 @@ export async function openWithout(page: Page, remote: string, address: string): 
 
 const POLL_INTERVALS_MS = [20, 20, 40, 40, 80];
 
-/** Waits until React has hydrated an element: before that, nothing happens when it is pressed. */
+/** Waits until React has hydrated an element. Before that, a click has no effect. */
 export async function hydrated(element: Locator): Promise<void> {
   const isHydrated = () =>
     element.evaluate(node => Object.keys(node).some(key => key.startsWith('__react')));
@@ -100,8 +97,8 @@ export async function hydrated(element: Locator): Promise<void> {
 }
 
 /**
- * Expects no fault in the accessibility tree, and none that axe finds in the light theme. At night axe looks at both themes
- * (`shell/tests/nightly/axe.test.ts`); what contrast the colours have, `kit/src/tokens.test.ts` computes for both.
+ * Checks the accessibility tree, and the light theme with axe. `shell/tests/nightly/axe.test.ts` checks both
+ * themes at night, and `kit/src/tokens.test.ts` the contrast of both.
  */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(treeProblems(await accessibilityTree(page)), 'accessibility tree').toEqual([]);
@@ -109,7 +106,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsOf(page), 'axe').toEqual([]);
 }
 
-/** Expects that the console said this, more than once or not, and nothing else. */
+/** Expects console messages, all of which match, and removes them. */
 export function expectConsole(consoleMessages: string[], words: RegExp): void {
   expect(consoleMessages).not.toEqual([]);
   for (const word of consoleMessages.splice(0)) {
@@ -117,7 +114,7 @@ export function expectConsole(consoleMessages: string[], words: RegExp): void {
   }
 }
 
-/** Expects that nothing must be scrolled sideways at a size of the window. */
+/** Expects no horizontal scrolling at a viewport size. */
 export async function expectFits(page: Page, width: number, height: number): Promise<void> {
   await page.setViewportSize({ width, height });
   const spare = await page.evaluate(

@@ -1,4 +1,4 @@
-/** IP address of a test's own, so that no test uses up another one's rate limit. */
+/** Random IP address, so that tests do not share a rate limit. */
 export function randomClientIp(): string {
   return `10.${byte()}.${byte()}.${byte()}`;
 }

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Toast } from '../src/toast.ts';
 
-/** Toasts that front ends ask for, from now until the test is over. */
+/** Records toasts until the test ends. */
 export function recordToasts(): readonly Toast[] {
   const asked: Toast[] = [];
   const take = ({ detail }: CustomEvent<Toast>) => asked.push(detail);

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expect } from '@playwright/test';
 import { advanceClockUntil } from './page-time.ts';
 
-/** What a page tells the operators of that did not load. */
+/** Records the failure reports that a page sends. */
 export function reportsOf(page: Page): unknown[] {
   const reports: unknown[] = [];
   page.on('request', request => {
@@ -14,8 +14,8 @@ export function reportsOf(page: Page): unknown[] {
 }
 
 /**
- * Lets a page's simulated time pass until the operators are told. Before that a remote may be said to be missing because
- * it is slow, and come yet: simulated time passes faster than the network fails.
+ * Advances a page's fake clock until a report is sent. The error message may come earlier, because the fake
+ * clock is faster than the network: a remote that only looks slow may still load.
  */
 export function untilReported(page: Page, reports: unknown[], report: unknown): Promise<void> {
   return advanceClockUntil(page, async () => expect(reports).toContainEqual(report));

@@ -1,9 +1,9 @@
 import * as paths from '../src/paths.ts';
 
-/** Paths of pages that visitors come to, of each page type one. */
+/** One path for each type of page that visitors open. */
 const PAGES = {
   home: paths.home,
-  // Another hero of the same page, which the router does not tell apart.
+  // A variant of the home page, which has no route of its own.
   impact: '/?variant=impact',
   about: paths.about,
   contact: paths.contact,
@@ -20,7 +20,7 @@ const PAGES = {
   position: paths.position('computer-vision-intern'),
 } as const;
 
-/** Paths of the results of forms that were sent without JavaScript. */
+/** Confirmation pages of forms that were sent without JavaScript. */
 const ACCEPTING = {
   messageSent: paths.routePatterns.messageSent[0],
   subscribed: paths.routePatterns.subscribed[0],
@@ -29,7 +29,7 @@ const ACCEPTING = {
   applied: paths.routePatterns.applied[0],
 } as const;
 
-/** Paths of the pages that the gateway fills in where such a form is refused. */
+/** Pages that the gateway fills in when it refuses such a form. */
 const REFUSING = {
   messageNotSent: paths.routePatterns.messageNotSent[0],
   notSubscribed: paths.routePatterns.notSubscribed[0],
@@ -37,7 +37,7 @@ const REFUSING = {
   notApplied: paths.routePatterns.notApplied[0],
 } as const;
 
-/** A page of each type, by its type: which pages tests and tools look at is chosen from these. */
+/** One path for each page type. Tests and tools choose from these. */
 export const SAMPLES = {
   ...PAGES,
   ...ACCEPTING,
@@ -45,12 +45,11 @@ export const SAMPLES = {
   notFound: '/no-such-page',
 } as const satisfies Record<paths.PageType | 'impact', string>;
 
-/** One page of each type that visitors come to: what is photographed and measured. */
+/** Pages for screenshots and measurements. */
 export const SAMPLE_PATHS = Object.values(PAGES);
 export const ACCEPTED = Object.values(ACCEPTING);
 export const REFUSED = Object.values(REFUSING);
 
-/** Pages that say that there is nothing, one of each type. */
 export const NOT_FOUND = [
   SAMPLES.notFound,
   paths.article('no-such-post'),
@@ -58,5 +57,4 @@ export const NOT_FOUND = [
   paths.position('no-such-position'),
 ] as const;
 
-/** Any of them. */
 export type SamplePath = (typeof SAMPLES)[keyof typeof SAMPLES] | (typeof NOT_FOUND)[number];

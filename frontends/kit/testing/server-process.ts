@@ -4,22 +4,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** Between two requests. */
 const POLL_INTERVAL_MS = 50;
-/** Where programs of tests listen. */
 const FIRST_PORT = 10_240;
 const END_OF_PORTS = 32_768;
-/** How many ports are tried. */
 const ATTEMPTS = 100;
 
-/** Server process of a test. */
 export interface ServerProcess {
-  /** Its address. */
   site: string;
   stop: () => void;
 }
 
-/** Waits until a server process answers at an address; stops it where it does not. */
+/** Waits until a server answers. Stops its process after the timeout. */
 export async function waitUntilReady(
   running: ChildProcess,
   site: string,
@@ -39,8 +34,8 @@ export async function waitUntilReady(
 }
 
 /**
- * A port that nothing listens on, and that no test in Rust has reserved (`tools/testkit/src/ports.rs`). It is below those
- * that the system gives to outgoing connections: any of these could be taken again before the program listens.
+ * A free port that no Rust test has reserved (`tools/testkit/src/ports.rs`). It is below the range of
+ * outgoing connections, which could take a port before the program listens.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {

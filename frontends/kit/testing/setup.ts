@@ -2,12 +2,12 @@ import { afterEach, beforeEach, expect, vi } from 'vitest';
 
 const hasDom = typeof document !== 'undefined';
 if (hasDom) {
-  // Testing Library lets simulated time pass while it waits only where it finds Jest, and cleans up by itself only
-  // where it finds global hooks: https://github.com/testing-library/react-testing-library/issues/1197
+  // Testing Library advances fake timers only if it finds Jest:
+  // https://github.com/testing-library/react-testing-library/issues/1197
   Object.assign(globalThis, { jest: { advanceTimersByTime: vi.advanceTimersByTime } });
 }
 
-/** What the console complained of. A test that expects complaints takes them itself. */
+/** Calls of `console.error`. A test that expects an error mocks it. */
 const complaints: unknown[][] = [];
 
 beforeEach(() => {
@@ -16,12 +16,13 @@ beforeEach(() => {
   });
 });
 
-// Files share a worker, so no test leaves anything behind.
+// Files share a worker, so each test resets all state.
 afterEach(async () => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
   if (hasDom) {
+    // Testing Library calls it only if hooks are global.
     const { cleanup } = await import('@testing-library/react');
     cleanup();
     document.head.replaceChildren();

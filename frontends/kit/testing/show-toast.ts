@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test';
 import type { Toast } from '../src/toast.ts';
 
 /**
- * Disables the timeouts after which toasts and confirmations go, so that a test has time to look at them. How long they
- * are shown, unit tests say. It runs in the page.
+ * Runs in the page. Disables the timeouts that remove toasts and confirmations, so that a test can check
+ * them. Unit tests check their display time.
  */
 export function disableToastTimeouts(): void {
   const later = window.setTimeout.bind(window);
@@ -11,7 +11,6 @@ export function disableToastTimeouts(): void {
   Object.assign(window, { setTimeout: soon });
 }
 
-/** Shows a toast, as a remote does; it stays. */
 export async function showPersistentToast(
   page: Page,
   title: string,
@@ -21,7 +20,6 @@ export async function showPersistentToast(
   await showToast(page, title, kind);
 }
 
-/** Shows a toast for as long as it is shown to visitors. */
 export async function showToast(
   page: Page,
   title: string,

@@ -4,14 +4,14 @@ declare global {
   }
 }
 
-/** What has the focus: the number of the stop from 0, -1 if it is none, and whether a person sees it. */
+/** The focused element: its index among the tab stops (-1 if it is none), and whether people can see it. */
 interface FocusedStop {
   stop: number;
   hasFocusRing: boolean;
   isInView: boolean;
 }
 
-/** Notes everything that is shown and can be pressed, in the document's order, and says how much it is. Runs in the page. */
+/** Runs in the page. Records the visible tab stops in document order, and returns their number. */
 export function noteTabStops(): number {
   window.tabStops = Array.from(
     document.querySelectorAll('a[href], button, input, textarea, summary, [tabindex="0"]'),
@@ -23,13 +23,13 @@ export function noteTabStops(): number {
   return window.tabStops.length;
 }
 
-/** Which of what was noted has the focus. Runs in the page. */
+/** Runs in the page. */
 export function focusedStop(): FocusedStop {
   const { activeElement } = document;
   const element = activeElement ?? document.body;
   const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element);
   const { left, top, right, bottom } = element.getClientRects()[0] ?? new DOMRect();
-  // What is large need not be seen as a whole (WCAG 2.2, 2.4.11).
+  // A large element need not be completely in view (WCAG 2.2, 2.4.11).
   const isInView = [
     [left + 1, top + 1] as const,
     [(left + right) / 2, (top + bottom) / 2] as const,
@@ -38,7 +38,7 @@ export function focusedStop(): FocusedStop {
     const shown = document.elementFromPoint(x, y);
     return shown !== null && (element.contains(shown) || shown.contains(element));
   });
-  // What hides what overflows cuts off a ring that lies outside of it on every side.
+  // An ancestor with hidden overflow cuts off a focus ring that is outside of it on all sides.
   const reach = Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth);
   let isCut = false;
   for (let around = element.parentElement; around; around = around.parentElement) {

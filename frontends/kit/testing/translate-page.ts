@@ -1,4 +1,4 @@
-/** Wraps each text of the page in two elements, as Chrome's translator does; runs in the page. */
+/** Runs in the page. Wraps each text in two elements, as Chrome's translator does. */
 export function translatePage(): void {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const all: Node[] = [];
