@@ -1,6 +1,5 @@
 import type { Remote } from '../build/remote.ts';
 
-/** What the blog offers to the shell. */
 export const blog = {
   name: 'blog',
   exposes: ['blog-list', 'blog-post', 'blog-author', 'blog-teasers'],

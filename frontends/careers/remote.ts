@@ -1,6 +1,5 @@
 import type { Remote } from '../build/remote.ts';
 
-/** What careers offers to the shell. */
 export const careers = {
   name: 'careers',
   exposes: ['careers-page', 'position-page', 'application-page', 'applied', 'not-applied'],

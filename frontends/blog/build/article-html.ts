@@ -4,15 +4,14 @@ import markedFootnote from 'marked-footnote';
 import type { Heading, PostText } from '../src/post.ts';
 import { PICTURE_SIZE } from '../src/post.ts';
 
-/** The headings that the table of contents names. */
+/** Heading level that the table of contents lists. */
 const SECTION = 2;
-/** The section in which footnotes stand, and what the library calls its heading. */
+/** Heading of the footnotes, and the id that marked-footnote gives it. */
 const FOOTNOTES: Heading = { id: 'references', text: 'References' };
 const FOOTNOTES_LABEL = 'footnote-label';
-/** What stands in an article's HTML for the address of a picture, which only the bundler knows. */
+/** Placeholder for a picture's URL, which only the bundler knows. */
 const PICTURE = /\{\{picture ([\w.-]+)\}\}/;
 
-/** The text of an article, of its Markdown: with footnotes, figures, and a place to link to at each heading. */
 export function articleTextOf(file: string, body: string): PostText {
   const headings: Heading[] = [];
   const marked = new Marked({ renderer: { ...boxes, heading: headingRenderer(file, headings) } });
@@ -25,12 +24,12 @@ export function articleTextOf(file: string, body: string): PostText {
   return { html, headings: hasFootnotes ? [...headings, FOOTNOTES] : headings };
 }
 
-/** An article's HTML in parts: at every second place stands the name of a picture, for its address to be put in. */
+/** Splits HTML at its pictures. Odd indexes hold the pictures' file names. */
 export function splitAtPictures(html: string): string[] {
   return html.split(PICTURE);
 }
 
-/** Without Markdown's marks. */
+/** Strips Markdown syntax. */
 export function plain(text: string): string {
   return text
     .replace(/\[\^\w+\]/g, '')
@@ -40,7 +39,7 @@ export function plain(text: string): string {
     .trim();
 }
 
-/** What stands in a box of its own. A wide table or line of code scrolls within itself; the keyboard must reach it. */
+/** Wide tables and code scroll in their own box. `tabindex` makes the box reachable by keyboard. */
 const boxes: RendererObject = {
   paragraph({ tokens }) {
     const [first, ...others] = tokens;
@@ -64,14 +63,13 @@ const boxes: RendererObject = {
   },
 };
 
-/** A picture that is a paragraph, with its title below it. All have the size of articles' pictures. */
 function figure({ href, text, title }: Tokens.Image): string {
   const { width, height } = PICTURE_SIZE;
   const caption = title ? `<figcaption>${escaped(title)}</figcaption>` : '';
   return `<figure><img src="{{picture ${href}}}" alt="${escaped(text)}" width="${width}" height="${height}" loading="lazy">${caption}</figure>\n`;
 }
 
-/** Collects the headings that the table of contents names. */
+/** Renders headings, and collects those for the table of contents. */
 function headingRenderer(
   file: string,
   headings: Heading[],

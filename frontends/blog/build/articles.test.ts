@@ -8,7 +8,7 @@ const articles = readdirSync(folder)
   .map(file => readPost(file, readFileSync(join(folder, file), 'utf8')))
   .sort((a, b) => b.summary.date.localeCompare(a.summary.date));
 
-test('the first six articles take as long to read as the specification says', () => {
+test('the first six articles have the specified reading times', () => {
   const minutes = articles.map(({ summary }) => [summary.id, summary.readMinutes]);
   expect(minutes.slice(-6)).toEqual([
     ['ai-advancements', 10],
@@ -20,14 +20,14 @@ test('the first six articles take as long to read as the specification says', ()
   ]);
 });
 
-test('the specification’s claims are made', () => {
+test('the articles make the specified claims', () => {
   const textOf = (id: string) => articles.find(({ summary }) => summary.id === id)?.html;
   expect(textOf('ai-advancements')).toMatch(/transit authority .* 40% reduction of incidents/);
   expect(textOf('case-study')).toMatch(/retail chain .* 65% reduction in theft/);
 });
 
 test.each(articles.map(article => [article.summary.id, article] as const))(
-  '%s is set with typographic quotes and has sections to choose from',
+  '%s has typographic quotes and more than four sections',
   (_, { summary, html, headings }) => {
     const words = `${summary.title} ${summary.excerpt} ${summary.pictureAlt} ${html.replace(/<[^>]+>/g, '')}`;
     expect(words).not.toMatch(/["']|&quot;|&#39;/);

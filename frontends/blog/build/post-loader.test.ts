@@ -14,7 +14,7 @@ import type { Stats } from '@rspack/core';
 import { rspack } from '@rspack/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// A blog of its own in a folder of its own: the real `src/posts.ts` with other articles.
+// Builds the real `src/posts.ts` with other articles, in a temporary folder.
 let blog: string;
 
 beforeEach(() => {
@@ -73,7 +73,7 @@ function build(): Promise<Stats> {
   });
 }
 
-test('a new file is a new article, in its place among the others and with a text to load', async () => {
+test('a new file becomes a sorted article with its text', async () => {
   write('older', '2025-01-01');
   write('newest', '2025-03-01', '## Why\n\nBecause.');
   write('newer', '2025-02-01');
@@ -86,7 +86,7 @@ test('a new file is a new article, in its place among the others and with a text
   await expect(loadText('no-such')).rejects.toThrow('no-such');
 });
 
-test('a text is a file of its own, which the list does not bring', async () => {
+test('each text is a separate chunk', async () => {
   write('first', '2025-01-01');
   write('second', '2025-02-01');
   await build();
@@ -94,7 +94,7 @@ test('a text is a file of its own, which the list does not bring', async () => {
   expect(files).toEqual(expect.arrayContaining(['post-first.cjs', 'post-second.cjs']));
 });
 
-test('an article that names no image shows the newsstand', async () => {
+test('an article without an image shows the newsstand', async () => {
   write('bare', '2025-01-01');
   const file = join(blog, 'posts/bare.md');
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^(image|pictureAlt).*\n/gm, ''));
@@ -105,7 +105,7 @@ test('an article that names no image shows the newsstand', async () => {
   expect(posts[0].pictureAlt).toContain('newsstand');
 });
 
-test('a figure in the text has the address of its picture, and stops the build where there is none', async () => {
+test('a figure needs its picture file and gets its URL', async () => {
   write('drawn', '2025-01-01', '![A box.](box.svg)');
   expect((await build()).toString('errors-only')).toContain('box.svg');
   draw('box');
@@ -114,7 +114,7 @@ test('a figure in the text has the address of its picture, and stops the build w
   expect((await loadText('drawn')).html).toContain('<img src="/box.svg" alt="A box."');
 });
 
-test('an image that is not there stops the build with a sentence', async () => {
+test('a missing image fails the build with a clear error', async () => {
   write('bare', '2025-01-01');
   rmSync(join(blog, 'src/pictures/bare.svg'));
   const said = (await build()).toString('errors-only');

@@ -4,12 +4,12 @@ import type { LoaderContext } from '@rspack/core';
 import { splitAtPictures } from './article-html.ts';
 import { readPost } from './post.ts';
 
-/** Where the pictures are, seen from an article. */
+/** Relative to an article. */
 const PICTURES = '../src/pictures';
 
 /**
- * Makes a module of an article. Imported as it is, the module holds the summary and a way to load the
- * rest, which is a chunk of its own: a list of articles does not bring their texts.
+ * Module of an article, with its summary and a function that loads its text. The text (`?text`) is its own
+ * chunk, so a list of articles does not load it.
  */
 export default function postLoader(this: LoaderContext, source: string): string {
   const file = basename(this.resourcePath);
@@ -36,7 +36,6 @@ export default function postLoader(this: LoaderContext, source: string): string 
   ].join('\n');
 }
 
-/** A picture, seen from an article. */
 function pictureOf(loader: LoaderContext, name: string): string {
   const picture = `${PICTURES}/${name}`;
   const drawn = join(dirname(loader.resourcePath), picture);

@@ -19,7 +19,7 @@ function file(head: Partial<typeof HEAD & { modified: string }>, body = 'Words.'
   return `---\n${lines.join('\n')}\n---\n${body}`;
 }
 
-test('an article has its summary, its text and its headings', () => {
+test('an article has a summary, a text and headings', () => {
   const { summary, html, headings } = readPost(
     'a-post.md',
     file({}, '## What *is* it?\n\nThis.\n'),
@@ -36,24 +36,24 @@ test('an article has its summary, its text and its headings', () => {
   expect(headings).toEqual([{ id: 'what-is-it', text: 'What is it?' }]);
 });
 
-test('two hundred words are a minute', () => {
+test('two hundred words take a minute to read', () => {
   const body = Array.from({ length: 1400 }, () => 'word').join(' ');
   expect(readPost('a-post.md', file({}, body)).summary.readMinutes).toBe(7);
 });
 
-test('marks are no words', () => {
+test('Markdown syntax does not count as words', () => {
   const table = '| A | B |\n| --- | --- |\n| one | two |\n\n- three\n';
   const body = `${table.repeat(50)}[four](https://example.com/a-long-address)`;
   expect(readPost('a-post.md', file({}, body)).summary.readMinutes).toBe(1);
 });
 
-test('the contents name sections, not what is below them', () => {
+test('the table of contents lists sections, not subsections', () => {
   expect(readPost('a-post.md', file({}, '## One\n\n### Two\n')).headings).toEqual([
     { id: 'one', text: 'One' },
   ]);
 });
 
-test('a table can be scrolled by keyboard and says what it is', () => {
+test('a table has a label and scrolls by keyboard', () => {
   const { html } = readPost(
     'a-post.md',
     file({}, '| Place | *Days* |\n| --- | --- |\n| Yard | 7 |\n'),
@@ -63,7 +63,7 @@ test('a table can be scrolled by keyboard and says what it is', () => {
   expect(html).toContain('<td>Yard</td>');
 });
 
-test('a footnote is a link to its place at the end, which the contents name, and back', () => {
+test('a footnote links to the references and back', () => {
   const { html, headings, summary } = readPost(
     'a-post.md',
     file({}, '## One\n\nIt is so[^1].\n\n[^1]: A book.\n'),
@@ -75,7 +75,7 @@ test('a footnote is a link to its place at the end, which the contents name, and
   expect(summary.readMinutes).toBe(1);
 });
 
-test('a picture in a paragraph of its own is a figure with its caption, for which the bundler puts an address in', () => {
+test('a picture in its own paragraph becomes a captioned figure', () => {
   const body = '![A "square".](square.svg "Four sides & no more")\n\nIn a line: `a < b`.';
   const { html } = readPost('a-post.md', file({}, body));
   expect(splitAtPictures(html)).toEqual([
@@ -89,14 +89,14 @@ test('a picture in a paragraph of its own is a figure with its caption, for whic
   expect(html).toContain('<p>In a line: <code>a &lt; b</code>.</p>');
 });
 
-test('code can be scrolled by keyboard, says what it is, and is no markup', () => {
+test('code is escaped, has a label and scrolls by keyboard', () => {
   const { html } = readPost('a-post.md', file({}, '```yaml\nkeep: <3 days>\n```\n'));
   expect(html).toBe(
     '<section class="code" aria-label="Code: yaml" tabindex="0"><pre><code>keep: &lt;3 days></code></pre></section>\n',
   );
 });
 
-test('an article that was changed says when', () => {
+test('a changed article has its day of change', () => {
   const { summary } = readPost('a-post.md', file({ modified: '"2025-05-02"' }));
   expect(summary).toMatchObject({ modified: '2025-05-02', modifiedText: 'May 2, 2025' });
   expect(readPost('a-post.md', file({})).summary).not.toHaveProperty('modified');
@@ -104,17 +104,17 @@ test('an article that was changed says when', () => {
 
 test.each([
   ['no front matter', 'Just words.', 'does not begin with front matter'],
-  ['a title that is missing', file({ title: '' }), 'has no title'],
+  ['a missing title', file({ title: '' }), 'has no title'],
   ['an unknown category', file({ category: 'Gossip' }), 'known are Technology, Privacy'],
-  ['a date that is none', file({ date: 'soon' }), 'write it as "2025-04-15"'],
-  ['a picture without words', file({ pictureAlt: '' }), 'has no pictureAlt'],
-  ['front matter that is no YAML', file({ title: '"open' }), 'is no YAML'],
-  ['a field that is there twice', file({ title: 'A\ntitle: B' }), 'is no YAML'],
-  ['a heading that is there twice', file({}, '## Why\n\n## Why?\n'), 'two headings'],
-  ['a change before the article', file({ modified: '"2025-04-14"' }), 'before its date'],
-  ['a change on no day', file({ modified: 'lately' }), 'write it as "2025-04-15"'],
-  ['a date of another form', file({ date: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
-  ['the id of the file it was copied from', file({ id: 'other' }), 'must be the same'],
-])('%s is said in a sentence', (_, source, sentence) => {
+  ['an invalid date', file({ date: 'soon' }), 'write it as "2025-04-15"'],
+  ['a picture without alternative text', file({ pictureAlt: '' }), 'has no pictureAlt'],
+  ['invalid YAML', file({ title: '"open' }), 'is no YAML'],
+  ['a duplicate field', file({ title: 'A\ntitle: B' }), 'is no YAML'],
+  ['a duplicate heading', file({}, '## Why\n\n## Why?\n'), 'two headings'],
+  ['a change before publication', file({ modified: '"2025-04-14"' }), 'before its date'],
+  ['an invalid day of change', file({ modified: 'lately' }), 'write it as "2025-04-15"'],
+  ['a date in another format', file({ date: '"April 15, 2025"' }), 'write it as "2025-04-15"'],
+  ['an id that differs from the file name', file({ id: 'other' }), 'must be the same'],
+])('%s throws a clear error', (_, source, sentence) => {
   expect(() => readPost('a-post.md', source)).toThrow(sentence);
 });

@@ -3,16 +3,15 @@ import type { Post } from '../src/post.ts';
 import { categories } from '../src/post.ts';
 import { articleTextOf, plain } from './article-html.ts';
 
-/** How many words a minute has. */
 const WORDS_PER_MINUTE = 200;
 const FRONT_MATTER = /^---\n(.*?)\n---\n(.*)$/s;
-/** What an article shows that names no image. */
+/** Fallback for an article without an image. */
 const ANY_IMAGE = {
   image: 'kiosk.svg',
   pictureAlt: 'Line drawing of a newsstand on a square, with people who read.',
 };
 
-/** Reads an article: Markdown after front matter in YAML. Says in a sentence what is wrong with it. */
+/** Throws an error that says what is wrong with an article. */
 export function readPost(file: string, source: string): Post {
   const [, head, body] = FRONT_MATTER.exec(source) ?? [];
   if (head === undefined || body === undefined) {
@@ -26,7 +25,6 @@ export function readPost(file: string, source: string): Post {
   };
 }
 
-/** A day as people read it. */
 function dayText(day: string): string {
   return new Date(day).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 }
@@ -86,7 +84,6 @@ function dayIn(file: string, day: string): string {
   return day;
 }
 
-/** What is read: neither the marks of lists and tables nor the addresses of links. */
 function wordsIn(body: string): number {
   return plain(body)
     .split(/\s+/)

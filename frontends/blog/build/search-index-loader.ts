@@ -4,7 +4,7 @@ import type { LoaderContext } from '@rspack/core';
 import { parse } from 'yaml';
 import { searchIndexOf } from './search-index.ts';
 
-/** Makes a module of the search index of all articles, where the file that says what it leaves out is imported. */
+/** Loader of `search-index.yaml`, the list of ignored words. The module adds the index of all articles. */
 export default function searchIndexLoader(this: LoaderContext, source: string): string {
   const folder = join(this.context ?? '', '../posts');
   this.addContextDependency(folder);

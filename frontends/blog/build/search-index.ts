@@ -3,7 +3,6 @@ import { searchOptions } from '../src/search-options.ts';
 import { plain } from './article-html.ts';
 import { readPost } from './post.ts';
 
-/** Builds the index of all articles in which readers search (`src/search.ts`), as JSON. */
 export function searchIndexOf(
   files: readonly { name: string; source: string }[],
   leftOut: readonly string[],

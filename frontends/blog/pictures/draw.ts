@@ -8,7 +8,7 @@ import { kiosk } from './kiosk.ts';
 import { pixels } from './pixels.ts';
 import { scenes } from './scenes.ts';
 
-// Draws the articles' pictures anew, and the previews of all articles: `npm run draw -w frontends/blog`.
+// `npm run draw -w frontends/blog` draws the pictures and previews of all articles.
 const folder = join(import.meta.dirname, '../src/pictures');
 const posts = join(import.meta.dirname, '../posts');
 mkdirSync(folder, { recursive: true });

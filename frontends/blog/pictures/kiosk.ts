@@ -1,7 +1,7 @@
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** A newsstand on a square: what the blog's list opens with. */
+/** A newsstand on a square, at the top of the list of articles. */
 export function kiosk(): Scene {
   const scene = new Scene([10, 8.4, 2.6], [800, 520], 13);
   scene.ground();

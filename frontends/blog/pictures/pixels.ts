@@ -1,16 +1,15 @@
 import { palettes } from '../../kit/drawing/palettes.ts';
 import { round } from '../../kit/drawing/round.ts';
 
-/** Height of the person, in metres, and of the picture's silhouettes, in its units. */
+/** Height of the person in metres, and of a silhouette in the picture's units. */
 const METRES = 1.8;
 const HEIGHT = 340;
 const UNITS_PER_METRE = HEIGHT / METRES;
 const WIDTH_METRES = 1.1;
 const RESOLUTIONS = [12.5, 25, 62.5];
-/** Between the middles of two silhouettes. */
 const STEP = 260;
 
-/** The same person with a bag, in as many pixels per metre as IEC 62676-4 asks for monitoring, detecting and observing. */
+/** The same person at the pixels per metre that IEC 62676-4 asks for to monitor, detect and observe. */
 export function pixels(): string {
   const drawn = RESOLUTIONS.map((resolution, at) => silhouette(resolution, 140 + at * STEP));
   return (
@@ -20,7 +19,6 @@ export function pixels(): string {
   );
 }
 
-/** A silhouette in squares, each row's neighbours as one rectangle, with its resolution below. */
 function silhouette(resolution: number, middle: number): string {
   const size = UNITS_PER_METRE / resolution;
   const rows = Array.from({ length: Math.ceil(METRES * resolution) }, (_, row) =>
@@ -38,7 +36,7 @@ function silhouette(resolution: number, middle: number): string {
   );
 }
 
-/** The squares of a row that are filled, as the first of each run and the one behind its last. */
+/** Runs of filled squares in a row. `to` is exclusive. */
 function runsOf(row: number, resolution: number): [from: number, to: number][] {
   const runs: [number, number][] = [];
   for (let column = 0; column < WIDTH_METRES * resolution; column += 1) {
@@ -55,7 +53,7 @@ function runsOf(row: number, resolution: number): [from: number, to: number][] {
   return runs;
 }
 
-/** Whether the person, or the bag, covers a point: metres to the right of the middle, and above the ground. */
+/** Coordinates in metres: `x` right of the centre, `y` above the ground. */
 function isPerson(x: number, y: number): boolean {
   const isWithin = (left: number, right: number, low: number, high: number) =>
     x >= left && x <= right && y >= low && y <= high;

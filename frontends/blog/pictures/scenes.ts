@@ -4,7 +4,6 @@ import { Scene } from '../../kit/drawing/scene.ts';
 const PICTURE = [800, 450] as const;
 const TYPE = 15;
 
-/** A platform: an argument that is about to become a fight. */
 function platform(): Scene {
   const scene = new Scene([13, 8, 2.6], PICTURE, TYPE);
   scene.ground();
@@ -43,7 +42,6 @@ function platform(): Scene {
   return scene;
 }
 
-/** A reception: people are found, and nobody is known. */
 function reception(): Scene {
   const scene = new Scene([9, 9, 2.6], PICTURE, TYPE);
   scene.room();
@@ -78,7 +76,6 @@ function rackLights(scene: Scene): string {
     .join('');
 }
 
-/** A control room in which one screen of many has something to say. */
 function controlRoom(): Scene {
   const scene = new Scene([9, 9, 2.8], PICTURE, TYPE);
   scene.room();
@@ -112,7 +109,6 @@ function controlRoom(): Scene {
   return scene;
 }
 
-/** The gates of an office: a face that is known, one that is not, and one that is nobody's business. */
 function gates(): Scene {
   const scene = new Scene([11, 9, 2.6], PICTURE, TYPE);
   scene.room();
@@ -141,7 +137,7 @@ function gates(): Scene {
   return scene;
 }
 
-/** Only a head is looked at, not who carries it. */
+/** Puts the detection box around the head alone. */
 function head(
   scene: Scene,
   [x, y]: readonly [number, number],
@@ -151,7 +147,6 @@ function head(
   scene.detect([x, y, 0.6], { size: [28, 28], label, severity });
 }
 
-/** A house and its garden: a parcel, a visitor, and a cat that wakes nobody. */
 function house(): Scene {
   const scene = new Scene([11, 10, 3], PICTURE, TYPE);
   scene.ground();
@@ -187,7 +182,6 @@ function house(): Scene {
   return scene;
 }
 
-/** A supermarket from its shelves to its tills, in one view. */
 function store(): Scene {
   const scene = new Scene([13, 10, 2.4], PICTURE, TYPE);
   scene.room();
@@ -222,7 +216,6 @@ function store(): Scene {
   return scene;
 }
 
-/** The scene of each article. */
 export const scenes: Readonly<Record<string, () => Scene>> = {
   'ai-advancements': platform,
   'privacy-security': reception,

@@ -13,7 +13,7 @@ vi.mock('./posts.ts', () => ({ loadText }));
 const FAILED = 'The text of this article did not load';
 const HTML = '<h2 id="physics">Physics still applies</h2>';
 const TEXT: PostText = { html: HTML, headings: [{ id: 'physics', text: 'Physics still applies' }] };
-/** What the bundler throws where a text did not come. */
+/** The bundler's error for a chunk that does not load. */
 const LOST = Object.assign(new Error('Loading chunk failed.'), {
   request: '/remotes/blog/assets/post-smart-home.1234.js',
 });
@@ -23,7 +23,7 @@ const reload = vi.fn();
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // A text is kept for as long as the page is open.
+  // Modules keep loaded texts.
   vi.resetModules();
   loadText.mockReset();
   network = fakeFetch();
@@ -31,7 +31,7 @@ beforeEach(() => {
   vi.spyOn(location, 'reload').mockImplementation(reload);
 });
 
-/** Shows the text of an article, in HTML that was prerendered where there is some. */
+/** Renders an article's text, or hydrates it in prerendered HTML. */
 async function article(html?: string) {
   const { ArticleText } = await import('./article-text.tsx');
   const page = (
@@ -50,7 +50,7 @@ function isThere() {
   return screen.queryByRole('heading', { name: 'Physics still applies' }) !== null;
 }
 
-test('while a text is on its way it is said to be loading, and then it is shown with what stands below it', async () => {
+test('a loading message shows until the text arrives', async () => {
   loadText.mockImplementation(() => new Promise(resolve => setTimeout(() => resolve(TEXT), 500)));
   await article();
   expect(loadText).toHaveBeenCalledWith('smart-home');
@@ -61,7 +61,7 @@ test('while a text is on its way it is said to be loading, and then it is shown 
   expect(screen.getByRole('navigation', { name: 'On this page' })).toBeTruthy();
 });
 
-test('a text that does not come is told to the operators after three retries, and Retry brings it', async () => {
+test('a failed text is reported, and Retry loads it', async () => {
   network.partAnswers(503);
   loadText.mockRejectedValue(LOST);
   await article();
@@ -75,7 +75,7 @@ test('a text that does not come is told to the operators after three retries, an
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('after eight seconds a text is said not to have come, and then it is shown all the same', async () => {
+test('a late text shows an error, then replaces it', async () => {
   loadText.mockImplementation(() => new Promise(resolve => setTimeout(() => resolve(TEXT), 9_000)));
   await article();
   await advanceTimers(8_000);
@@ -86,7 +86,7 @@ test('after eight seconds a text is said not to have come, and then it is shown 
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a text that failed is asked for again when its article is gone to again', async () => {
+test('a failed text loads again on the next visit', async () => {
   loadText.mockRejectedValue(LOST);
   const page = await article();
   await advanceTimers(7_000);
@@ -98,7 +98,7 @@ test('a text that failed is asked for again when its article is gone to again', 
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('for a text that is gone with a former build the page is loaded again', async () => {
+test('the page reloads if a new build removed the text', async () => {
   network.partAnswers(404);
   loadText.mockRejectedValue(LOST);
   await article();
@@ -121,7 +121,7 @@ async function rendered(version: string) {
   return { page, html };
 }
 
-test('a text that was prerendered is not fetched', async () => {
+test('a prerendered text is not fetched', async () => {
   const { html } = await rendered('under test');
   expect(html).toContain(HTML);
   document.body.innerHTML = html;
@@ -131,7 +131,7 @@ test('a text that was prerendered is not fetched', async () => {
   expect(screen.getAllByRole('heading', { name: 'Physics still applies' })).toHaveLength(2);
 });
 
-test('a text that was rendered by another build is fetched', async () => {
+test('a text prerendered by another build is fetched', async () => {
   const { html } = await rendered('former');
   document.body.innerHTML = html;
   await article();

@@ -10,11 +10,10 @@ import { useCurrentSection } from './use-current-section.ts';
 
 interface ArticleTextProps {
   id: string;
-  /** Sharing and author, below the text. */
+  /** Shown below the text. */
   children?: ReactNode;
 }
 
-/** The text of an article and, where there is room for it, its contents beside it. */
 export function ArticleText({ id, children }: ArticleTextProps) {
   return (
     <div className="mx-auto max-w-page border-line border-t">
@@ -27,7 +26,7 @@ export function ArticleText({ id, children }: ArticleTextProps) {
 
 const parts = new Map<string, LazyPart>();
 
-/** The text of an article, once for the whole visit. Where the prerendered page holds it, nothing is loaded, and nothing can fail. */
+/** One part per article for the whole visit. If the prerendered page holds the text, nothing is loaded. */
 function textPart(id: string): LazyPart {
   const text = parts.has(id) ? undefined : prerenderedText(id);
   const part =
@@ -66,7 +65,6 @@ function Text({ id, text, children }: ArticleTextProps & { text: PostText }) {
   );
 }
 
-/** Says which section is being read, too. */
 function Contents({ headings }: { headings: readonly Heading[] }) {
   const current = useCurrentSection(headings);
   return (

@@ -5,7 +5,6 @@ import { Link } from '@site/kit/router.ts';
 import type { Author } from './author.ts';
 import { AuthorProfileLink } from './author-profile-link.tsx';
 
-/** Author of an article, below its text. */
 export function AuthorCard({ author }: { author: Author }) {
   return (
     <aside

@@ -1,7 +1,7 @@
-// Drawn for every author that an article names: there is no list to keep.
+// `npm run draw` makes a preview for every author, so no list is needed.
 const context = import.meta.webpackContext('./pictures/authors', { regExp: /\.jpg$/ });
 
-/** What a preview of an author's page shows; of one for whom none was drawn yet, that of the site. */
+/** Without a drawn picture, `PageMeta` shows the site's. */
 export function previewOf(slug: string): string | undefined {
   const key = `./${slug}.jpg`;
   return context.keys().includes(key) ? (context(key) as string) : undefined;

@@ -1,6 +1,5 @@
 import type { Author } from './author.ts';
 
-/** The author's page elsewhere, where there is one. */
 export function AuthorProfileLink({
   author,
   className = '',

@@ -1,4 +1,4 @@
-/** The address of an author's page below `/blog/author/`, by the role. */
+/** Path segment of an author's page below `/blog/author/`. */
 export function slugOf(role: string): string {
   return role.toLowerCase().replace(/[^a-z]+/g, '-');
 }

@@ -15,7 +15,6 @@ import { PostGrid } from './post-grid.tsx';
 import { posts } from './posts.ts';
 import './styles.css';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const BLOG = { title: 'Blog', path: paths.blog };

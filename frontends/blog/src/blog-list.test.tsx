@@ -22,7 +22,7 @@ beforeEach(async () => {
   fakeIntersectionObserver();
   search.mockReset();
   search.mockImplementation(words => (words === 'homes' ? ['smart-home'] : []));
-  // What was loaded is kept for as long as the page is open.
+  // Modules keep what they loaded.
   vi.resetModules();
   BlogList = (await import('./blog-list.tsx')).default;
   await import('./search-results.tsx');
@@ -52,7 +52,7 @@ function titles() {
 }
 
 function status() {
-  // That of the newsletter's form is empty.
+  // The newsletter form's status is empty.
   const said = screen.getAllByRole('status').map(({ textContent }) => textContent);
   return said.filter(Boolean);
 }
@@ -63,7 +63,7 @@ async function type(words: string) {
   await advanceTimers(0);
 }
 
-test('what is found takes the place of the list, and the list comes back with an empty field', async () => {
+test('results replace the list; an empty field restores it', async () => {
   show('/blog');
   expect(titles()).toEqual(['smart-home', 'case-study', 'future-trends']);
   await type('homes');
@@ -78,7 +78,7 @@ test('what is found takes the place of the list, and the list comes back with an
   expect(titles()).toHaveLength(3);
 });
 
-test('an address with words shows what they find, over the list of the page that was rendered', async () => {
+test('a URL with search words shows results after hydration', async () => {
   const container = document.body.appendChild(document.createElement('div'));
   container.innerHTML = renderToString(
     <StaticRouter location="/blog">

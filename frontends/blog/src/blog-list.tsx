@@ -22,22 +22,20 @@ import technology from './pictures/category-technology.jpg';
 import trends from './pictures/category-trends.jpg';
 import kiosk from './pictures/kiosk.svg';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const TITLE = 'Insights, mostly about noticing';
 const SUBTITLE =
   'What we learn from teaching cameras to pay attention, written for the people who buy, run or have to explain them.';
-/** Fragment of the list: whoever narrows it or turns a page is not led to the top. */
+/** Fragment of the list. With it, filters and pagination do not scroll to the top. */
 const ARTICLES = 'articles';
-/** What previews show of each list. */
 const PREVIEWS: Readonly<Record<Filter['slug'], string>> = {
   '': all,
   technology,
   trends,
   'case-studies': caseStudies,
 };
-/** What is found, with the index of all articles: loaded once a reader goes to the field. */
+/** Search results with their index. The search field prefetches them on focus. */
 const results = lazyPart({
   frontEnd: 'blog',
   load: async () => {
@@ -46,7 +44,7 @@ const results = lazyPart({
   },
 });
 
-/** `/blog`, and each category and page of the list */
+/** `/blog`, its categories and its pages */
 export default function BlogList() {
   const listing = listingOf(posts, useParams());
   return listing ? <List listing={listing} /> : <PostNotFound />;
@@ -73,7 +71,7 @@ function List({ listing }: { listing: Listing }) {
   );
 }
 
-/** Title and description for search engines; no two pages have the same. */
+/** Search engines want a unique title and description for each page. */
 function wordsOf({ filter, page }: Listing) {
   const category = filter.slug ? `: ${filter.label}` : '';
   const number = page > 1 ? `, page ${page}` : '';

@@ -20,7 +20,6 @@ import { posts } from './posts.ts';
 import { ShareLinks } from './share-links.tsx';
 import './styles.css';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/blog/{postId}` */
@@ -68,7 +67,6 @@ function Article({ post }: { post: PostSummary }) {
   );
 }
 
-/** Metadata of an article for search engines and link previews. */
 function ArticleMeta({ post }: { post: PostSummary }) {
   const path = paths.article(post.id);
   return (
@@ -132,7 +130,7 @@ function articleOf(post: PostSummary): Thing {
   };
 }
 
-/** The beginning of a day (ISO 8601). */
+/** Start of a day in UTC (ISO 8601). */
 function timeOf(day: string): string {
   return `${day}T00:00:00Z`;
 }

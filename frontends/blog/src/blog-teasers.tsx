@@ -6,13 +6,10 @@ import { posts } from './posts.ts';
 import './styles.css';
 
 const SHOWN = 3;
-/** Between one card and the next. */
 const STAGGER_MS = 100;
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
-/** The home page's newest articles. */
 export default function BlogTeasers() {
   return (
     <Section title="Latest Insights">

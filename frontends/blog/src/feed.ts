@@ -8,7 +8,7 @@ import { loadText, posts } from './posts.ts';
 
 const address = brand.siteUrl + paths.blog;
 
-/** All articles in full for feed readers, by file: Atom (RFC 4287) and JSON Feed (https://www.jsonfeed.org/version/1/). */
+/** Full-text feeds by file name: Atom (RFC 4287) and JSON Feed (https://www.jsonfeed.org/version/1/). */
 export async function feeds(): Promise<Record<string, string>> {
   const feed = new Feed({
     id: address,
@@ -43,7 +43,7 @@ async function itemOf(post: PostSummary) {
   };
 }
 
-/** What a page's own address stands before elsewhere: places in the article, pages and pictures of the site. */
+/** Makes URLs absolute: feed readers do not know the site's origin. */
 function withAddresses(html: string, url: string): string {
   return html
     .replaceAll('href="#', `href="${url}#`)

@@ -31,27 +31,27 @@ test.each([
   expect(listingOf(posts, address)).toBeUndefined();
 });
 
-test('three pages are named, and those that no article fills have no address', () => {
+test('three pages are named, and empty ones have no path', () => {
   const paths = (of: typeof posts) => listingOf(of, {})?.pages.map(({ path }) => path);
   expect(paths(posts)).toEqual(['/blog', undefined, undefined]);
   expect(paths(many.slice(0, 7))).toEqual(['/blog', '/blog/page/2', undefined]);
   expect(paths([...many, ...many])).toHaveLength(5);
 });
 
-test('a later page shows what is left', () => {
+test('the last page shows the remaining articles', () => {
   const listing = listingOf(many, { category: 'trends', page: '3' });
   expect(listing?.shown.map(({ id }) => id)).toEqual(['post-13']);
   expect(listing && resultSummary(listing)).toBe('13 articles in Trends, showing 13 to 13');
 });
 
-test('an address says no more than it must', () => {
+test('a path omits the first page and an empty category', () => {
   const [all, technology] = filters;
   expect(pathOf(all)).toBe('/blog');
   expect(pathOf(all, 2)).toBe('/blog/page/2');
   expect(pathOf(technology, 2)).toBe('/blog/category/technology/page/2');
 });
 
-test('every page that an article fills has an address', () => {
+test('every page with articles has a path', () => {
   expect(lists(many).map(({ path }) => path)).toEqual([
     '/blog',
     '/blog/page/2',
@@ -64,7 +64,7 @@ test('every page that an article fills has an address', () => {
   ]);
 });
 
-test('a former address leads to the one that says as much, the closest first', () => {
+test('legacy URLs redirect, the most specific first', () => {
   const former = legacyRedirects(many).map(({ from, parameters, to }) => [
     `${from}?${parameters.join('&')}`,
     to,

@@ -1,12 +1,11 @@
 import * as paths from '@site/kit/paths.ts';
 import type { PostSummary } from './post.ts';
 
-/** Number of articles on a page of the list. */
 const PAGE_SIZE = 6;
-/** The pagination names at least this many pages, also those that no article fills yet. */
+/** The pagination shows at least this many pages, even if some have no articles yet. */
 const MIN_PAGE_LINKS = 3;
 
-/** Filters of the list, each by its slug in the address. */
+/** Category filters. The slug is part of the path. */
 export const filters = [
   { slug: '', label: 'All' },
   { slug: 'technology', label: 'Technology', category: 'Technology' },
@@ -14,27 +13,24 @@ export const filters = [
   { slug: 'case-studies', label: 'Case Studies', category: 'Case Study' },
 ] as const satisfies readonly { slug: string; label: string; category?: PostSummary['category'] }[];
 
-/** A filter of the list. */
 export type Filter = (typeof filters)[number];
 
-/** A page of the list. */
 export interface Listing {
   filter: Filter;
   shown: readonly PostSummary[];
-  /** Number of articles that the filter lets through, on all pages. */
+  /** Articles on all pages. */
   count: number;
   page: number;
-  /** The pages to choose from; those that no article fills have no address. */
+  /** A page without articles has no path. */
   pages: readonly { number: number; path?: string }[];
 }
 
-/** Route parameters of the list. */
 interface ListParameters {
   category?: string | undefined;
   page?: string | undefined;
 }
 
-/** Page of the list at an address; nothing where there is no such category, or no such page of it. */
+/** Returns nothing if the category or the page does not exist. */
 export function listingOf(
   posts: readonly PostSummary[],
   { category = '', page = '1' }: ListParameters,
@@ -57,13 +53,11 @@ export function listingOf(
   };
 }
 
-/** The address of a page of the list. */
 export function pathOf({ slug }: Filter, page = 1): string {
   const category = slug ? `/category/${slug}` : '';
   return `${paths.blog}${category}${page > 1 ? `/page/${page}` : ''}`;
 }
 
-/** Every page of the list: its address, and the articles on it. */
 export function lists(posts: readonly PostSummary[]) {
   return everyPage(posts).map(({ filter, page }) => ({
     path: pathOf(filter, page),
@@ -71,11 +65,11 @@ export function lists(posts: readonly PostSummary[]) {
   }));
 }
 
-/** Redirects of legacy addresses of the list, which named category and page in their query. */
+/** Legacy URLs had category and page in the query. */
 export function legacyRedirects(posts: readonly PostSummary[]) {
   const former = everyPage(posts).map(({ filter, page }) => ({
     from: paths.blog,
-    // As in `page=2`. The first redirect whose parameters are all there counts.
+    // As in `page=2`. The server takes the first redirect whose parameters all match.
     parameters: [
       ...(filter.slug ? [`category=${filter.slug}`] : []),
       ...(page > 1 ? [`page=${page}`] : []),
@@ -87,7 +81,7 @@ export function legacyRedirects(posts: readonly PostSummary[]) {
     .sort((a, b) => b.parameters.length - a.parameters.length);
 }
 
-/** Summary of what is shown, which a screen reader is told once the list has changed. */
+/** Screen readers announce this text when the list changes. */
 export function resultSummary({ filter, count, page, shown }: Listing): string {
   const articles = count === 1 ? '1 article' : `${count} articles`;
   const where = filter.slug ? ` in ${filter.label}` : '';

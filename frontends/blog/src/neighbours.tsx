@@ -3,7 +3,6 @@ import { Link } from '@site/kit/router.ts';
 import type { PostSummary } from './post.ts';
 import { posts } from './posts.ts';
 
-/** Leads from an article to the one before it, and to the one after it. */
 export function Neighbours({ post }: { post: PostSummary }) {
   const at = posts.findIndex(({ id }) => id === post.id);
   return (

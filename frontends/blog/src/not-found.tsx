@@ -1,7 +1,6 @@
 import { MessagePage } from '@site/kit/message-page.tsx';
 import * as paths from '@site/kit/paths.ts';
 
-/** Not-found page below `/blog`. */
 export function PostNotFound() {
   return (
     <MessagePage

@@ -17,7 +17,7 @@ function pagesAt(page: number) {
   );
 }
 
-test('whoever turns to the last page by Next is at that page then', () => {
+test('focus moves to the page when Next becomes disabled', () => {
   const { rerender } = render(pagesAt(1));
   expect(document.activeElement).toBe(document.body);
   screen.getByRole('link', { name: 'Next' }).focus();
@@ -25,7 +25,7 @@ test('whoever turns to the last page by Next is at that page then', () => {
   expect(document.activeElement?.textContent).toBe('2');
 });
 
-test('a step that stays keeps the focus', () => {
+test('a link that stays keeps the focus', () => {
   const { rerender } = render(pagesAt(1));
   screen.getByRole('link', { name: '2' }).focus();
   rerender(pagesAt(2));

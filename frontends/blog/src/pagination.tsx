@@ -5,16 +5,15 @@ import type { Listing } from './listing.ts';
 
 interface PaginationProps {
   listing: Pick<Listing, 'page' | 'pages'>;
-  /** Fragment of the pages' addresses, as in `#articles`. */
+  /** Fragment for each path, as in `#articles`. */
   hash: string;
 }
 
-/** Pagination of the post list. */
 export function Pagination({ listing: { page, pages }, hash }: PaginationProps) {
   const nav = useRef<HTMLElement>(null);
   const shown = useRef(page);
   useEffect(() => {
-    // The link that was pressed may lead nowhere on, and is gone: whoever turns pages by keyboard is not thrown out.
+    // The pressed link may be replaced by a disabled one. Keep the focus in the pagination.
     if (shown.current !== page && document.activeElement === document.body) {
       nav.current?.querySelector<HTMLElement>('[aria-current]')?.focus({ preventScroll: true });
     }
@@ -25,7 +24,7 @@ export function Pagination({ listing: { page, pages }, hash }: PaginationProps) 
     const isCurrent = wanted === page;
     return (
       <ButtonLink
-        // One that no article fills yet is another element, which the focus does not stay at.
+        // A new key mounts a new element, so that a disabled link does not keep the focus.
         key={path ? 'filled' : 'empty'}
         to={path && path + hash}
         role={path ? undefined : 'link'}

@@ -7,14 +7,13 @@ import { posts } from './posts.ts';
 
 const authorPaths = [...new Set(posts.map(pathOfAuthor))];
 
-/** Every address of the blog that is prerendered. */
 export const pages: readonly string[] = [
   ...lists(posts).map(({ path }) => path),
   ...posts.map(post => paths.article(post.id)),
   ...authorPaths,
 ];
 
-/** The days on which pages last changed, where we know it. */
+/** Day of the last change by path, for the sitemap. */
 export const lastModified: Readonly<Record<string, string>> = Object.fromEntries([
   ...posts.map(post => [paths.article(post.id), lastChangeOf(post)]),
   ...lists(posts).map(({ path, shown }) => [path, newestChangeOf(shown)]),
@@ -24,7 +23,7 @@ export const lastModified: Readonly<Record<string, string>> = Object.fromEntries
   ]),
 ]);
 
-/** A list changes with what it shows. */
+/** A list changes whenever one of its articles does. */
 function newestChangeOf(shown: readonly PostSummary[]): string | undefined {
   return shown.map(lastChangeOf).toSorted().at(-1);
 }
@@ -33,5 +32,4 @@ function pathOfAuthor(post: PostSummary): string {
   return paths.author(authorOf(post).slug);
 }
 
-/** Every address of the blog that only leads on. */
 export const redirects = legacyRedirects(posts);

@@ -8,11 +8,11 @@ import { PICTURE_SIZE } from './post.ts';
 interface PostCardProps {
   post: PostSummary;
   delayMs?: number;
-  /** Of its picture: `high` where it is in the first view. */
+  /** Of the picture: `high` if it is in the first view. */
   priority?: 'high' | 'low';
 }
 
-/** An article in a list. All of the card leads to it; it is revealed `delayMs` after it comes into view. */
+/** The whole card is a link. It appears `delayMs` after it enters the viewport. */
 export function PostCard({ post, delayMs, priority = 'low' }: PostCardProps) {
   return (
     <Card delayMs={delayMs} className="relative flex h-full flex-col">

@@ -3,11 +3,10 @@ import { PostCard } from './post-card.tsx';
 
 interface PostGridProps {
   posts: readonly PostSummary[];
-  /** Priority of the first one's picture. */
+  /** Loading priority of the first picture. */
   first?: 'high' | 'low';
 }
 
-/** A list of articles. */
 export function PostGrid({ posts, first = 'low' }: PostGridProps) {
   return (
     <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">

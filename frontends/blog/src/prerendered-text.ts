@@ -1,6 +1,5 @@
 import type { PostText } from './post.ts';
 
-/** The text of an article, where the page was prerendered with it. */
 export function prerenderedText(id: string): PostText | undefined {
   if (typeof document === 'undefined' || !isOfThisBuild()) {
     return undefined;
@@ -17,7 +16,7 @@ export function prerenderedText(id: string): PostText | undefined {
     : undefined;
 }
 
-/** A page that was prerendered with a former build may hold a former text. */
+/** A page from an earlier build may hold an older text. */
 function isOfThisBuild(): boolean {
   const rendered = document.querySelector<HTMLMetaElement>('meta[name="remote:blog"]');
   return rendered?.content === REMOTE_VERSION;

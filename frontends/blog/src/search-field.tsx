@@ -2,7 +2,6 @@ import type { ComponentProps } from 'react';
 import { useId } from 'react';
 import { QUERY } from './search-query.ts';
 
-/** Field for the words that articles are searched for. What is found takes the place of the list below. */
 export function SearchField(props: ComponentProps<'input'>) {
   const id = useId();
   return (

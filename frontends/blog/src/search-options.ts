@@ -1,9 +1,9 @@
-/** How articles are indexed by the build, and searched by readers; `leftOut` are words that tell no article from another. */
+/** The build's index and the browser's search must use the same options. `leftOut` are stop words. */
 export function searchOptions(leftOut: readonly string[]) {
   const ignored = new Set(leftOut);
   return {
     fields: ['title', 'about', 'text'],
-    /** The word as it is indexed and asked for: in small letters, without what stands for a possessive or a plural. */
+    /** Lower case, without possessive or plural. Null for a stop word. */
     processTerm(term: string): string | null {
       const word = term.toLowerCase().replace(/[’']s?$/, '');
       return word && !ignored.has(word) ? word.replace(/(?<=[^s]{3})s$/, '') : null;

@@ -3,14 +3,13 @@ import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import type { ChangeEvent } from 'react';
 import { useEffect, useRef, useState } from 'react';
 
-/** Parameter of the list's address: the words that are searched for. */
 export const QUERY = 'q';
-/** After so long a pause the words are searched for, and stand in the address: browsers limit how often that may change. */
+/** Debounce for the URL: browsers limit how often it may change. */
 const PAUSE_MS = 200;
 
 /**
- * The words that are searched for, and those that the field holds, which are a moment ahead. What was typed before the page was
- * hydrated stands in the field already.
+ * `words` come from the URL; the field's `text` is `PAUSE_MS` ahead. Text typed before hydration is searched
+ * for, too.
  */
 export function useSearchQuery() {
   const field = useRef<HTMLInputElement>(null);

@@ -4,7 +4,7 @@ import { posts } from './posts.ts';
 import { search } from './search.ts';
 import { QUERY } from './search-query.ts';
 
-/** The articles that hold the words of the address. Apart, because it brings the index of all articles. */
+/** A chunk of its own, because it contains the search index. */
 export default function SearchResults() {
   const [parameters] = useSearchParams();
   const words = parameters.get(QUERY)?.trim() ?? '';

@@ -11,27 +11,27 @@ const files = readdirSync(posts).map(name => ({
 }));
 const leftOut = parse(readFileSync(join(import.meta.dirname, 'search-index.yaml'), 'utf8'));
 
-// What the bundler makes of the file.
+// The module that the bundler's loader would produce.
 vi.mock('./search-index.yaml', () => ({ index: searchIndexOf(files, leftOut), leftOut }));
 const { search } = await import('./search.ts');
 
 test.each([
-  ['what stands in a title', 'smart homes', 'smart-home'],
-  ['what stands in the text alone', 'Ryneš', 'smart-home'],
+  ['words of a title', 'smart homes', 'smart-home'],
+  ['a word of the text alone', 'Ryneš', 'smart-home'],
   ['the beginning of a word', 'forkl', 'ai-advancements'],
   ['capitals, plural and possessive', 'FORKLIFT’s', 'ai-advancements'],
-  ['a slip of one letter', 'forklit', 'ai-advancements'],
-  ['words that are left out, beside one that is not', 'what is the onvif', 'ai-advancements'],
+  ['a typo of one letter', 'forklit', 'ai-advancements'],
+  ['a word among stop words', 'what is the onvif', 'ai-advancements'],
 ])('%s is found', (_, words, id) => {
   expect(search(words)).toContain(id);
 });
 
-test('the best comes first', () => {
+test('the best match comes first', () => {
   expect(search('facial recognition')[0]).toBe('facial-recognition');
   expect(search('privacy')[0]).toBe('privacy-security');
 });
 
-test('all words have to be there, and what is nowhere is not found', () => {
+test('all words must match', () => {
   const both = search('retail theft');
   expect(both).toContain('case-study');
   for (const id of both) {

@@ -4,7 +4,7 @@ import { searchOptions } from './search-options.ts';
 
 const miniSearch = MiniSearch.loadJSON(index, searchOptions(leftOut));
 
-/** Ids of the articles that hold all of these words, or what begins with them, the best first; small slips are forgiven. */
+/** Best matches first. Allows prefixes, and a typo in long words. */
 export function search(words: string): readonly string[] {
   return miniSearch
     .search(words, {

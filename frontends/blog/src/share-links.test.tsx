@@ -7,7 +7,6 @@ import { ShareLinks } from './share-links.tsx';
 const OWN = 'https://oculant.example/blog/a-post';
 const links = <ShareLinks address={OWN} title="A post" />;
 
-/** The address that each link shares. */
 function shared() {
   return screen.getAllByRole<HTMLAnchorElement>('link').map(link => {
     const { searchParams } = new URL(link.href);
@@ -15,13 +14,13 @@ function shared() {
   });
 }
 
-test('an article is shared by the address that the reader sees, without the part scrolled to (section 2)', () => {
+test('links share the reader’s URL without its fragment (section 2)', () => {
   history.replaceState(null, '', '/blog/a-post?page=2#end');
   render(links);
   expect(shared()).toEqual(Array(3).fill(`${location.origin}/blog/a-post?page=2`));
 });
 
-test('in the page’s HTML it is shared by the address that it has', () => {
+test('in prerendered HTML links share the canonical URL', () => {
   history.replaceState(null, '', '/elsewhere');
   document.body.innerHTML = renderToString(links);
   expect(shared()).toEqual([OWN, OWN, OWN]);

@@ -2,8 +2,8 @@ import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { sharesOf } from './share.ts';
 
 /**
- * Tells others of an article, by the address that the reader sees or, in the page's HTML, by the one it has; nothing is
- * asked of those places before a reader goes there.
+ * Shares the URL that the reader sees; the prerendered HTML has the canonical one. No network gets a request
+ * before a click.
  */
 export function ShareLinks({ address, title }: { address: string; title: string }) {
   const shown = useBrowserValue(

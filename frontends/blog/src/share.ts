@@ -1,4 +1,3 @@
-/** Networks by which readers pass the article at an address on, in the order of the buttons. */
 export function sharesOf(address: string, title: string) {
   return [
     { name: 'Facebook', url: url('https://www.facebook.com/sharer/sharer.php', { u: address }) },
@@ -13,7 +12,7 @@ export function sharesOf(address: string, title: string) {
   ];
 }
 
-/** With spaces as %20: not everyone reads a plus as one. */
+/** Encodes spaces as %20: some networks do not decode a plus sign. */
 function url(base: string, parameters: Record<string, string>): string {
   const pairs = Object.entries(parameters).map(
     ([name, value]) => `${name}=${encodeURIComponent(value)}`,

@@ -1,4 +1,4 @@
-/** What is used of Trusted Types, which not every browser has. */
+/** Not every browser supports Trusted Types. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -9,11 +9,8 @@ interface TrustedTypes {
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
 const policy = trustedTypes?.createPolicy('article', { createHTML: html => html });
 
-/**
- * An article's HTML, as browsers take it for markup that is trusted: it is our own, made at build time. The Content
- * Security Policy names the policy.
- */
+/** Our own articles, from the build, are trusted. The Content Security Policy names this policy. */
 export function trustedArticle(html: string): string {
-  // A `TrustedHTML` in truth, which React passes on as it is.
+  // At run time this is a `TrustedHTML`, which React passes on.
   return policy?.createHTML(html) ?? html;
 }

@@ -29,14 +29,14 @@ function Article() {
   );
 }
 
-/** Scrolls so that these headings come to the part of the window where their sections are read, or leave it again. */
+/** Moves these headings into the reading area, or out of it. */
 function scroll(isIntersecting: boolean, ...ids: string[]) {
   act(() =>
     callback(ids.map(id => ({ isIntersecting, target: document.getElementById(id) as Element }))),
   );
 }
 
-test('the section that is read is the last whose heading was reached, on the way back, too', () => {
+test('the current section is the last one reached, both ways', () => {
   vi.stubGlobal('IntersectionObserver', Observer);
   render(<Article />);
   const current = () => screen.getByRole('status').textContent;
@@ -44,7 +44,7 @@ test('the section that is read is the last whose heading was reached, on the way
   expect(current()).toBe('none');
   scroll(true, 'one');
   expect(current()).toBe('one');
-  // Over two sections at once.
+  // Past two sections at once.
   scroll(true, 'two', 'three');
   expect(current()).toBe('three');
   scroll(false, 'three');

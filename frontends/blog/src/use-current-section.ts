@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { Heading } from './post.ts';
 
-/** A section is read from where its heading is in the upper third of the window until the next one is there. */
+/** A heading counts once it is in the upper third of the viewport, or above it. */
 const READ = '100000px 0px -66%';
 
-/** Id of the section that is being read; none before the first. */
 export function useCurrentSection(headings: readonly Heading[]): string | undefined {
   const [current, setCurrent] = useState<string>();
   useEffect(() => {

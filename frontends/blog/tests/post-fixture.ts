@@ -1,6 +1,5 @@
 import type { PostSummary } from '../src/post.ts';
 
-/** For tests: an article of which only what is given matters. */
 export function postFixture(given: Partial<PostSummary>): PostSummary {
   return {
     id: 'a-post',

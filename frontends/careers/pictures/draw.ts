@@ -4,7 +4,7 @@ import { drawPreviews } from '../../build/previews.ts';
 import { positions } from '../src/positions.ts';
 import { workshop } from './workshop.ts';
 
-// Draws the workshop anew, and the previews of the pages: `npm run draw -w frontends/careers`.
+// `npm run draw -w frontends/careers` draws the workshop and the pages' previews.
 
 const folder = join(import.meta.dirname, '../src/pictures');
 const drawing = join(folder, 'workshop.svg');

@@ -1,7 +1,6 @@
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** Where interns work: benches, cameras under test, a board, and somebody with time. */
 export function workshop(): Scene {
   const scene = new Scene([12, 9, 3], [800, 520], 13);
   scene.room();
@@ -37,7 +36,6 @@ function bench(scene: Scene, x: number, y: number) {
   scene.box([x + 2.2, y + 0.5, 0.75], [0.24, 0.24, 0.2], materials.ware);
 }
 
-/** What was found on it is the only thing in the room to worry about. */
 function board(scene: Scene) {
   scene.onWall([2.4, 0, 1], [4.6, 0, 1.7], materials.plain.top);
   scene.sign([2.75, 0, 1.18], 'x', 'what did we miss?', 0.37);

@@ -24,7 +24,7 @@ beforeEach(() => {
   onCancelled.mockReset();
 });
 
-/** The window's content; the résumé is kept by the page around it. */
+/** The page around the form keeps the résumé. */
 function Page({ position = 'AI Intern' }) {
   const [resume, setResume] = useState<File>();
   return (
@@ -38,7 +38,7 @@ function Page({ position = 'AI Intern' }) {
   );
 }
 
-/** An applicant whom no other test has, so that no key is theirs already. */
+/** Unique, so that no test reuses another's idempotency key. */
 function applicant() {
   applicants += 1;
   return `ravi-${applicants}@example.com`;
@@ -65,7 +65,6 @@ async function press(name: string) {
   await advanceTimers(0);
 }
 
-/** Fills in the whole form and submits it. */
 async function apply() {
   const email = fill();
   await attach();
@@ -77,7 +76,7 @@ function typed(label: string) {
   return screen.getByLabelText<HTMLInputElement>(label).value;
 }
 
-test('an application is sent with all its fields, its résumé and where it was written', async () => {
+test('an application is sent with fields, résumé and attribution', async () => {
   render(<Page />);
   write('Phone Number', '+91 98765 43210');
   write('Years of Experience', '1 year');
@@ -112,14 +111,14 @@ test('which fields are required, and of which kind (section 5)', () => {
   expect(screen.getByLabelText('Resume/CV').getAttribute('accept')).toBe('.pdf,.doc,.docx');
 });
 
-test('without its required fields the form is not sent', async () => {
+test('the form is not sent without its required fields', async () => {
   render(<Page />);
   await attach();
   await press('Submit Application');
   expect(xhr.sent).toEqual([]);
 });
 
-test('once it is sent the visitor is told, the form is over, and its draft and résumé are gone', async () => {
+test('success shows a toast and clears draft and résumé', async () => {
   const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
@@ -138,7 +137,7 @@ test('once it is sent the visitor is told, the form is over, and its draft and r
   expect(typed('Full Name')).toBe('');
 });
 
-test('while it is sent the form tells how far it is, and takes no other résumé', async () => {
+test('an upload shows its progress and locks the résumé field', async () => {
   render(<Page />);
   await apply();
   const bar = screen.getByRole<HTMLProgressElement>('progressbar', { name: 'Upload' });
@@ -149,14 +148,14 @@ test('while it is sent the form tells how far it is, and takes no other résumé
   expect(sending.disabled).toBe(true);
   expect(screen.getByLabelText<HTMLInputElement>('Resume/CV').disabled).toBe(true);
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Remove' }).disabled).toBe(true);
-  // Neither does it take one that is dropped.
+  // A dropped file is ignored, too.
   const dataTransfer = { files: [new File(['%PDF-1.7'], 'other.pdf')] };
   fireEvent.drop(screen.getByLabelText('Resume/CV'), { dataTransfer });
   await advanceTimers(0);
   expect(screen.queryByText(/other\.pdf/)).toBeNull();
 });
 
-test('called off, it ends without a word, nothing is lost, and it can be sent again', async () => {
+test('a cancelled upload keeps the form and can be resent', async () => {
   const toasts = recordToasts();
   render(<Page />);
   await apply();
@@ -173,12 +172,12 @@ test('called off, it ends without a word, nothing is lost, and it can be sent ag
   await press('Submit Application');
   await xhr.answer(202, { success: true });
   expect(onSubmitted).toHaveBeenCalledTimes(1);
-  // It may have arrived before it was called off.
+  // The cancelled request may have reached the server.
   const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
-test('called off between two attempts it ends at once', async () => {
+test('Cancel between two attempts stops at once', async () => {
   const toasts = recordToasts();
   render(<Page />);
   await apply();
@@ -197,7 +196,7 @@ test('Cancel closes a form that is not being sent', async () => {
   expect(onCancelled).toHaveBeenCalledTimes(1);
 });
 
-test('whoever leaves while it is sent is told elsewhere, and by nothing else', async () => {
+test('a success after leaving shows only a toast', async () => {
   const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
@@ -212,7 +211,7 @@ test('whoever leaves while it is sent is told elsewhere, and by nothing else', a
   expect(typed('Full Name')).toBe('');
 });
 
-test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
+test('a failure after leaving shows a toast, keeps the draft', async () => {
   const toasts = recordToasts();
   const { unmount } = render(<Page />);
   await apply();
@@ -225,7 +224,7 @@ test('whoever leaves is told of a failure, too, and finds what was typed', async
   expect(typed('Full Name')).toBe('Ravi Kumar');
 });
 
-test('a refusal stands at its fields, the first of which takes the focus, and is told as a toast', async () => {
+test('a refusal marks fields, focuses the first, shows a toast', async () => {
   const toasts = recordToasts();
   render(<Page />);
   await apply();
@@ -246,7 +245,7 @@ test('a refusal stands at its fields, the first of which takes the focus, and is
   expect(onSubmitted).not.toHaveBeenCalled();
 });
 
-test('what is wrong with a field is said until it is edited, and the focus stays there', async () => {
+test('a field error stays until the field is edited', async () => {
   render(<Page />);
   await apply();
   const fields = { name: 'Tell us your name.', phone: 'Too long.', resume: 'Empty.' };
@@ -264,7 +263,7 @@ test('what is wrong with a field is said until it is edited, and the focus stays
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a failure that names no field takes the focus itself', async () => {
+test('a failure without a field gets the focus', async () => {
   render(<Page />);
   await apply();
   await xhr.answer(503, { success: false, error: 'Not right now.' });
@@ -272,7 +271,7 @@ test('a failure that names no field takes the focus itself', async () => {
   expect(document.activeElement).toBe(screen.getByRole('alert'));
 });
 
-test('pressed again after a failure of the server’s, it is the same application', async () => {
+test('a retry after a server error keeps its idempotency key', async () => {
   render(<Page />);
   await apply();
   await xhr.answer(503, { success: false, error: 'Not right now.' });
@@ -283,7 +282,7 @@ test('pressed again after a failure of the server’s, it is the same applicatio
   expect(screen.getByRole('alert').textContent).toBe(FAILED);
 });
 
-test('an application that never arrives is tried four times, and then said to have failed', async () => {
+test('an unreachable server is tried four times before the error', async () => {
   render(<Page />);
   await apply();
   for (const wait of [1000, 2000, 4000]) {
@@ -296,7 +295,7 @@ test('an application that never arrives is tried four times, and then said to ha
   expect(screen.getByRole('alert').textContent).toBe(FAILED);
 });
 
-test('without a résumé nothing is sent, and choosing one takes the complaint away', async () => {
+test('a missing résumé is an error until one is chosen', async () => {
   render(<Page />);
   fill();
   await press('Submit Application');
@@ -309,7 +308,7 @@ test('without a résumé nothing is sent, and choosing one takes the complaint a
   expect(field.hasAttribute('aria-invalid')).toBe(false);
 });
 
-test('what is no résumé is refused with a sentence, and nothing is sent', async () => {
+test('an invalid résumé is refused before sending', async () => {
   render(<Page />);
   fill();
   await attach(new File(['I am only called a PDF'], 'resume.pdf'));
@@ -322,7 +321,7 @@ test('what is no résumé is refused with a sentence, and nothing is sent', asyn
   expect(screen.getByText(/resume\.pdf/)).toBeTruthy();
 });
 
-test('a file that is no résumé takes the place of the one that was chosen before', async () => {
+test('an invalid file removes the one chosen before', async () => {
   render(<Page />);
   await attach();
   await attach(new File([''], 'empty.pdf'));
@@ -330,7 +329,7 @@ test('a file that is no résumé takes the place of the one that was chosen befo
   expect(screen.queryByText(/\.pdf/)).toBeNull();
 });
 
-/** A file whose content comes when it is released, as from a slow disk. */
+/** Its content arrives only after `resolve`, as from a slow disk. */
 function slowFile(content: string, name: string) {
   const file = new File([content], name);
   const read = Promise.withResolvers<void>();
@@ -339,7 +338,7 @@ function slowFile(content: string, name: string) {
   return { file, ...read };
 }
 
-test('a résumé that is still being read when the form is sent goes with it', async () => {
+test('a résumé still being read is sent with the form', async () => {
   render(<Page />);
   fill();
   const { file, resolve } = slowFile('%PDF-1.7', 'slow.pdf');
@@ -351,7 +350,7 @@ test('a résumé that is still being read when the form is sent goes with it', a
   expect((xhr.last().body as FormData).get('resume')).toMatchObject({ name: 'slow.pdf' });
 });
 
-test('what turns out to be no résumé while the form is sent is refused, and nothing is sent', async () => {
+test('an invalid résumé found during submission is not sent', async () => {
   render(<Page />);
   fill();
   const { file, resolve } = slowFile('I am only called a PDF', 'slow.pdf');
@@ -363,7 +362,7 @@ test('what turns out to be no résumé while the form is sent is refused, and no
   expect(xhr.sent).toEqual([]);
 });
 
-test('of two files the one that was chosen last counts, however late the other is read', async () => {
+test('the last chosen file wins, whichever is read first', async () => {
   render(<Page />);
   const first = slowFile('I am only called a PDF', 'first.pdf');
   await attach(first.file);
@@ -374,7 +373,7 @@ test('of two files the one that was chosen last counts, however late the other i
   expect(screen.queryByText(RESUME)).toBeNull();
 });
 
-test('a file that cannot be read is refused with a sentence', async () => {
+test('an unreadable file is refused with a message', async () => {
   render(<Page />);
   const { file, reject } = slowFile('%PDF-1.7', 'gone.pdf');
   await attach(file);
@@ -384,7 +383,7 @@ test('a file that cannot be read is refused with a sentence', async () => {
   expect(screen.queryByText(/gone\.pdf/)).toBeNull();
 });
 
-test('a résumé can be dropped onto its field and removed, and the focus stays there', async () => {
+test('removing a dropped résumé returns the focus to its field', async () => {
   render(<Page />);
   const field = screen.getByLabelText('Resume/CV');
   fireEvent.drop(field, { dataTransfer: { files: [new File(['%PDF-1.7'], 'dropped.pdf')] } });
@@ -396,7 +395,7 @@ test('a résumé can be dropped onto its field and removed, and the focus stays 
   expect(document.activeElement).toBe(field);
 });
 
-test('a draft survives going away, but not the position that was applied for (section 4)', () => {
+test('the draft survives navigation, without a preset position (section 4)', () => {
   const { unmount } = render(<Page position="AI Intern" />);
   fill('ravi@example.com');
   write('Position', 'AI Intern, part time');
@@ -407,7 +406,7 @@ test('a draft survives going away, but not the position that was applied for (se
   expect(typed('Position')).toBe('');
 });
 
-test('a position that nobody but the visitor has said is part of the draft, for forms that say none', () => {
+test('a typed position is drafted for forms without a preset', () => {
   const { unmount } = render(<Page position="" />);
   write('Position', 'Anything with cameras');
   unmount();

@@ -17,14 +17,12 @@ import { useEffect } from 'react';
 import { resumeErrorOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
 
-/** The names of the fields that hold text. */
 const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
-/** Fields left out of the draft where the button that was pressed says the position. */
+/** The draft omits these fields if the page sets the position. */
 const NOT_DRAFTED = ['position'];
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 const NO_RESUME = 'Choose your résumé.';
-/** Said of an application that has arrived. */
 export const SUBMITTED = {
   kind: 'success',
   title: 'Application Submitted!',
@@ -32,18 +30,18 @@ export const SUBMITTED = {
 } satisfies Toast;
 
 interface ApplicationFormProps {
-  /** The title of the position applied for, empty where none is chosen yet. */
+  /** Empty if none is chosen. */
   position: string;
-  /** The résumé, which outlives the window. */
+  /** Kept by the page, so that it survives closing the dialog. */
   resume: File | undefined;
   onResume: (file: File | undefined) => void;
-  /** Called when it has arrived, unless its visitor left meanwhile. */
+  /** Called only while the form is mounted. */
   onSubmitted: () => void;
-  /** Called when the visitor calls it off; without it, only what is being sent can be called off. */
+  /** Called by Cancel. Without it, Cancel shows only during an upload. */
   onCancelled?: () => void;
 }
 
-/** Application for a position. The browser sends it by itself where no JavaScript runs, or not yet. */
+/** Without JavaScript, or before hydration, the browser submits the form itself. */
 export function ApplicationForm(props: ApplicationFormProps) {
   const { form, state, fieldErrors, edit, choose, submit, cancel } =
     useApplicationSubmission(props);
@@ -111,7 +109,7 @@ function useApplicationSubmission({
   const submission = useSubmission();
   const { state, fieldErrors, failures } = submission;
 
-  // With each failure the focus moves to the first field that is wrong.
+  // On failure, move the focus to the first invalid field.
   useEffect(() => {
     if (failures > 0) {
       form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
@@ -140,7 +138,7 @@ function useApplicationSubmission({
     if (result.ok) {
       discard();
       showToast(SUBMITTED);
-      // Whoever left may be writing another one by now.
+      // If this form is gone, the visitor may be writing another application.
       if (isHere) {
         onResume(undefined);
         onSubmitted();
@@ -160,7 +158,7 @@ async function post(
   resume: File,
   options: AttemptOptions,
 ): Promise<SubmissionResult> {
-  // The field may be reading it still.
+  // The field may still be checking the file.
   const message = await resumeErrorOf(resume);
   return message
     ? { ok: false, message, fieldErrors: { resume: message } }

@@ -14,7 +14,7 @@ beforeEach(() => {
   history.replaceState(null, '', '/careers/apply');
 });
 
-test('where there is nothing to leave, calling off leads back to the button that sends', async () => {
+test('Cancel returns the focus to the submit button', async () => {
   render(
     <BrowserRouter>
       <ApplicationPage />

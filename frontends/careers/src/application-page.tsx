@@ -5,12 +5,11 @@ import { InPageApplication } from './in-page-application.tsx';
 import './styles.css';
 import preview from './pictures/apply.jpg';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const TITLE = 'Apply for an internship';
 
-/** `/careers/apply`: the form for whoever names no position yet, and does not open it at `/careers`. */
+/** `/careers/apply`: the form without a position, where the dialog of `/careers` cannot open. */
 export default function ApplicationPage() {
   return (
     <>

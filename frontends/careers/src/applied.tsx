@@ -5,7 +5,6 @@ import { SUBMITTED } from './application-form.tsx';
 import './styles.css';
 import workshop from './pictures/workshop.svg';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/careers/applied` */

@@ -15,7 +15,7 @@ let xhr: FakeXhr;
 let shown: RenderResult;
 
 beforeEach(() => {
-  // While the positions are open that are applied for.
+  // A day on which the positions are open.
   vi.useFakeTimers({ now: new Date('2025-06-01T12:00:00Z') });
   fakeIntersectionObserver();
   xhr = fakeXhr();
@@ -52,13 +52,13 @@ function applyFor(title: string) {
   return follow(new RegExp(`^Apply for this position ?: ${title}$`));
 }
 
-test('the window is named after the position that is applied for, which stands in the form', async () => {
+test('the dialog and its form name the position', async () => {
   await applyFor('Computer Vision Intern');
   const dialog = screen.getByRole('dialog', { name: 'Computer Vision Intern' });
   expect(positionIn(dialog)).toBe('Computer Vision Intern');
 });
 
-test('Apply Now preselects nothing, whatever was applied for before; the résumé stays chosen', async () => {
+test('Apply Now presets no position and keeps the résumé', async () => {
   await applyFor('AI Intern');
   const resume = new File(['%PDF-1.7'], 'resume.pdf');
   await setupUser().upload(screen.getByLabelText('Resume/CV'), resume);
@@ -71,7 +71,7 @@ test('Apply Now preselects nothing, whatever was applied for before; the résum�
   expect(within(dialog).getByText(/resume\.pdf/)).toBeTruthy();
 });
 
-test('a position that is not open any more is not listed, though the page was rendered before', () => {
+test('a position disappears from the list once it closes', () => {
   const list = within(screen.getByRole('region', { name: 'Open Positions' }));
   expect(list.getAllByRole('group').length).toBeGreaterThan(0);
   vi.setSystemTime('2999-01-01T12:00:00Z');
@@ -80,14 +80,14 @@ test('a position that is not open any more is not listed, though the page was re
   expect(list.getByRole('status').textContent).toBe('0 positions');
 });
 
-test('whoever asks for another tab gets the page with the form there', () => {
+test('a click with Ctrl opens no dialog', () => {
   const [link] = screen.getAllByRole('link', { name: 'Apply Now' });
   expect(link?.getAttribute('href')).toBe('/careers/apply');
   fireEvent.click(link ?? document.body, { ctrlKey: true });
   expect(screen.queryByRole('dialog')).toBeNull();
 });
 
-test('the window closes by X and by Cancel', async () => {
+test('the dialog closes by X and Cancel', async () => {
   for (const close of ['Close', 'Cancel']) {
     await follow('Apply Now');
     await press(close, screen.getByRole('dialog'));
@@ -95,7 +95,6 @@ test('the window closes by X and by Cancel', async () => {
   }
 });
 
-/** Fills in the window that is open, and sends it. */
 async function apply(email: string) {
   const dialog = within(screen.getByRole('dialog'));
   for (const [label, value] of [
@@ -113,7 +112,7 @@ async function apply(email: string) {
   await press('Submit Application');
 }
 
-test('once an application is sent the page behind the window says so, focused, by no file that may be lost', async () => {
+test('a sent application shows a focused confirmation in the page', async () => {
   await applyFor('AI Intern');
   await apply('ravi.kumar@example.com');
   await xhr.answer(202, { success: true });
@@ -123,12 +122,12 @@ test('once an application is sent the page behind the window says so, focused, b
     "Application Submitted!Thank you for your interest. We'll get back to you soon.",
   );
   expect(document.activeElement).toBe(confirmation);
-  // The next application is another one.
+  // A new application removes the confirmation.
   await follow('Apply Now');
   expect(screen.queryByText('Application Submitted!')).toBeNull();
 });
 
-test('a window that is closed while it sends is told of by a toast, and leaves the next one alone', async () => {
+test('an upload finishing after close leaves the next form alone', async () => {
   const toasts = recordToasts();
   await applyFor('AI Intern');
   await apply('ravi.closed@example.com');

@@ -15,7 +15,6 @@ import './styles.css';
 import preview from './pictures/careers.jpg';
 import workshop from './pictures/workshop.svg';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const SUBTITLE = 'Internships for students and freshers, remote or in Chennai.';
@@ -36,7 +35,7 @@ export default function CareersPage() {
           Apply Now
         </ApplyLink>
       </PageHeader>
-      {/* Before the confirmation, which can take the focus only once the window is closed. */}
+      {/* Before the confirmation, which can take the focus only after the dialog has closed. */}
       <Dialog
         title={applyingFor || 'Position'}
         state={applyingFor === undefined ? 'closed' : 'open'}
@@ -65,7 +64,7 @@ export default function CareersPage() {
 }
 
 function useApplicationDialog() {
-  // The position that is being applied for: none, or one not yet said ('').
+  // Undefined if the dialog is closed, '' if no position is chosen.
   const [applyingFor, setApplyingFor] = useState<string>();
   const [isSubmitted, setIsSubmitted] = useState(false);
   const close = () => setApplyingFor(undefined);

@@ -11,11 +11,10 @@ import type { Position } from './positions.ts';
 
 interface ClosedPositionProps {
   position: Position;
-  /** The positions that are open instead. */
   open: readonly Position[];
 }
 
-/** What the address of a position says once it is closed, with status 410. */
+/** The server sends this page with status 410. */
 export function ClosedPosition({ position, open }: ClosedPositionProps) {
   const title = `${position.title}: closed`;
   const text = `We took applications until ${dayText(position.closes)}, and thank everyone who wrote.`;

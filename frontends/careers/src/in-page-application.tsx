@@ -2,10 +2,10 @@ import { Confirmation } from '@site/kit/confirmation.tsx';
 import { useState } from 'react';
 import { ApplicationForm, SUBMITTED } from './application-form.tsx';
 
-/** Fragment of a position's page at which the form stands. */
+/** Fragment of the form. */
 export const FORM = 'apply';
 
-/** The form as a part of a page, and its confirmation in the same place. `position` is the title of the one applied for. */
+/** `position` is a title. */
 export function InPageApplication({ position }: { position: string }) {
   const [resume, setResume] = useState<File>();
   const [isSubmitted, setIsSubmitted] = useState(false);

@@ -7,8 +7,9 @@ import type { Position } from './positions.ts';
 import { TERMS } from './positions.ts';
 
 /**
- * https://schema.org/JobPosting, as https://developers.google.com/search/docs/appearance/structured-data/job-posting asks
- * for it: on the page of the position alone, which says the same to people.
+ * https://schema.org/JobPosting, by the rules of
+ * https://developers.google.com/search/docs/appearance/structured-data/job-posting: only on the position's
+ * own page, with content that people see there.
  */
 export function jobPosting(position: Position): Thing {
   const { slug, title, opened, requirements, benefits } = position;
@@ -36,7 +37,7 @@ export function jobPosting(position: Position): Thing {
   };
 }
 
-/** In HTML, as it is to be: whole, with its lists. */
+/** Google asks for the full description in HTML. */
 function descriptionOf({ description, requirements, benefits }: Position): string {
   return `<p>${description}</p><p>${TERMS.sentence}</p>${listOf('What you bring', requirements)}${listOf('What you get', benefits)}`;
 }

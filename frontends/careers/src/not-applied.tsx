@@ -3,7 +3,6 @@ import { RefusedPage } from '@site/kit/refused-page.tsx';
 import { InPageApplication } from './in-page-application.tsx';
 import './styles.css';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 /** `/careers/not-applied` */

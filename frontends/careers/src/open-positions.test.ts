@@ -11,7 +11,7 @@ function position(given: Partial<Position>): Position {
   return { ...first, ...given };
 }
 
-test('a position is open on its last day until midnight in India, and closed from then on', () => {
+test('a position closes at midnight in India', () => {
   const closing = position({ closes: '2027-03-31' });
   const midnight = Date.parse('2027-03-31T18:30:00Z');
   expect(isOpen(closing, dayAt(midnight - 1))).toBe(true);
@@ -20,18 +20,18 @@ test('a position is open on its last day until midnight in India, and closed fro
   expect(Date.parse(validThrough(closing))).toBe(midnight - 1000);
 });
 
-test('what is open is what has not closed', () => {
+test('positions are open until they close', () => {
   expect(openOn('2025-04-30')).toEqual(positions);
   expect(openOn('9999-12-31')).toEqual([]);
 });
 
-test('days are read as people write them', () => {
+test('days are formatted for readers', () => {
   expect(dayText('2025-04-30')).toBe('April 30, 2025');
   expect(dayText('2027-12-01')).toBe('December 1, 2027');
 });
 
 test.each(positions.map(each => [each.slug, each] as const))(
-  '%s has days that there are, in their order, and an address of its own',
+  '%s has valid days in order and a unique slug',
   (slug, { opened, closes }) => {
     for (const day of [opened, closes]) {
       expect(new Date(`${day}T00:00:00Z`).toISOString().slice(0, 10)).toBe(day);

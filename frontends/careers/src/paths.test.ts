@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { goneOn } from './paths.ts';
 
-test('a closed position says what is open when it closes, or when it is built where that is later', () => {
+test('closed pages render for closing day, or today if later', () => {
   const closes = (today: string) => goneOn(today).map(({ shownBy }) => shownBy.split('?on=')[1]);
   const closingDays = closes('2025-01-01');
   expect(closingDays).toContain('2027-07-01');

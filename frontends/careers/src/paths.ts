@@ -3,7 +3,6 @@ import { closedFrom, dayAt, openOn } from './open-positions.ts';
 import { positions } from './positions.ts';
 import { DAY_PARAMETER } from './use-today.ts';
 
-/** Every address of careers that is prerendered, and has a place in the sitemap. */
 export const pages: readonly string[] = [
   paths.careers,
   paths.apply,
@@ -11,8 +10,8 @@ export const pages: readonly string[] = [
 ];
 
 /**
- * Addresses that are gone from a time on (`since`, in seconds since 1970), and what shows the page that says so: as it is on
- * the day on which it is gone, or today where that has passed.
+ * From `since` on (Unix seconds) a path is gone (410). `shownBy` renders the page as of its closing day, or
+ * of today if later.
  */
 export function goneOn(today: string) {
   return positions.map(position => {
@@ -24,7 +23,7 @@ export function goneOn(today: string) {
 
 export const gone = goneOn(dayAt(Date.now()));
 
-/** Former addresses of positions: of the one in the list, and of its form. */
+/** Legacy URLs of a position, and of its form. */
 export const redirects = positions.flatMap(({ id, slug }) => [
   { from: paths.careers, parameters: [`position=${id}`], to: paths.position(slug) },
   { from: `${paths.apply}/${id}`, to: paths.position(slug) },

@@ -1,11 +1,9 @@
 interface PointsProps {
   title: string;
   points: readonly string[];
-  /** Level of the title. */
   as: 'h3' | 'h4';
 }
 
-/** What a position asks, or gives, point by point. */
 export function Points({ title, points, as: Title }: PointsProps) {
   return (
     <div>

@@ -4,7 +4,6 @@ import { Link } from '@site/kit/router.ts';
 import type { Position } from './positions.ts';
 import { firstSentenceOf, TERMS } from './positions.ts';
 
-/** Cards that lead to the pages of positions. */
 export function PositionCards({ positions }: { positions: readonly Position[] }) {
   return (
     <ul className="grid gap-5 md:grid-cols-2 lg:grid-cols-3">

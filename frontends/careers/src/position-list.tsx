@@ -11,7 +11,6 @@ import { useToday } from './use-today.ts';
 
 const ALL = 'All';
 
-/** The open positions, by department. */
 export function PositionList({ onApply }: { onApply: (position: Position) => void }) {
   const [filter, setFilter] = useState(ALL);
   const today = useToday();

@@ -44,7 +44,7 @@ function rendered(address: string) {
   return page;
 }
 
-/** Shows the page in a browser, in HTML that was rendered where there is some. */
+/** Renders the page, or hydrates it in prerendered HTML. */
 function show(container?: HTMLElement) {
   history.replaceState(null, '', ADDRESS);
   const page = (
@@ -57,7 +57,7 @@ function show(container?: HTMLElement) {
     : render(page);
 }
 
-test('without JavaScript the form names its position, and shows and sends the file by itself', () => {
+test('the prerendered form works without JavaScript', () => {
   const page = rendered('/careers/computer-vision-intern');
   const form = page.querySelector('#apply form');
   expect(form?.matches('[method=post][enctype="multipart/form-data"]')).toBe(true);
@@ -76,12 +76,12 @@ test('without JavaScript the form names its position, and shows and sends the fi
   expect(buttons).toEqual(['Submit Application']);
 });
 
-test('a position that there is not is said not to be there', () => {
+test('an unknown position shows the not-found page', () => {
   expect(rendered('/careers/no-such-position').textContent).toContain('Position Not Found');
   expect(rendered('/careers/apply/3').textContent).toContain('Position Not Found');
 });
 
-test('a résumé that was chosen before hydration is kept, and the success stands in the page', async () => {
+test('a résumé chosen before hydration is kept and sent', async () => {
   const page = rendered(ADDRESS);
   const picker = page.querySelector('[name=resume]') ?? page;
   await setupUser().upload(picker as HTMLInputElement, new File(['%PDF-1.7'], 'early.pdf'));
@@ -102,7 +102,7 @@ test('a résumé that was chosen before hydration is kept, and the success stand
   expect(document.activeElement).toBe(confirmation);
 });
 
-test('a position that is open leads to others, and says until when it takes applications', () => {
+test('an open position shows its deadline and related positions', () => {
   show();
   expect(screen.getByText('December 31, 2027').getAttribute('datetime')).toBe('2027-12-31');
   const related = within(screen.getByRole('region', { name: 'Related Positions' }));
@@ -111,7 +111,7 @@ test('a position that is open leads to others, and says until when it takes appl
   expect(links).not.toContain(ADDRESS);
 });
 
-test('a position that is closed says so, without a form, and what to do where none is open', () => {
+test('a closed position shows an e-mail address, not a form', () => {
   vi.setSystemTime(AFTER_CLOSING);
   show();
   expect(screen.getByRole('heading', { level: 1 }).textContent).toBe('AI Intern: closed');
@@ -121,7 +121,7 @@ test('a position that is closed says so, without a form, and what to do where no
   expect(now.getByRole('link').getAttribute('href')).toMatch(/^mailto:/);
 });
 
-test('a page that was rendered while the position was open is hydrated as it is, and then says that it is closed', () => {
+test('an outdated prerendered page hydrates, then says “closed”', () => {
   const page = rendered(ADDRESS);
   expect(page.textContent).toContain('What you bring');
   vi.setSystemTime(AFTER_CLOSING);

@@ -21,7 +21,6 @@ import { useToday } from './use-today.ts';
 import './styles.css';
 import workshop from './pictures/workshop.svg';
 
-/** Version of this remote's build. */
 export const version = REMOTE_VERSION;
 
 const CAREERS = { title: 'Careers', path: paths.careers };
@@ -33,7 +32,6 @@ export default function PositionPage() {
   return position ? <PositionToday key={slug} position={position} /> : <PositionNotFound />;
 }
 
-/** The position as it is today: open, or closed. */
 function PositionToday({ position }: { position: Position }) {
   const today = useToday();
   const open = openOn(today);

@@ -1,10 +1,8 @@
-/** A thing that speaks for working here. */
 interface Reason {
   title: string;
   text: string;
 }
 
-/** Why work with us. */
 export const reasons: readonly Reason[] = [
   {
     title: 'Work that is used',
@@ -20,7 +18,6 @@ export const reasons: readonly Reason[] = [
   },
 ];
 
-/** Perks of every internship. */
 export const perks: readonly Reason[] = [
   { title: 'Stipend', text: 'Paid monthly, because rent is.' },
   { title: 'Remote or Chennai', text: 'Choose per week, not per contract.' },

@@ -8,7 +8,7 @@ function files(...names: readonly string[]) {
   return { dataTransfer: { types: ['Files'], files: dropped } };
 }
 
-test('of two files dropped at once none is taken, and the visitor is asked for one', () => {
+test('dropping two files takes none and asks for one', () => {
   const choose = vi.fn();
   render(
     <form>

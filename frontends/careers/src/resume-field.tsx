@@ -7,22 +7,20 @@ import { useDroppedFiles } from './use-dropped-files.ts';
 interface ResumeFieldProps {
   file: File | undefined;
   onChoose: (file: File | undefined) => void;
-  /** Validation error of the server or the form. */
   error: string | undefined;
-  /** The fraction of it that is sent, from 0 to 1, while it is. */
+  /** From 0 to 1, during an upload. */
   uploadProgress: number | undefined;
 }
 
-/** Of the browser's own field. */
+/** Native file input, before hydration. */
 const baseClasses =
   'mt-3 block w-full text-small file:mr-3 file:min-h-11 file:cursor-pointer file:rounded-control file:border ' +
   'file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold';
 
-/** File input with drag and drop and client-side validation, for the résumé. */
 export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFieldProps) {
   const id = useId();
   const isSending = uploadProgress !== undefined;
-  // Until the page is hydrated the browser's own field shows what is chosen, and sends it.
+  // Before hydration the native input shows the file and submits it.
   const isHydrated = useHydrated();
   const { picker, ownError, takeChosen, remove } = useResumeFile(onChoose, isSending);
   const wrong = useFieldError('resume', ownError ?? error);
@@ -66,7 +64,7 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
   );
 }
 
-/** The résumé as it is picked or dropped. It is the form's at once, and is taken back where it turns out to be none. */
+/** Passes a file on at once, and withdraws it if it turns out invalid. */
 function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolean) {
   const picker = useRef<HTMLInputElement>(null);
   const latest = useRef<File>(undefined);
@@ -80,7 +78,7 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
   });
 
   async function choose([chosen, ...others]: readonly File[]) {
-    // Which of several is the résumé, only the visitor knows.
+    // Only the visitor knows which of several files is the résumé.
     setOwnError(others.length > 0 ? 'Drop one file.' : undefined);
     if (chosen && others.length === 0) {
       take(chosen);
@@ -100,7 +98,7 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
   function takeChosen() {
     if (picker.current) {
       choose(Array.from(picker.current.files ?? []));
-      // So that the same file can be chosen again after it was removed.
+      // Allows the same file to be chosen again.
       picker.current.value = '';
     }
   }
@@ -136,7 +134,6 @@ function ChosenFile({ file, isSending, onRemove }: ChosenFileProps) {
   );
 }
 
-/** Progress bar of the upload, while there is one. */
 function Upload({ progress }: { progress: number | undefined }) {
   return progress === undefined ? null : (
     <progress aria-label="Upload" value={progress} max={1} className="progress mt-3 h-2" />

@@ -1,6 +1,4 @@
-/** The largest résumé that is taken. */
 export const MAX_RESUME_BYTES = 10 * 1024 * 1024;
-/** File types that the file picker offers (`accept`). */
 export const ACCEPTED = '.pdf,.doc,.docx';
 
 const WRONG_ENDING = 'Choose a PDF, DOC or DOCX file whose name ends in .pdf, .doc or .docx.';
@@ -13,25 +11,25 @@ const UNREADABLE = 'The file cannot be read. Choose it again.';
 const KINDS = ['pdf', 'doc', 'docx'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** File signatures (magic numbers), in a file's bytes as Latin-1. */
+/** Signatures in content decoded as Latin-1. */
 const FILE_SIGNATURES: Record<Kind, (content: string) => boolean> = {
-  // Servers and printers leave text before the header; scripts, programs, pages and archives begin otherwise.
+  // Servers and printers may put text before the header. Scripts, programs and archives begin differently.
   pdf: content =>
     /%PDF-\d/.test(content.slice(0, 1024)) &&
     !/^([@<]|#!|MZ|PK)/.test(withoutWhiteSpaceBefore(content)),
   doc: content => isCompoundFileWith(content, 'WordDocument'),
-  // An archive with a list of what its parts are.
+  // A ZIP archive (Office Open XML) that lists its content types.
   docx: content =>
     withoutWhiteSpaceBefore(content).startsWith('PK\x03\x04') &&
     /\[Content_Types\]\.xml/i.test(content),
 };
 
-/** What scripts that hand files out leave before them: a byte order mark and white space. */
+/** Download scripts may put a byte order mark and white space before a file. */
 function withoutWhiteSpaceBefore(content: string): string {
   return content.replace(/^\xef\xbb\xbf/, '').trimStart();
 }
 
-/** Whether it is a compound file (MS-CFB) that holds this; names in it are in UTF-16. */
+/** A compound file (MS-CFB) has its streams' names in UTF-16. */
 function isCompoundFileWith(content: string, name: string): boolean {
   return (
     content.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') &&
@@ -40,8 +38,8 @@ function isCompoundFileWith(content: string, name: string): boolean {
 }
 
 /**
- * Validation error of a résumé, in a sentence; nothing, where it may be sent. The server looks closer:
- * this spares a visitor an upload in vain.
+ * Returns nothing if the file may be sent. Spares the visitor a useless upload; the server checks more
+ * closely.
  */
 export async function resumeErrorOf(file: File): Promise<string | undefined> {
   if (file.size === 0) {
@@ -63,18 +61,17 @@ export async function resumeErrorOf(file: File): Promise<string | undefined> {
       ? undefined
       : `The file is called a ${kind.toUpperCase()}, but it is none, or is damaged. Choose another one.`;
   } catch {
-    // It was moved, or its disk is gone.
+    // The file was moved, or its disk was removed.
     return UNREADABLE;
   }
 }
 
-/** What the last ending of a name says; what nobody sees behind it does not count. */
+/** Ignores dots, spaces and format characters after the extension. */
 function kindOf(name: string): Kind | undefined {
   const ending = /\.(\w+)[.\s\p{Cf}]*$/u.exec(name)?.[1]?.toLowerCase();
   return KINDS.find(kind => kind === ending);
 }
 
-/** A size as people say it. */
 export function formatBytes(bytes: number): string {
   const mebibytes = bytes / 1024 / 1024;
   return mebibytes < 0.1 ? `${Math.ceil(bytes / 1024)} KiB` : `${mebibytes.toFixed(1)} MiB`;

@@ -2,8 +2,8 @@ import type { RefObject } from 'react';
 import { useEffect } from 'react';
 
 /**
- * Takes files that are dropped anywhere on a field's form, or on the dialog that it is in: who aims for a field may miss it.
- * Elsewhere on the page the shell keeps the browser from opening them (`dropped-files.js`).
+ * The whole dialog or form takes dropped files, since a visitor may miss the field. Elsewhere the shell's
+ * `dropped-files.js` keeps the browser from opening them.
  */
 export function useDroppedFiles(
   field: RefObject<HTMLElement | null>,

@@ -2,10 +2,10 @@ import { useLocation } from '@site/kit/router.ts';
 import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { dayAt } from './open-positions.ts';
 
-/** Parameter of an address by which the build renders a page as it will be on another day. */
+/** With this parameter the build renders a page as of another day. */
 export const DAY_PARAMETER = 'on';
 
-/** Today; in the page's HTML, and until that is hydrated, the day that it was rendered for (`data-day`). */
+/** Today. Until hydration, the day for which the page was prerendered (`data-day`). */
 export function useToday(): string {
   const { search } = useLocation();
   return useBrowserValue(() => dayAt(Date.now()), renderedDay(search));

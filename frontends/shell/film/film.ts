@@ -10,7 +10,7 @@ import { shop } from '../scenes/shop.ts';
 import { detectionOf, placeOf } from '../src/scenes/actors.ts';
 import { actors, LENGTH_SECONDS, lines } from './story.ts';
 
-// Renders the promotional film from our own scene, frame by frame: `npm run film`. Needs ffmpeg.
+// `npm run film` renders the promotional film from our own scene, frame by frame. Needs ffmpeg.
 
 const FRAMES_PER_SECOND = 25;
 const SIZE = { width: 1200, height: 675 };
@@ -32,7 +32,7 @@ const page = readFileSync(join(import.meta.dirname, 'film.html'), 'utf8').replac
 
 const frames = mkdtempSync(join(tmpdir(), 'film-'));
 const browser = await chromium.launch(CHROMIUM);
-// 1280 by 720 pixels: codecs want even numbers.
+// 1280 by 720 pixels: the codecs need even numbers.
 const tab = await browser.newPage({ viewport: SIZE, deviceScaleFactor: 1280 / SIZE.width });
 await tab.setContent(page);
 await tab.evaluate(() => document.fonts.ready);

@@ -1,9 +1,7 @@
 import type { Actor } from '../src/scenes/actors.ts';
 
-/** Length of the film. */
 export const LENGTH_SECONDS = 14;
 
-/** Who is seen, where they walk, and when the machine finds them. */
 export const actors: readonly Actor[] = [
   {
     label: 'person 0.97',
@@ -35,7 +33,7 @@ export const actors: readonly Actor[] = [
   },
 ];
 
-/** What the film says, and the captions with it. */
+/** These lines are also the captions. */
 export const lines: readonly {
   fromSeconds: number;
   toSeconds: number;

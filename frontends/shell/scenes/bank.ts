@@ -11,10 +11,9 @@ const places = {
   fallen: [3.4, 6, 0],
 } as const satisfies Record<string, Point>;
 
-/** The features of the service, in their order. */
+/** In the order of the service's features. */
 export const bankCloseUps: readonly Point[] = Object.values(places);
 
-/** A lobby with cash machines, a counter and a vault, and the kerb before it. */
 export function bankScene(): Scene {
   const scene = new Scene([12, 9, 2.8]);
   scene.room();

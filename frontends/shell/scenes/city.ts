@@ -11,10 +11,9 @@ const places = {
   jointView: [9.8, 3.7, 0.7],
 } as const satisfies Record<string, Point>;
 
-/** The features of the service, in their order. */
+/** In the order of the service's features. */
 export const cityCloseUps: readonly Point[] = Object.values(places);
 
-/** A square between blocks, a substation behind its fence, and the room that sees both. */
 export function cityScene(): Scene {
   const scene = new Scene([12, 12, 3.4]);
   scene.ground();

@@ -17,7 +17,7 @@ import { shopCloseUps, shopScene } from './shop.ts';
 import { streetScene } from './street.ts';
 import { surveillanceScenes } from './surveillance-solutions.ts';
 
-// Draws all scenes anew, and makes the pages' previews of them: `npm run draw`.
+// `npm run draw` draws all scenes and the pages' previews.
 
 const scenesByService: Record<string, [() => Scene, readonly Point[]]> = {
   'retail-wholesale-high-risk': [shopScene, shopCloseUps],

@@ -1,6 +1,6 @@
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** A room in which a camera finds nothing, and is sure of it: for pages that are not there. */
+/** For not-found pages. */
 export function emptyRoomScene(): Scene {
   const scene = new Scene([7, 6, 2.4], [480, 320], 14);
   scene.room();

@@ -11,10 +11,9 @@ const places = {
   line: [5.2, 3.6, 0.7],
 } as const satisfies Record<string, Point>;
 
-/** The features of the service, in their order. */
+/** In the order of the service's features. */
 export const factoryCloseUps: readonly Point[] = Object.values(places);
 
-/** A hall with a line, a press, a lane for the forklift and a tank that leaks. */
 export function factoryScene(): Scene {
   const scene = new Scene([12, 9.5, 2.9]);
   scene.room();

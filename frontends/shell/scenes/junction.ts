@@ -11,10 +11,9 @@ const places = {
   nearMiss: [6.9, 9.3, 0.3],
 } as const satisfies Record<string, Point>;
 
-/** The features of the service, in their order. */
+/** In the order of the service's features. */
 export const junctionCloseUps: readonly Point[] = Object.values(places);
 
-/** A crossroads with its signals, in the middle of an ordinary afternoon. */
 export function junctionScene(): Scene {
   const scene = new Scene([12, 12, 2.4]);
   scene.ground();
@@ -61,7 +60,6 @@ function signals(scene: Scene) {
   }
 }
 
-/** Vehicles, the people among them, and what is detected of both. */
 function vehicles(scene: Scene) {
   scene.car([9, 6.5], 'x', materials.warm);
   scene.detect([10, 7], { size: [92, 64], label: 'wrong way 0.94', severity: 'alert' });

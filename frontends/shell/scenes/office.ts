@@ -11,10 +11,9 @@ const places = {
   perimeter: [6.6, 9.1, 0.4],
 } as const satisfies Record<string, Point>;
 
-/** The features of the service, in their order. */
+/** In the order of the service's features. */
 export const officeCloseUps: readonly Point[] = Object.values(places);
 
-/** An office without its roof beside a house with one: a day at the first, a night at the other. */
 export function officeScene(): Scene {
   const scene = new Scene([12, 10, 2.4]);
   scene.ground();

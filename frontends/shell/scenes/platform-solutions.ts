@@ -198,7 +198,7 @@ function networkSecurity(): Scene {
   return scene;
 }
 
-/** Scenes of the solutions that deliver and protect what was seen, by the solution's id. */
+/** By solution id. */
 export const platformScenes: Readonly<Record<string, () => Scene>> = {
   'smart-alert-system': alertSystem,
   'mobile-app-services': mobileApp,

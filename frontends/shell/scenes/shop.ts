@@ -2,7 +2,7 @@ import type { Point } from '../../kit/drawing/isometric.ts';
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** A shop without people: fridges, two shelves, a till, the back door. */
+/** Without people, for the film. */
 export function shop(): Scene {
   const scene = new Scene([10, 9, 2.6]);
   furnish(scene);
@@ -11,7 +11,6 @@ export function shop(): Scene {
   return scene;
 }
 
-/** Puts all that a shop has into a scene, but for people and signs. */
 function furnish(scene: Scene): void {
   scene.room();
   scene.onWall([0, 5.8, 0], [0, 1.3, 1.8], materials.low.top);
@@ -27,7 +26,6 @@ function furnish(scene: Scene): void {
   scene.camera([0.1, 0.1, 2.5], [5.2, 4.6]);
 }
 
-/** The shop as visitors see it: people who shop, one who does something else. */
 export function shopScene(): Scene {
   const scene = shop();
   scene.walker([2.2, 8], { to: [4.8, 7.6], seconds: 13 }, 'person 0.97');
@@ -43,7 +41,7 @@ export function shopScene(): Scene {
   return scene;
 }
 
-/** What is looked at closely: the features of the service, in their order. */
+/** In the order of the service's features. */
 const places = {
   concealment: [5.9, 3.2],
   sweeping: [4.4, 4.4, 1],
@@ -78,7 +76,7 @@ function fridge(scene: Scene, x: number) {
   );
 }
 
-/** A shelf of nine places, of which the first so many are filled. */
+/** The first `filled` of nine places hold goods. */
 function shelf(scene: Scene, x: number, filled: number) {
   const boards = [0.35, 0.8].map(z =>
     scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], sceneColours.line),

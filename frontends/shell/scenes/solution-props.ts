@@ -3,7 +3,6 @@ import { Scene } from '../../kit/drawing/scene.ts';
 
 const PICTURE = [480, 320] as const;
 
-/** A rack of four units. */
 export function rack(scene: Scene, [x, y]: readonly [number, number]) {
   const units = [0, 1, 2, 3].map(at =>
     scene.face(
@@ -16,7 +15,6 @@ export function rack(scene: Scene, [x, y]: readonly [number, number]) {
   scene.box([x, y], [1, 1, 1.8], materials.plain, units.join(''));
 }
 
-/** A phone that lies on its back. */
 export function phone(
   scene: Scene,
   [x, y]: readonly [number, number],
@@ -33,7 +31,6 @@ export function phone(
   );
 }
 
-/** A laptop that stands open. */
 export function laptop(scene: Scene, [x, y]: readonly [number, number]) {
   scene.box([x, y + 0.15], [1.4, 0.9, 0.08], materials.pale);
   scene.box(
@@ -44,15 +41,13 @@ export function laptop(scene: Scene, [x, y]: readonly [number, number]) {
   );
 }
 
-/** Size of the labels: 11 pixels where a picture is 280 wide, as on the narrowest phone. */
+/** Labels have 11 pixels on the narrowest phone, where a picture is 280 pixels wide. */
 const TYPE = 19;
 
-/** An empty scene for a small picture. */
 export function vignette(world: readonly [number, number, number]): Scene {
   return new Scene(world, PICTURE, TYPE);
 }
 
-/** A cloud, as a box of its own. */
 export function cloud(scene: Scene, [x, y]: readonly [number, number]) {
   scene.box([x, y, 1], [1.9, 1, 0.5], materials.pale);
   scene.box([x + 0.35, y + 0.15, 1.5], [1.1, 0.7, 0.4], materials.pale);

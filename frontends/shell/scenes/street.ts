@@ -7,9 +7,7 @@ import { sightingsAt } from '../src/scenes/sightings.ts';
 
 const SHOP: Point = [0.8, 0.1];
 const SHOP_SIZE: Size = [6.6, 2.1, 2.2];
-/** Where the shop's front is. */
 const FRONT = 2.2;
-/** What the camera looks at: the ground before the door. */
 const WATCHED: readonly Point[] = [
   [6, 2.3],
   [6, 4.2],
@@ -17,7 +15,7 @@ const WATCHED: readonly Point[] = [
 ];
 const CAMERA: Point = [0.5, 4.15, 2.3];
 
-/** The street before a shop's door as the home page's recording ends; under the fragment `#empty` without anybody. */
+/** Last frame of the recording. The fragment `#empty` hides everyone. */
 export function streetScene(): Scene {
   const scene = new Scene(STREET.world, STREET.picture);
   const [width] = STREET.world;
@@ -56,7 +54,7 @@ function shop(scene: Scene) {
   scene.box([1.4, 0.5, SHOP_SIZE[2]], [0.8, 0.6, 0.3], materials.low);
 }
 
-/** Everyone at the end, with the brackets of what is found: labels are for the page, which knows how wide it is. */
+/** The page draws the labels, whose size depends on its width. */
 function still(): string {
   return sightingsAt(LENGTH_SECONDS)
     .map(({ transform, parts, brackets, severity }) => {

@@ -144,7 +144,7 @@ function accessControl(): Scene {
   return scene;
 }
 
-/** Scenes of the solutions that watch a place, by the solution's id. */
+/** By solution id. */
 export const surveillanceScenes: Readonly<Record<string, () => Scene>> = {
   'advanced-threat-detection': threatDetection,
   'visual-surveillance-analytics': surveillanceAnalytics,

@@ -7,9 +7,9 @@ import { fakeFetch } from '../../kit/testing/fake-fetch.ts';
 const FILE = '/assets/main.1234.js';
 
 let network: FakeFetch;
-/** What the page asked for, first to last. Nothing is fetched. */
+/** Requested elements, in order. Nothing is fetched. */
 let asked: (HTMLScriptElement | HTMLLinkElement)[];
-/** What the page waits for, by the name of the event. */
+/** Listeners by event name. */
 let awaited: Record<string, () => void>;
 
 beforeEach(async () => {
@@ -18,7 +18,7 @@ beforeEach(async () => {
   network = fakeFetch();
   asked = [];
   awaited = {};
-  // A page has one such script, a worker of tests would gather them.
+  // The listeners of earlier tests would stay in the worker.
   vi.stubGlobal('addEventListener', (event: string, listener: () => void) => {
     awaited[event] = listener;
   });
@@ -30,7 +30,6 @@ beforeEach(async () => {
   awaited['DOMContentLoaded']?.();
 });
 
-/** The browser has all of the page. */
 function loaded() {
   awaited['load']?.();
   return vi.advanceTimersByTimeAsync(100);
@@ -49,7 +48,7 @@ function answer(script: HTMLScriptElement | undefined, as: 'load' | 'error') {
   return vi.advanceTimersByTimeAsync(0);
 }
 
-test('a page that is painted asks for the application, and preloads its own part, once', async () => {
+test('a painted page loads the application and preloads its chunk', async () => {
   await vi.advanceTimersByTimeAsync(LOAD_TIMEOUT_MS - 1000);
   expect(asked).toEqual([]);
   await loaded();
@@ -60,14 +59,14 @@ test('a page that is painted asks for the application, and preloads its own part
   expect(network.reports()).toEqual([]);
 });
 
-test('a page in which something hangs is waited for as long as anything is', async () => {
+test('a page that never finishes loading starts after the timeout', async () => {
   await vi.advanceTimersByTimeAsync(LOAD_TIMEOUT_MS - 1);
   expect(tries()).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(tries()).toEqual([FILE]);
 });
 
-test('so is a first picture that hangs while it is decoded', async () => {
+test('a picture that never decodes delays only until the timeout', async () => {
   const picture = Object.assign(new Image(), { decode: () => new Promise(() => undefined) });
   picture.setAttribute('fetchpriority', 'high');
   document.body.append(picture);
@@ -77,7 +76,7 @@ test('so is a first picture that hangs while it is decoded', async () => {
   expect(tries()).toEqual([FILE]);
 });
 
-test('an application that fails is asked for as often as anything is, and then the operators are told', async () => {
+test('a failing application is retried, then reported', async () => {
   await loaded();
   for (let retries = 0; retries < DEFAULT_RETRY_POLICY.retries; retries += 1) {
     await answer(scripts().at(-1), 'error');
@@ -94,7 +93,7 @@ test('an application that fails is asked for as often as anything is, and then t
   expect(network.reports()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
 });
 
-test('one that hangs is asked for at another address, and told of when all do', async () => {
+test('a hanging application is retried at another URL, then reported', async () => {
   await loaded();
   await vi.advanceTimersByTimeAsync(LOAD_TIMEOUT_MS + DEFAULT_RETRY_POLICY.initialDelayMs);
   expect(tries()).toEqual([FILE, `${FILE}?1`]);
@@ -103,19 +102,16 @@ test('one that hangs is asked for at another address, and told of when all do', 
   expect(network.reports()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
 });
 
-test.each(['waiting', 'asking'])(
-  'one that comes late, while %s anew, is taken, and none besides',
-  async state => {
-    await loaded();
-    await vi.advanceTimersByTimeAsync(
-      LOAD_TIMEOUT_MS + (state === 'asking' ? DEFAULT_RETRY_POLICY.initialDelayMs : 0),
-    );
-    const all = scripts();
-    await answer(all[0], 'load');
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(tries()).toHaveLength(state === 'asking' ? 2 : 1);
-    // In another document none runs any more.
-    expect(all.every(script => script.ownerDocument !== document)).toBe(true);
-    expect(network.reports()).toEqual([]);
-  },
-);
+test.each(['waiting', 'asking'])('a late application wins over its retries (%s)', async state => {
+  await loaded();
+  await vi.advanceTimersByTimeAsync(
+    LOAD_TIMEOUT_MS + (state === 'asking' ? DEFAULT_RETRY_POLICY.initialDelayMs : 0),
+  );
+  const all = scripts();
+  await answer(all[0], 'load');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(tries()).toHaveLength(state === 'asking' ? 2 : 1);
+  // Scripts in another document do not run.
+  expect(all.every(script => script.ownerDocument !== document)).toBe(true);
+  expect(network.reports()).toEqual([]);
+});

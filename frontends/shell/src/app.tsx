@@ -12,7 +12,6 @@ import { ScrollToTop } from './frame/scroll-to-top.tsx';
 import { usePrefetch } from './prefetch.ts';
 import { pageKeyOf, routeAt } from './routes.tsx';
 
-/** The whole site. */
 export function App() {
   const { pathname } = useLocation();
   const { route, pattern } = routeAt(pathname);
@@ -30,7 +29,7 @@ export function App() {
         <PageErrorBoundary>
           <Suspense>
             <PageTransition key={page}>
-              {/* For what the address says (`useParams`): the router would weigh every route again. */}
+              {/* Only for `useParams`. Given all routes, the router would match them again. */}
               <Routes>
                 <Route path={pattern} element={route.element} />
               </Routes>
@@ -48,9 +47,8 @@ export function App() {
 }
 
 /**
- * Animates the change from one page to another, and nothing else. Not in prerendered pages: there
- * React would move what holds pictures to the end and put it back by inline scripts, which our Content
- * Security Policy forbids.
+ * Animates page changes only. In prerendered pages React would move pictures to the end of the HTML and
+ * restore them by inline scripts, which our Content Security Policy forbids.
  */
 function PageTransition({ children }: { children: ReactNode }) {
   return typeof window === 'undefined' ? (

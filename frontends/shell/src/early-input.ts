@@ -1,13 +1,12 @@
 import { pressIfUnheard } from '@site/kit/early-press.ts';
 
-/** Elements that hold what a visitor has entered, opened or focused. */
 const HOLDERS = 'a[href], button, details, input[name], summary, textarea[name]';
 
 /**
- * Carries what a visitor did with the page's HTML over to what React puts in its place. React hydrates only HTML that is
- * just what the server sent: where a password manager, a spell checker or a translator has put elements of its own into it,
- * or the HTML is of another build, React renders that part of the page anew. To be called before the page is hydrated.
- * With the first change of the page it is over.
+ * Carries early input (values, open state, focus, scroll position) over to elements that React renders anew.
+ * React hydrates only the server's exact HTML. If an extension has added elements, or the HTML is from
+ * another build, React replaces that part of the page. Call this before hydration. It ends at the first page
+ * change.
  */
 export function keepEarlyInput(root: HTMLElement): void {
   const { pathname } = location;
@@ -30,14 +29,14 @@ export function keepEarlyInput(root: HTMLElement): void {
       const to = successors.get(key);
       return to && !served.has(to) ? [{ key, from, to }] : [];
     });
-    // Or what is to be replaced was put back until then: see the kit's `LazyArea`.
+    // The kit's `LazyArea` also puts prerendered HTML back until its part has loaded.
     const isBack = records.some(({ addedNodes }) =>
       Array.from(addedNodes).some(node => node.contains(focused)),
     );
     if (pairs.length === 0 && !isBack) {
       return;
     }
-    // First all values: a form keeps all of its fields as its draft when one of them changes.
+    // Set all values before the events: a form saves all fields as its draft when one changes.
     for (const announce of pairs.map(carryOver)) {
       announce();
     }
@@ -55,11 +54,11 @@ export function keepEarlyInput(root: HTMLElement): void {
   });
   observer.observe(root, { childList: true, subtree: true });
   addEventListener('focusin', ({ target }) => (focused = target as Element), options);
-  // An element that is taken out of the page loses the focus, too: that is no visitor's doing.
+  // The delay matters: removing an element also moves the focus out, and the observer must restore it first.
   const forget = () => (focused = document.activeElement);
   addEventListener('focusout', () => setTimeout(forget), options);
   addEventListener('scroll', () => (top = scrollY), options);
-  // What is sent is the application's: it may empty the form.
+  // After a submission the application may empty the form.
   addEventListener('submit', ({ target }) => forgetAllIn(early, target), options);
 }
 
@@ -71,7 +70,7 @@ function forgetAllIn(early: Map<string, HTMLElement>, form: EventTarget | null) 
   }
 }
 
-/** The holders, by what tells each from the others: its form and its name, or its words, and which of several such it is. */
+/** The keys also fit React's new elements: tag, form, name or text, and index among equals. */
 function holdersIn(root: HTMLElement): Map<string, HTMLElement> {
   const holders = new Map<string, HTMLElement>();
   for (const element of root.querySelectorAll<HTMLElement>(HOLDERS)) {
@@ -90,19 +89,19 @@ function nameOf(element: HTMLElement): string | null {
   if (isField(element)) {
     return element.name;
   }
-  // Of what can be opened the words are in it.
+  // The text of `details` is its whole content, so only its index counts.
   return element.tagName === 'DETAILS'
     ? ''
     : (element.getAttribute('href') ?? element.ariaLabel ?? element.textContent);
 }
 
-/** Gives one element the state of another. Returns what tells the application of it. */
+/** Returns a function that notifies React. */
 function carryOver({ from, to }: { from: HTMLElement; to: HTMLElement }): () => void {
   if (from instanceof HTMLDetailsElement && to instanceof HTMLDetailsElement) {
     to.open = from.open;
   }
   if (from instanceof HTMLButtonElement && to instanceof HTMLButtonElement) {
-    // The mark of `early-press.js`: of a press that nobody has heard.
+    // Set by `early-press.js` for a click that was not handled yet.
     const { pressed } = from.dataset;
     Object.assign(to.dataset, pressed && { pressed });
     return () => pressIfUnheard(to);
@@ -117,9 +116,9 @@ function carryOver({ from, to }: { from: HTMLElement; to: HTMLElement }): () => 
   if (from.type === 'file' || from.value === from.defaultValue) {
     return () => undefined;
   }
-  // Past the setter by which React knows what it has set itself: this is the visitor's.
+  // Bypass React's setter, so that React treats the value as the visitor's input.
   Reflect.set(Object.getPrototypeOf(to), 'value', from.value, to);
-  // Fields for addresses tell no selection: there the caret is at the end.
+  // E-mail inputs have no selection API.
   if (from.selectionStart !== null) {
     to.setSelectionRange(from.selectionStart, from.selectionEnd);
   }
@@ -133,7 +132,7 @@ function isField(element: HTMLElement): element is Field {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 }
 
-/** Ends the entrance of what has been in view before. */
+/** Replaced elements were already in view, so their entrance must not repeat. */
 function showAtOnce() {
   for (const animation of document.getAnimations()) {
     if ('animationName' in animation && animation.animationName === 'fade-up') {

@@ -5,21 +5,19 @@ import * as router from '@site/kit/router.ts';
 import React from 'react';
 import ReactDOM from 'react-dom';
 
-// The federation's runtime, a chunk of its own: a first view that shows no remote neither loads nor evaluates it.
+// This module is a chunk of its own: a first view without remotes does not load it.
 
-/** What the shell shares with remotes, by the module that they import. */
 const SHARED = { react: React, 'react-dom': ReactDOM, '@site/kit/router.ts': router };
 
-/** Load attempts of each remote entry, by its URL. */
 const entryAttempts = new Map<string, number>();
 
-// Remotes bring no runtime of their own: they look for the shell's here (`externalRuntime` in `build/federation.ts`).
+// Remotes use this runtime (`externalRuntime` in `build/federation.ts`).
 Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: runtimeCore });
 
 registerGlobalPlugins([
   {
-    // Whether a range of versions holds what the shell shares takes a phone 15 ms to find out for the first time. The build has
-    // found out for the ranges that it knows; a remote of another release may have others.
+    // A first version check takes a phone 15 ms. The build has checked the ranges it knows; a remote of
+    // another release may have others.
     name: 'ranges-known-to-the-build',
     resolveShare(args) {
       const { pkgName, version, scope, shareScopeMap, shareInfo } = args;
@@ -52,7 +50,7 @@ const federation = createInstance({
   shareStrategy: 'loaded-first',
   plugins: [
     {
-      // An entry has as long as all other files, and is asked for again at another address: see `build/chunk-timeout.ts`.
+      // A retry uses another URL: see `build/chunk-timeout.ts`.
       name: 'remote-entry-timeout',
       createScript({ url }) {
         const before = entryAttempts.get(url) ?? 0;
@@ -68,7 +66,7 @@ const federation = createInstance({
   ],
 });
 
-/** Loads a module of a remote: `blog/blog-list`. */
+/** `module` is a path such as `blog/blog-list`. */
 export function loadRemote<Module>(module: string): Promise<Module | null> {
   return federation.loadRemote<Module>(module);
 }

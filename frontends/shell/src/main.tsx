@@ -4,10 +4,10 @@ import { leaveHashLinksToBrowser } from './frame/hash-links.ts';
 import { watchPageChanges } from './frame/page-change.ts';
 import './styles.css';
 
-// The application starts in steps, each a task of its own: what a visitor does meanwhile waits for one of them at most.
-// An eager import brings no file: the module is in this one, and is evaluated when it is asked for. By itself, because
-// whoever watches the page (the browser's tools, Lighthouse) has every function parsed anew that runs when React makes
-// its errors, and that would be the whole file.
+// The application starts in separate tasks, so that visitor input waits for one of them at most. An eager
+// import adds no file; the module is evaluated on import. Under DevTools or Lighthouse the browser parses
+// every running function again when React creates its errors. If everything were evaluated at once, that
+// would be the whole file.
 
 const root = document.getElementById('root');
 if (!root) {
@@ -35,7 +35,7 @@ async function start(root: HTMLElement) {
   // The development server does not prerender pages.
   if (root.hasChildNodes()) {
     keepEarlyInput(root);
-    // As a transition React hydrates the page in slices of 5 ms, so that a visitor's input is not kept waiting.
+    // In a transition React hydrates in slices of 5 ms.
     startTransition(() => {
       hydrateRoot(root, site);
     });

@@ -2,12 +2,12 @@ import { useLocation } from '@site/kit/router.ts';
 import { useEffect } from 'react';
 import { prefetchPage } from './routes.tsx';
 
-/** The first of these shows that there is a person, and that prefetching is not in vain. */
+/** Signs of a person, without whom prefetching is wasted. */
 const INTERACTION_EVENTS = ['pointermove', 'touchstart', 'keydown', 'scroll'] as const;
 
 /**
- * Prefetches pages, so that a click shows its page at once: those that links in the viewport lead to, when the browser is
- * idle, and the one whose link is pointed at or focused right away.
+ * Prefetches the pages of links in the viewport when the browser is idle, and of a hovered or focused link at
+ * once.
  */
 export function usePrefetch(): void {
   const { pathname } = useLocation();
@@ -60,7 +60,6 @@ function prefetch(link: Element | null) {
 
 let interaction: Promise<void> | undefined;
 
-/** Waits until a person shows. */
 function firstInteraction(): Promise<void> {
   interaction ??= new Promise(resolve => {
     for (const name of INTERACTION_EVENTS) {
@@ -70,7 +69,6 @@ function firstInteraction(): Promise<void> {
   return interaction;
 }
 
-/** Waits until the browser has nothing else to do. */
 function idle(): Promise<void> {
   return new Promise(resolve => {
     // Safari has no requestIdleCallback.

@@ -14,5 +14,5 @@ const sources: Readonly<Record<Exposed, () => Promise<Required<PartModule>>>> = 
   'careers/not-applied': () => import('careers/not-applied'),
 };
 
-/** Server-side counterpart of `remote-modules.ts`, and that of one bundle: it imports the remotes' sources. */
+/** For the server build: imports the remotes' sources. */
 export const loadExposed: typeof loadInBrowser = module => sources[module]();

@@ -4,7 +4,7 @@ import type { Exposed } from '../../build/exposed.ts';
 import type { RemoteModuleUse } from '../../build/rendered.ts';
 import { loadExposed } from './remote-modules.ts';
 
-/** Lazy part of a remote, for an area of the shell's pages, and what the build is to know of its use. */
+/** `use` tells the build which remote module the page shows. */
 export function remotePart(exposed: Exposed, priority: RemoteModuleUse['priority']) {
   const [remote, module] = exposed.split('/') as [LazyPart['frontEnd'], string];
   const part = lazyPart({ frontEnd: remote, load: () => loadExposed(exposed) });

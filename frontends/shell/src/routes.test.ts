@@ -17,11 +17,11 @@ test.each([
   [SAMPLES.position, '/careers/*'],
   ['/About/', paths.about],
   [NOT_FOUND[0], '*'],
-])('%s is the route %s', (path, pattern) => {
+])('%s matches the route %s', (path, pattern) => {
   expect(routeAt(path).pattern).toBe(pattern);
 });
 
-test('two addresses of a list are one page, two articles are two', () => {
+test('a list is one page, each article its own', () => {
   const keyOf = (path: string) => pageKeyOf(routeAt(path).route, path);
   expect(keyOf('/blog/page/2')).toBe(keyOf(paths.blog));
   expect(keyOf(paths.article('one'))).not.toBe(keyOf(paths.article('two')));

@@ -11,22 +11,21 @@ import { Home, prefetchHome, teasers } from './pages/home.tsx';
 import { remotePart } from './remote-part.ts';
 
 interface SiteRoute {
-  /** Patterns of the router. What several of them show is one page, which stays when one leads to another. */
+  /** Several patterns are one page, which stays mounted between them. */
   patterns: readonly string[];
   element: ReactElement;
-  /** Prefetches the page, where it is not in the shell's first chunk. */
+  /** Only for a page outside the shell's first chunk. */
   prefetch?: () => void;
-  /** The chunk of a page that is not in the shell's first one. */
+  /** Only for a page outside the shell's first chunk. */
   chunk?: string;
   remoteModuleUses?: readonly RemoteModuleUse[];
   /**
-   * Result page of a form that was sent without JavaScript, and no place to begin at: the sitemap does not list it. A
-   * refusal is filled in by the gateway, and no script may take that back.
+   * Result page of a form without JavaScript, omitted from the sitemap. The gateway fills in a refusal, which
+   * no script may overwrite.
    */
   formResult?: 'accepted' | 'refused';
 }
 
-/** A page, whose patterns its type says. */
 type Page = Omit<SiteRoute, 'patterns'>;
 
 function page(part: LazyPart): Page {
@@ -34,12 +33,11 @@ function page(part: LazyPart): Page {
   return { element, prefetch: part.prefetch };
 }
 
-/** A page of the shell, in the chunk of that name. */
 function ownPage(chunk: string, load: PartSource['load']): Page {
   return { chunk, ...page(lazyPart({ frontEnd: 'shell', load })) };
 }
 
-// Pages of forms' results are small, and share a chunk: one for forms that were accepted, one for those that were not.
+// Result pages are small: accepted forms share a chunk, and so do refused ones.
 
 function acceptedPage(type: keyof typeof import('./pages/accepted.tsx')['accepted']): Page {
   const load = async () => {
@@ -62,7 +60,7 @@ function remotePage(exposed: Exposed): Page {
   return { remoteModuleUses: [use], ...page(part) };
 }
 
-/** Pages by their type, in the order of the specification's route table. */
+/** In the order of the specification's route table. */
 const pages: Readonly<Record<paths.PageType, Page>> = {
   home: { element: <Home />, prefetch: prefetchHome, remoteModuleUses: [teasers.use] },
   about: ownPage('about', () => import(/* webpackChunkName: "about" */ './pages/about.tsx')),
@@ -108,7 +106,6 @@ const pages: Readonly<Record<paths.PageType, Page>> = {
   ),
 };
 
-/** Routes of the shell. */
 export const routes: readonly SiteRoute[] = (Object.keys(pages) as paths.PageType[]).map(type => ({
   patterns: paths.routePatterns[type],
   ...pages[type],
@@ -117,7 +114,7 @@ export const routes: readonly SiteRoute[] = (Object.keys(pages) as paths.PageTyp
 const matches = routes.flatMap(route => route.patterns.map(pattern => ({ route, pattern })));
 const matchByPattern = new Map(matches.map(match => [match.pattern, match]));
 
-/** Route and pattern of an address. Most are patterns themselves: to ask the router for each takes a phone some 10 ms. */
+/** Most paths equal a pattern; matching every route would cost a phone 10 ms. */
 export function routeAt(path: string) {
   const found = matchByPattern.get(path) ?? matches.find(({ pattern }) => matchPath(pattern, path));
   if (!found) {
@@ -126,12 +123,11 @@ export function routeAt(path: string) {
   return found;
 }
 
-/** Prefetches the code of the page at an address. */
 export function prefetchPage(path: string): void {
   routeAt(path).route.prefetch?.();
 }
 
-/** Key of the page that a route shows: two addresses of one page, such as two categories of a list, share it. */
+/** Two paths of one page, such as two categories of a list, share the key. */
 export function pageKeyOf({ patterns }: SiteRoute, path: string): string {
   return patterns.length > 1 ? patterns.join() : path;
 }

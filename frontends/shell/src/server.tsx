@@ -29,18 +29,15 @@ import {
 
 export { brand, feeds, lastModified };
 
-/** Every address that gets a page of its own, and a place in the sitemap. */
 export const pages: readonly string[] = [...shellPaths, ...blogPages, ...careersPages];
 
-/** Every address that gets a page of its own which the sitemap does not list. */
 export const unlisted: readonly string[] = formResultPaths;
 
-/** Pages for addresses that name nothing, by the prefix they stand for. */
 export const notFound = [paths.home, paths.article(''), paths.position(''), paths.service('')].map(
   prefix => ({ prefix, page: `${prefix.slice(1)}404.html` }),
 );
 
-/** Pages that a parameter of the query chooses instead of the one at their address. */
+/** Pages that a query parameter selects. */
 export const variants = [
   ...newsletterActions.map(action => ({
     path: paths.home,
@@ -55,16 +52,13 @@ export const variants = [
   })),
 ];
 
-/** Addresses that are gone from a time on. */
 export const gone = goneCareers.map(entry => ({
   ...entry,
   page: `${entry.path.slice(1)}.closed.html`,
 }));
 
-/** Addresses that only lead on. */
 export const redirects = [...shellRedirects, ...blogRedirects, ...careersRedirects];
 
-/** Prerenders the page at an address. */
 export async function render(path: string): Promise<Rendered> {
   const failures: unknown[] = [];
   const { prelude } = await prerender(

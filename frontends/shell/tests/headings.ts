@@ -1,6 +1,6 @@
 import type { SamplePath } from '../../kit/testing/sample-paths.ts';
 
-/** How pages are headed, one of each page type, as the specification or we say. A new type needs an entry. */
+/** A new page type needs an entry. */
 export const HEADINGS: Readonly<Record<SamplePath, string>> = {
   '/': 'Your cameras already see it. Now someone notices.',
   '/?variant=impact': 'AI. DATA. IMPACT.',

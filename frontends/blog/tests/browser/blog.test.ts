@@ -4,7 +4,7 @@ import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
 const NEWEST = 'AI advancements in video surveillance: from recording to noticing';
 
-test('categories narrow the list, say how many are left, and have addresses', {
+test('categories filter the list, show a count and have URLs', {
   tag: ['@standalone', '@hosting'],
 }, async ({ page }) => {
   await page.goto('/blog');
@@ -30,7 +30,7 @@ test('categories narrow the list, say how many are left, and have addresses', {
   await expect(page).toHaveURL('/blog#articles');
 });
 
-test('a category that there is not is a page that was not found, and stays one', {
+test('an unknown category is a 404, also after hydration', {
   tag: '@hosting',
 }, async ({ page, consoleMessages }) => {
   const answer = await page.goto('/blog/category/gossip');
@@ -40,7 +40,7 @@ test('a category that there is not is a page that was not found, and stays one',
   expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('404')]);
 });
 
-test('an article leads to its sections and back to the list', async ({ page }) => {
+test('an article links to its sections and to the list', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/blog/ai-advancements');
   await page.getByRole('navigation', { name: 'On this page' }).getByText('References').click();
@@ -50,7 +50,7 @@ test('an article leads to its sections and back to the list', async ({ page }) =
   await expect(page).toHaveURL('/blog');
 });
 
-test('the search goes on without the network, once a reader has gone to its field', {
+test('search works offline once its field was focused', {
   tag: ['@standalone', '@hosting'],
 }, async ({ page, context, consoleMessages }) => {
   const asked: string[] = [];
@@ -73,12 +73,12 @@ test('the search goes on without the network, once a reader has gone to its fiel
   await field.fill('');
   await expect(cards(page)).toHaveCount(6);
   await context.setOffline(false);
-  // Pictures, and pages that are prefetched, do not come meanwhile.
+  // Pictures and prefetched pages fail while offline.
   const others = consoleMessages.splice(0).filter(text => !text.includes('INTERNET_DISCONNECTED'));
   expect(others).toEqual([]);
 });
 
-test('the contents follow what is read', async ({ page }) => {
+test('the table of contents marks the current section', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/blog/ai-advancements');
   await hydrated(page.locator('.article'));
@@ -95,7 +95,7 @@ test('the contents follow what is read', async ({ page }) => {
   }
 });
 
-test('both forms of an article sign up', { tag: ['@standalone', '@hosting'] }, async ({
+test('both newsletter forms of an article work', { tag: ['@standalone', '@hosting'] }, async ({
   page,
   mailTo,
 }) => {
@@ -111,7 +111,7 @@ test('both forms of an article sign up', { tag: ['@standalone', '@hosting'] }, a
   }
 });
 
-test('an article that was prerendered fetches its text not once more', {
+test('a prerendered article does not fetch its text', {
   tag: '@hosting',
 }, async ({ page }) => {
   const asked: string[] = [];
@@ -121,10 +121,7 @@ test('an article that was prerendered fetches its text not once more', {
   expect(asked.filter(url => url.includes('/post-'))).toEqual([]);
 });
 
-test('a text that does not load costs its own place only, and comes with Retry', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a failed text leaves the page usable; Retry loads it', async ({ page, consoleMessages }) => {
   const reports = reportsOf(page);
   await page.clock.install();
   await page.route('**/assets/post-*', route => route.abort());

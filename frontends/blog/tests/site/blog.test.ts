@@ -15,7 +15,7 @@ import {
 const SITE = 'https://oculant.example';
 const articles = sitemapPages().filter(path => /^\/blog\/[^/]+$/.test(path));
 
-test('the list shows six articles, and names pages that none fills yet (section 2)', () => {
+test('the list shows six articles and three pages (section 2)', () => {
   const { page } = builtPage('/blog');
   const list = page.getByRole('region', { name: 'Latest Articles' });
   expect(within(list).getAllByRole('article')).toHaveLength(6);
@@ -34,7 +34,7 @@ test.each([
   ['technology', '2 articles in Technology', 2],
   ['trends', '1 article in Trends', 1],
   ['case-studies', '1 article in Case Studies', 1],
-])('the category %s has a page of its own, and a link from the list', (slug, sentence, count) => {
+])('the category %s has a page and a link', (slug, sentence, count) => {
   const path = `/blog/category/${slug}`;
   const categories = builtPage('/blog').page.getByRole('navigation', { name: 'Categories' });
   const links = within(categories).getAllByRole('link');
@@ -49,7 +49,7 @@ test.each([
   expect(attributesOf(chosen, 'href')).toEqual([`${path}#articles`]);
 });
 
-test('an article tells who wrote it and when, and how to share it (section 2)', () => {
+test('an article shows author, date and share links (section 2)', () => {
   const { page, main } = builtPage('/blog/ai-advancements');
   for (const text of [/April 15, 2025/, /10 min read/, /By the CTO/]) {
     expect(main.getAllByText(text).length).toBeGreaterThan(0);
@@ -72,7 +72,7 @@ test('the author has a page with all articles', () => {
   expect(links.toSorted()).toEqual(articles.toSorted());
 });
 
-test('from each article one comes to the one before and the one after, and so to all', () => {
+test('previous and next links connect all articles', () => {
   const neighbour = (path: string, rel: string) =>
     builtPage(path).document.querySelector(`main a[rel=${rel}]`)?.getAttribute('href');
   const [newest, ...others] = articles.filter(path => !neighbour(path, 'next'));
@@ -85,7 +85,7 @@ test('from each article one comes to the one before and the one after, and so to
   expect(way.toSorted()).toEqual(articles.toSorted());
 });
 
-test.each(articles)('%s has its references as footnotes, there and back', path => {
+test.each(articles)('%s links its footnotes both ways', path => {
   const { document } = builtPage(path);
   const references = document.querySelectorAll('[data-footnotes] > ol > li');
   expect(references.length).toBeGreaterThan(2);
@@ -99,7 +99,6 @@ test.each(articles)('%s has its references as footnotes, there and back', path =
   expect(textContentsOf(contents.querySelectorAll('li')).at(-1)).toBe('References');
 });
 
-/** What a feed holds of an article. */
 interface Item {
   url: string;
   html: string;
@@ -136,7 +135,7 @@ const feeds: Record<string, () => Item[]> = {
 describe.each(Object.entries(feeds))('%s', (_, read) => {
   const items = read();
 
-  test('names all articles with their days', () => {
+  test('lists all articles with their dates', () => {
     expect(items.map(({ url }) => url).toSorted()).toEqual(
       articles.map(path => SITE + path).toSorted(),
     );
@@ -147,7 +146,7 @@ describe.each(Object.entries(feeds))('%s', (_, read) => {
     }
   });
 
-  test('holds each article whole, with addresses that lead there from anywhere', () => {
+  test('holds each full article with absolute URLs', () => {
     for (const { url, html } of items) {
       const { document } = builtPage(url.slice(SITE.length));
       const shown = new Window({ url: 'https://reader.example/' });
@@ -170,7 +169,7 @@ describe.each(Object.entries(feeds))('%s', (_, read) => {
   });
 });
 
-test('the JSON feed is one of version 1', () => {
+test('the JSON feed follows version 1', () => {
   const feed = JSON.parse(builtText('blog/feed.json'));
   expect(feed).toMatchObject({
     version: 'https://jsonfeed.org/version/1',
@@ -204,7 +203,7 @@ test('the sitemap says when each article last changed', () => {
   }
 });
 
-test('the sitemap says of each list when its newest article changed', () => {
+test('the sitemap dates each list by its newest change', () => {
   const sitemap = builtText('sitemap.xml');
   const dayOf = (path: string) =>
     sitemap.split(`<loc>${SITE}${path}</loc><lastmod>`)[1]?.slice(0, 10);
@@ -222,12 +221,12 @@ test('the sitemap says of each list when its newest article changed', () => {
   }
 });
 
-test('the first picture of an author’s page is in its HTML, the others come near the viewport', () => {
+test('an author’s page loads only its first picture eagerly', () => {
   const cards = builtPage('/blog/author/cto').document.querySelectorAll('main li [data-state]');
   expect(attributesOf(cards, 'data-state')).toEqual(['loading', ...Array(5).fill('waiting')]);
 });
 
-test('the search and its index weigh 25 kB at most, and no page brings them', () => {
+test('search code is 25 kB at most, in no page', () => {
   const folder = 'remotes/blog/assets';
   const files = readdirSync(join(dist, folder)).filter(name => /^search\.\w+\.js$/.test(name));
   expect(files).toHaveLength(1);

@@ -12,7 +12,7 @@ import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 const RECRUITERS = 'recruiters@oculant.example';
 const MEGABYTE = 1024 * 1024;
 
-test('an application reaches the recruiters, and its link returns the very same résumé', {
+test('an application and its résumé reach the recruiters unchanged', {
   tag: ['@standalone', '@hosting'],
 }, async ({ page, mailTo }) => {
   const email = uniqueEmail('ravi');
@@ -63,10 +63,7 @@ test('an application reaches the recruiters, and its link returns the very same 
   expect(acknowledgement.text).not.toContain('résumé.pdf');
 });
 
-test('a refusal stands in the open window and in a toast above it, and the dropped résumé stays', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a refusal shows in dialog and toast; the résumé stays', async ({ page, consoleMessages }) => {
   await page.route('**/api/career-application', route =>
     route.fulfill({
       status: 503,
@@ -93,7 +90,7 @@ test('a refusal stands in the open window and in a toast above it, and the dropp
   expect(consoleMessages.splice(0)).toEqual([expect.stringContaining('503')]);
 });
 
-test('the modal closes by X, Cancel and Escape, and gives the focus back', async ({ page }) => {
+test('X, Cancel and Escape close the dialog and restore focus', async ({ page }) => {
   await page.goto('/careers');
   const opener = page.getByRole('link', { name: 'Apply Now' }).first();
   for (const close of [
@@ -109,11 +106,7 @@ test('the modal closes by X, Cancel and Escape, and gives the focus back', async
   }
 });
 
-test('a running upload tells how far it is and can be called off, and nothing is lost', async ({
-  page,
-  mailTo,
-  mailsTo,
-}) => {
+test('an upload shows progress, and Cancel keeps the form', async ({ page, mailTo, mailsTo }) => {
   const email = uniqueEmail('ravi');
   await page.goto('/careers');
   await applyFor(page, 'AI Intern');
@@ -126,7 +119,7 @@ test('a running upload tells how far it is and can be called off, and nothing is
   await expect(modal.getByRole('button', { name: 'Sending...' })).toBeDisabled();
   await expect.poll(() => bar.getAttribute('value').then(Number)).toBeGreaterThan(0.1);
   expect(Number(await bar.getAttribute('value'))).toBeLessThan(1);
-  // What is under way is what is shown.
+  // The résumé must not change during the upload.
   await expect(modal.getByLabel('Resume/CV')).toBeDisabled();
   await modal.getByRole('button', { name: 'Cancel' }).click();
 
@@ -144,7 +137,7 @@ test('a running upload tells how far it is and can be called off, and nothing is
   expect(await mailsTo(RECRUITERS, email)).toHaveLength(1);
 });
 
-test('an upload whose line breaks in the middle goes through by itself', async ({
+test('an interrupted upload is retried and succeeds', async ({
   page,
   baseURL,
   mailTo,
@@ -165,12 +158,12 @@ test('an upload whose line breaks in the middle goes through by itself', async (
   await failed;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeVisible();
   proxy.repair();
-  // What is waited before the next try.
+  // Delay before the retry.
   await page.clock.runFor(1_000);
   await expect(confirmation(page)).toBeFocused();
   await mailTo(RECRUITERS, email);
   expect(await mailsTo(RECRUITERS, email)).toHaveLength(1);
-  // Once, or once more where the proxy was repaired only after the next try had begun.
+  // Twice if the retry begins before the proxy is repaired.
   expectConsole(consoleMessages, /ERR_CONNECTION_RESET|ERR_EMPTY/);
   proxy.close();
 });
@@ -202,7 +195,7 @@ async function submit(page: Page) {
     .click();
 }
 
-/** Lets the page send half a megabyte a second, until the returned function is called. */
+/** Limits uploads to half a megabyte a second until the returned function is called. */
 async function slowUpload(page: Page): Promise<() => Promise<unknown>> {
   const session = await page.context().newCDPSession(page);
   const limit = (uploadThroughput: number) =>
@@ -216,13 +209,12 @@ async function slowUpload(page: Page): Promise<() => Promise<unknown>> {
   return () => limit(-1);
 }
 
-/** A file of that size which is a PDF as far as its first bytes tell. */
 function pdf(size: number): Buffer {
   const [start, end] = [Buffer.from('%PDF-1.7\n'), Buffer.from('\nstartxref\n0\n%%EOF\n')];
   return Buffer.concat([start, randomBytes(size - start.length - end.length), end]);
 }
 
-/** What stands in the page once an application has arrived, whatever becomes of the toast in the corner. */
+/** The confirmation in the page, not the toast. */
 function confirmation(page: Page) {
   return page.locator('main').getByRole('status').filter({ hasText: 'Application Submitted!' });
 }

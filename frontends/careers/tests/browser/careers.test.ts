@@ -4,7 +4,6 @@ import { dist } from '../../../build/file-paths.ts';
 import { expect, hydrated, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 import { dayAt, openOn } from '../../src/open-positions.ts';
 
-/** On this day. */
 const open = openOn(dayAt(Date.now()));
 const RESUME = {
   name: 'resume.pdf',
@@ -12,7 +11,7 @@ const RESUME = {
   buffer: Buffer.from('%PDF-1.7\nstartxref\n0\n%%EOF\n'),
 };
 
-test('a department narrows the list and says how many are left', { tag: '@standalone' }, async ({
+test('a department filters the list and shows its count', { tag: '@standalone' }, async ({
   page,
 }) => {
   await page.goto('/careers');
@@ -28,7 +27,7 @@ test('a department narrows the list and says how many are left', { tag: '@standa
   }
 });
 
-test('former addresses of a position lead to its page', { tag: '@hosting' }, async ({ page }) => {
+test('legacy URLs of a position redirect to its page', { tag: '@hosting' }, async ({ page }) => {
   for (const former of ['/careers?position=7', '/careers/apply/7']) {
     await page.goto(former);
     await expect(page).toHaveURL('/careers/backend-intern');
@@ -36,7 +35,7 @@ test('former addresses of a position lead to its page', { tag: '@hosting' }, asy
   }
 });
 
-test('a position is read and applied for on its page, by the form that stands in it', {
+test('a visitor applies on the position’s page', {
   tag: ['@standalone', '@hosting'],
 }, async ({ page, mailTo }) => {
   const email = uniqueEmail('ravi');
@@ -58,9 +57,9 @@ test('a position is read and applied for on its page, by the form that stands in
   expect(mail.subject).toContain('Backend Intern');
 });
 
-test('the page of a position that is closed takes part, and leads on', async ({ page }) => {
+test('a closed position’s page works and links to careers', async ({ page }) => {
   await page.clock.setFixedTime('2999-01-01T12:00:00Z');
-  // What the server answers from the closing date on, by its own clock.
+  // The page that the server sends after the closing date.
   const body = readFileSync(join(dist, 'careers/ai-intern.closed.html'), 'utf8');
   await page.route('**/careers/ai-intern', route =>
     route.fulfill({ status: 200, contentType: 'text/html; charset=utf-8', body }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { test as base, expect } from '../../../kit/testing/playwright-fixtures.ts';
 
-// A file that is dropped is never opened in the page's place, wherever it is dropped.
+// The browser must never replace the page with a dropped file.
 
 const test = base.extend<{ resume: string }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures from the pattern
@@ -17,7 +17,6 @@ const test = base.extend<{ resume: string }>({
   },
 });
 
-/** Drops files at a point, as the desktop does. */
 async function drop(page: Page, files: string[], x: number, y: number) {
   const session = await page.context().newCDPSession(page);
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
@@ -27,7 +26,7 @@ async function drop(page: Page, files: string[], x: number, y: number) {
   await session.detach();
 }
 
-/** Whether the page is the one that was opened: what was opened in its place would know nothing of the mark. */
+/** Fails if the browser has navigated: a new page would lack the mark. */
 async function expectSamePage(page: Page, path: string) {
   await page.evaluate(() => new Promise(done => setTimeout(done, 300)));
   expect(await page.evaluate(() => 'mark' in window)).toBe(true);
@@ -36,8 +35,8 @@ async function expectSamePage(page: Page, path: string) {
 }
 
 for (const path of ['/careers', '/careers/apply', '/contact', '/', '/careers/not-applied']) {
-  // Also before the application has started.
-  test(`a file that is dropped somewhere on ${path} leaves the page as it is`, async ({
+  // The application's scripts are aborted, as before it starts.
+  test(`a file dropped on ${path} does not replace the page`, async ({
     page,
     resume,
     consoleMessages,
@@ -52,10 +51,7 @@ for (const path of ['/careers', '/careers/apply', '/contact', '/', '/careers/not
   });
 }
 
-test('a file that is dropped beside the open application is its résumé', async ({
-  page,
-  resume,
-}) => {
+test('a file dropped beside the dialog becomes the résumé', async ({ page, resume }) => {
   await page.goto('/careers');
   await page.evaluate(() => Object.assign(window, { mark: true }));
   await page.getByRole('link', { name: 'Apply Now' }).first().click();
@@ -70,7 +66,7 @@ test('a file that is dropped beside the open application is its résumé', async
   await expectSamePage(page, '/careers');
 });
 
-test('of several files none is taken', async ({ page, resume }) => {
+test('dropping several files takes none', async ({ page, resume }) => {
   await page.goto('/careers');
   await page.getByRole('link', { name: 'Apply Now' }).first().click();
   const dialog = page.getByRole('dialog');

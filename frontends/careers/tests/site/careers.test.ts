@@ -15,7 +15,7 @@ const { document, page } = builtPage('/careers');
 const region = (name: string) => within(page.getByRole('region', { name }));
 const open = openOn(dayAt(Date.now()));
 
-test('ten internships, each with what it asks and gives (sections 2, 3 and 9)', () => {
+test('ten internships have requirements and benefits (sections 2, 3 and 9)', () => {
   expect(positions.map(({ title }) => title)).toEqual([
     'Marketing Intern',
     'Video Editing Intern',
@@ -45,12 +45,12 @@ test('ten internships, each with what it asks and gives (sections 2, 3 and 9)', 
   }
 });
 
-test('three reasons and eight perks (sections 2 and 9)', () => {
+test('the page lists three reasons and eight perks (sections 2 and 9)', () => {
   expect(region('Why Work With Us').getAllByRole('listitem')).toHaveLength(3);
   expect(region('Benefits and Perks').getAllByRole('listitem')).toHaveLength(8);
 });
 
-test('search engines are told of a position on its own page, not in the list', () => {
+test('only a position’s own page has its JobPosting', () => {
   const told = (of: Document) =>
     textContentsOf(of.querySelectorAll('script[type="application/ld+json"]'))
       .map(text => JSON.parse(text))
@@ -63,7 +63,7 @@ test('search engines are told of a position on its own page, not in the list', (
   }
 });
 
-test('the sitemap names no day on which a position’s page changed, which we do not know', () => {
+test('the sitemap has no modification date for positions', () => {
   const sitemap = builtText('sitemap.xml');
   for (const { slug } of open) {
     expect(sitemap).toContain(`/careers/${slug}</loc></url>`);
@@ -71,7 +71,7 @@ test('the sitemap names no day on which a position’s page changed, which we do
 });
 
 describe.each(positions.map(position => [position.slug, position] as const))('%s', (slug, it) => {
-  test('is open or closed by its date, and has a page for both that says what else is open', () => {
+  test('is open or closed by date, with a closed page', () => {
     const gone = builtRoutes().gone.find(({ path }) => path === `/careers/${slug}`);
     expect(gone?.since).toBe(Date.parse(`${it.closes}T23:59:59+05:30`) / 1000 + 1);
     expect(sitemapPages().includes(`/careers/${slug}`)).toBe(open.includes(it));

@@ -1,6 +1,6 @@
 import type { ServiceDetail } from './service-detail.ts';
 
-/** Details of the services for shops, banks and factories, by the service's id. */
+/** By service id. */
 export const businessDetails = {
   'retail-wholesale-high-risk': {
     sceneAlt:

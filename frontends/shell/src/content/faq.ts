@@ -1,4 +1,3 @@
-/** Frequently asked questions (FAQ), with their answers. */
 export const faq: readonly { title: string; content: string }[] = [
   {
     title: 'What solutions do you offer?',

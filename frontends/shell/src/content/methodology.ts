@@ -1,4 +1,3 @@
-/** Phases of a project, in their order. */
 export const phases: readonly { title: string; description: string }[] = [
   {
     title: 'Discovery Audit',

@@ -1,5 +1,5 @@
 import * as paths from '@site/kit/paths.ts';
-/** The main navigation. `services` stands for the menu of all services. */
+/** An entry with `menu` also opens the list of all services. */
 export const navigation = [
   { title: 'Home', path: paths.home },
   { title: 'About', path: paths.about },

@@ -1,4 +1,4 @@
-/** Prompts of the links in newsletter mails, by the parameter `newsletter` of their address. */
+/** By the `newsletter` parameter of links in mails. */
 export const newsletterPrompts = {
   confirm: {
     title: 'Confirm your subscription',

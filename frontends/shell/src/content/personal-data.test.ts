@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { collectedFields, recipients, retention } from './personal-data.ts';
 
-/** https://protobuf.com/docs/descriptors, as far as it is read here. */
+/** https://protobuf.com/docs/descriptors */
 interface Descriptors {
   file: {
     package: string;
@@ -11,7 +11,6 @@ interface Descriptors {
   }[];
 }
 
-/** Fields without personal data. */
 const NOT_PERSONAL = [
   'contact.v1.ContactForm.attribution',
   'contact.v1.ContactForm.website',
@@ -53,7 +52,7 @@ test('every field of the contracts is told of in the privacy policy, and no othe
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
 });
 
-/** Events that tell nothing that was sent: an issue is the operator's, and an erasure has no more than a code. */
+/** Issues come from the operator, and erasures hold only a code. */
 const NOT_SENT = ['newsletter.issue-requested', 'person.erased'];
 
 test('who reads it is told of every type of event that is handed on, and of no other', () => {
@@ -64,10 +63,7 @@ test('who reads it is told of every type of event that is handed on, and of no o
 
 const operations = readFileSync('docs/operations.md', 'utf8');
 
-test.each(Object.entries(retention))(
-  '%s is %i unless an operator says otherwise',
-  (setting, value) => {
-    const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
-    expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
-  },
-);
+test.each(Object.entries(retention))('%s is %i by default', (setting, value) => {
+  const row = operations.split('\n').find(line => line.startsWith(`| \`${setting}\` |`));
+  expect(row?.split(' | ')[2]).toBe(`\`${value}\``);
+});

@@ -1,7 +1,4 @@
-/**
- * Fields that forms collect, in the words of the privacy policy, by the fields of the contracts in `proto/`. A test
- * holds it against them: a field that is added is told of, or the test fails.
- */
+/** In the words of the privacy policy, by the fields of `proto/`. A test fails if a field is missing here. */
 export const collectedFields = {
   'attribution.v1.Attribution': {
     page: 'the path of the page with the form',
@@ -38,9 +35,7 @@ export const collectedFields = {
 
 const NEWSLETTER = 'newsletter addresses by those who send the newsletter';
 
-/**
- * Recipients of what was sent, by the types of events that mails and webhooks hand on. A test holds it against `docs/events`.
- */
+/** By event type. A test compares the types with `docs/events`. */
 export const recipients = {
   'contact.received': 'contact messages by our sales staff',
   'careers.applied': 'applications by those who recruit',
@@ -50,22 +45,22 @@ export const recipients = {
   'newsletter.bounced': NEWSLETTER,
 } as const;
 
-/** Retention periods of what was sent, by the settings whose defaults say so (`docs/operations.md`). */
+/** By setting. A test compares them with the defaults in `docs/operations.md`. */
 export const retention = {
   STREAM_MAX_AGE_DAYS: 365,
 } as const;
 
-/** Time within which a sign-up must be confirmed (`services/newsletter`). */
+/** Set by `services/newsletter`. */
 export const CONFIRM_WITHIN_HOURS = 48;
 
-/** Lifetime of a link to a résumé (`services/notifier`). */
+/** Set by `services/notifier`. */
 export const RESUME_LINK_HOURS = 168;
 
-/** Retention period of a backup: `BACKUP_KEEP_DAYS` of the job, and the command of `docs/operations.md` for a volume. */
+/** Must match `BACKUP_KEEP_DAYS` of the job and the volume command in `docs/operations.md`. */
 export const BACKUPS_KEPT_DAYS = 30;
 
-/** Retention period of an address that does not exist and that nobody confirmed (`crates/subscribers`). */
+/** Suppression of an address that never confirmed (`crates/subscribers`). */
 export const NEVER_CONFIRMED_DAYS = 90;
 
-/** Retention period of the address of somebody who had left and was signed up again, unconfirmed (`crates/subscribers`). */
+/** Retention after a former reader's new, unconfirmed sign-up (`crates/subscribers`). */
 export const FORMER_READERS_DAYS = 30;

@@ -1,6 +1,6 @@
 import type { ServiceDetail } from './service-detail.ts';
 
-/** Details of the services for roads, cities and buildings, by the service's id. */
+/** By service id. */
 export const publicDetails = {
   'traffic-public-safety': {
     sceneAlt:

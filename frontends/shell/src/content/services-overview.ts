@@ -1,9 +1,8 @@
 import type { IconName } from '../frame/icon.tsx';
 import type { overviewIds } from './services.ts';
 
-/** A service as the overview tells of it. */
 export interface OverviewService {
-  /** Its anchor on the overview; its own page is named in `overviewIds`. */
+  /** Anchor on the overview page. `overviewIds` maps it to a service. */
   id: keyof typeof overviewIds;
   title: string;
   description: string;
@@ -13,7 +12,6 @@ export interface OverviewService {
   useCases: readonly string[];
 }
 
-/** The six services of the overview. */
 export const overview: readonly OverviewService[] = [
   {
     id: 'residential',
@@ -173,7 +171,6 @@ export const overview: readonly OverviewService[] = [
   },
 ];
 
-/** Why choose us, in four tiles. */
 export const tiles: readonly { title: string; text: string }[] = [
   {
     title: 'AI-Powered Protection',

@@ -1,18 +1,14 @@
 import type { IconName } from '../frame/icon.tsx';
 
-/** A figure that the site states of a service. */
 interface Stat {
   value: string;
   label: string;
 }
 
-/** A service as lists and the menu name it. */
 export interface Service {
-  /** Its address below `/services/`. */
+  /** Path segment below `/services/`. */
   id: ServiceId;
-  /** Label in the menu. */
   menu: string;
-  /** Hint below the label in the menu. */
   hint: string;
   title: string;
   description: string;
@@ -22,7 +18,7 @@ export interface Service {
 
 const ROUND_THE_CLOCK: Stat = { value: '24/7', label: 'monitoring' };
 
-/** All services, in the order of the menu. */
+/** In the order of the menu. */
 export const services: readonly Service[] = [
   {
     id: 'retail-wholesale-high-risk',
@@ -110,7 +106,7 @@ export const services: readonly Service[] = [
   },
 ];
 
-/** The overview's names for services, each with the id of its own page. */
+/** Service ids by anchor on the overview page. */
 export const overviewIds = {
   residential: 'corporate-residential',
   commercial: 'banks-atms-financial',

@@ -1,13 +1,11 @@
-/** A building block of what the company sells. */
 export interface Solution {
-  /** Its anchor on the solutions page. */
+  /** Anchor on the solutions page. */
   id: string;
   title: string;
   description: string;
   features: readonly string[];
 }
 
-/** All twelve solutions. */
 export const solutions: readonly Solution[] = [
   {
     id: 'advanced-threat-detection',

@@ -4,13 +4,12 @@ import { Section } from '@site/kit/section.tsx';
 
 interface CallToActionProps {
   lead: string;
-  /** Links of the call to action; the first is the primary one. */
+  /** The first is the primary action. */
   actions?: readonly { title: string; path: string }[];
 }
 
 const CONSULTATION = [{ title: 'Request a Consultation', path: paths.contact }];
 
-/** Call to action (CTA) at the end of a page. */
 export function CallToAction({ lead, actions = CONSULTATION }: CallToActionProps) {
   return (
     <Section

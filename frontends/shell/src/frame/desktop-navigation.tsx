@@ -9,7 +9,6 @@ import { Icon } from './icon.tsx';
 const PANEL = 'services-panel';
 const baseClasses = 'py-3.5 text-ink-2 text-small hover:text-ink aria-[current=page]:text-ink';
 
-/** The navigation where there is room for it in one line. */
 export function DesktopNavigation() {
   return (
     <nav aria-label="Main" className="hidden self-stretch lg:block">
@@ -31,12 +30,12 @@ export function DesktopNavigation() {
 }
 
 /**
- * A link, and beside it what opens all services: the mouse by hovering, everyone by a button. Both work before React
- * does: hovering is a matter of styles (`styles.css`), the button opens a popover.
+ * The panel opens by hover, or by the button. Both work before hydration: hover is CSS (`styles.css`), and
+ * the button opens a popover.
  */
 function ServicesMenu({ title, path }: { title: string; path: string }) {
   const [isDismissed, setIsDismissed] = useState(false);
-  // What hovering shows must go without moving the pointer, too (WCAG 2.2, 1.4.13).
+  // Escape must close the panel without moving the pointer (WCAG 2.2, 1.4.13).
   useEscape(() => setIsDismissed(true));
   return (
     <li

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { advanceTimers } from '../../../kit/testing/fake-time.ts';
 import { Footer } from './footer.tsx';
 
-test.each(socials)('a tooltip says what the icon of $label is', async ({ label }) => {
+test.each(socials)('the icon of $label has a tooltip', async ({ label }) => {
   vi.useFakeTimers();
   render(
     <BrowserRouter>

@@ -24,7 +24,7 @@ const SERVICES = [
   'smart-cities-infrastructure',
 ];
 
-/** The end of a page. It shows only on pages that ask for it with `FooterMarker`. */
+/** Shows only on pages that contain a `FooterMarker`. */
 export function Footer() {
   const ours = services.filter(({ id }) => SERVICES.includes(id));
   return (
@@ -99,7 +99,7 @@ function ContactDetails() {
   );
 }
 
-/** The page was prerendered, perhaps last year. */
+/** The prerendered year may be out of date. */
 function Year() {
   const isHydrated = useHydrated();
   const year = new Date().getFullYear();

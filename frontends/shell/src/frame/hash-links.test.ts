@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { leaveHashLinksToBrowser } from './hash-links.ts';
 
-/** What a router hears that listens after us. */
+/** A router's listener, added after ours. */
 const heard = vi.fn();
 let ours: EventListenerOrEventListenerObject;
 
@@ -21,31 +21,31 @@ afterEach(() => {
   Reflect.deleteProperty(history, 'replaceState');
 });
 
-/** What the browser does by itself: a link within the page, or the way back. */
+/** A navigation by the browser: a hash link, or the way back. */
 function browse(address: string) {
   History.prototype.replaceState.call(history, null, '', address);
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-test('of links within a page, and of the way back from them, the router hears nothing', () => {
+test('the router gets no events for hash links and back', () => {
   browse('/#methodology');
   browse('/');
   expect(heard).not.toHaveBeenCalled();
 });
 
-test('of another page the router hears, wherever on it the way leads', () => {
+test('the router gets events for other pages, with any fragment', () => {
   browse('/about');
   browse('/?variant=impact#top');
   expect(heard).toHaveBeenCalledTimes(2);
 });
 
-test('who goes back before the router has shown its page is heard, too', () => {
+test('the router gets a back event before its page renders', () => {
   history.pushState(null, '', '/about');
   browse('/');
   expect(heard).toHaveBeenCalledTimes(1);
 });
 
-test('what is taken out of the address leaves the page the same', () => {
+test('replacing the query does not count as another page', () => {
   browse('/?newsletter=confirm');
   history.replaceState(null, '', '/');
   heard.mockReset();

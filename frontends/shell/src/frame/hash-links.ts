@@ -1,10 +1,10 @@
 /**
- * Leaves links within a page, and the way back from them, to the browser; to be called before the router listens.
- * A router that told the page of them would have React give up HTML that it has not hydrated yet.
+ * Leaves hash links, and the way back, to the browser: if the router rendered the page again, React would
+ * discard HTML that it has not hydrated yet. Call this before the router adds its listeners.
  */
 export function leaveHashLinksToBrowser(): void {
   let shown = page();
-  // Of its own changes the router tells nobody, and before it has shown one the visitor may be on the way back.
+  // No event tells of the router's changes, and the visitor may go back before it renders one.
   for (const change of ['pushState', 'replaceState'] as const) {
     const native = history[change].bind(history);
     history[change] = (...entry) => {
@@ -21,7 +21,6 @@ export function leaveHashLinksToBrowser(): void {
   });
 }
 
-/** The address without what it points at within the page. */
 function page(): string {
   return location.pathname + location.search;
 }

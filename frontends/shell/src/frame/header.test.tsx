@@ -34,9 +34,7 @@ async function scrollTo(pixels: number) {
   });
 }
 
-// Theme
-
-test('the theme is switched and the choice is kept', async () => {
+test('the switch changes the theme and stores the choice', async () => {
   render(<ThemeSwitch />);
   expect(pressed()).toBe('false');
   await press('Dark theme');
@@ -49,13 +47,13 @@ test('the theme is switched and the choice is kept', async () => {
   expect(localStorage.getItem('theme')).toBe('light');
 });
 
-test('the switch follows the page’s theme, whoever changes it', async () => {
+test('the switch follows any change of the theme', async () => {
   render(<ThemeSwitch />);
   document.documentElement.classList.add('dark');
   await vi.waitFor(() => expect(pressed()).toBe('true'));
 });
 
-test('where storage is forbidden the choice holds for the page', async () => {
+test('without storage the choice holds for the page', async () => {
   const forbidden = () => {
     throw new DOMException('Forbidden', 'SecurityError');
   };
@@ -65,14 +63,12 @@ test('where storage is forbidden the choice holds for the page', async () => {
   expect(document.documentElement.classList.contains('dark')).toBe(true);
 });
 
-test('in the page’s HTML the switch claims no theme', () => {
+test('the prerendered switch claims no theme', () => {
   document.documentElement.classList.add('dark');
   expect(renderToString(<ThemeSwitch />)).toContain('aria-pressed="false"');
 });
 
-// Header
-
-test('the header is raised from 21 pixels of scrolling on (section 9)', async () => {
+test('the header is raised after 20 pixels of scrolling (section 9)', async () => {
   show();
   const header = screen.getByRole('banner');
   expect(header.dataset['scrolled']).toBe('false');

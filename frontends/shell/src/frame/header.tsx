@@ -8,11 +8,11 @@ import { ThemeSwitch } from './theme-switch.tsx';
 import { useScrolled } from './use-scrolled.ts';
 
 interface HeaderProps {
-  /** The page that is shown: see `pageKeyOf`. */
+  /** Page key: see `pageKeyOf`. */
   page: string;
 }
 
-/** The bar at the top of every page. What it opens is keyed by the page, so that a change of the page closes it. */
+/** The menus have the page as key, so that a page change closes them. */
 export function Header({ page }: HeaderProps) {
   const isScrolled = useScrolled();
   return (

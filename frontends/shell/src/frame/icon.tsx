@@ -1,4 +1,3 @@
-/** Line drawings on a grid of 24, one stroke, in the hand of the scenes. */
 const drawings = {
   shop: 'M4 10v9h16v-9M3 10l2-5h14l2 5zM9 19v-5h6v5',
   bank: 'M3 9l9-5 9 5zM5 9v8M10 9v8M14 9v8M19 9v8M3 20h18M3 17h18',
@@ -22,10 +21,9 @@ const drawings = {
     'M12 21s-7-6-7-11a7 7 0 0 1 14 0c0 5-7 11-7 11zM12 7.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5z',
 } as const;
 
-/** Names of the icons. */
 export type IconName = keyof typeof drawings;
 
-/** A small drawing beside words that say the same. */
+/** Decorative: the text beside it says the same. */
 export function Icon({ name, className = 'size-6' }: { name: IconName; className?: string }) {
   return (
     <svg

@@ -8,7 +8,6 @@ import type { IconName } from './icon.tsx';
 import { Icon } from './icon.tsx';
 import { ShellPageMeta } from './shell-page-meta.tsx';
 
-/** A part of a legal text. */
 export interface Clause {
   title: string;
   paragraphs: readonly string[];
@@ -19,7 +18,6 @@ interface LegalPageProps extends ComponentProps<typeof ShellPageMeta> {
   clauses: readonly Clause[];
 }
 
-/** A legal text, clause by clause. */
 export function LegalPage({ title, description, path, icon, clauses }: LegalPageProps) {
   return (
     <>
@@ -54,7 +52,6 @@ function ClauseText({ title, paragraphs }: Clause) {
   );
 }
 
-/** Postal address of the company, in one line. */
 export const postalAddress: string = [
   brand.name,
   ...brand.address.lines,

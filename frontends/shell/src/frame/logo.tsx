@@ -1,6 +1,5 @@
 import { brand } from '@site/kit/brand.ts';
 
-/** The company's mark and name. */
 export function Logo() {
   return (
     <span className="flex items-center gap-2.5 text-subheading tracking-tight">

@@ -11,10 +11,7 @@ import { Icon } from './icon.tsx';
 const MENU = 'mobile-menu';
 const baseClasses = 'flex min-h-12 grow items-center text-lg aria-[current=page]:font-semibold';
 
-/**
- * The navigation where there is little room: a button in the bar, and what it opens below. Popover and details work
- * before React does, and without it.
- */
+/** Popover and `details` work without JavaScript, too. */
 export function MobileMenu() {
   const [isOpen, setIsOpen] = useState(false);
   useHeldPage(isOpen);
@@ -59,14 +56,14 @@ export function MobileMenu() {
   );
 }
 
-/** Also where the link leads to the page that is shown: no change of the page would close it. */
+/** A link to the current page causes no page change that would close the menu. */
 function closeAfterLink({ target, currentTarget }: MouseEvent<HTMLElement>) {
   if (target instanceof Element && target.closest('a')) {
     currentTarget.hidePopover();
   }
 }
 
-/** Of several with one name the browser keeps one open at a time. */
+/** The browser keeps only one `details` of a name open. */
 function Dropdown({ title, path, menu }: { title: string; path: string; menu: string }) {
   return (
     <div className="relative">

@@ -31,30 +31,27 @@ function press(name: string) {
 test.each([
   ['confirm', 'Confirm your subscription', 'Confirm', 'Your subscription is confirmed'],
   ['unsubscribe', 'Unsubscribe', 'Unsubscribe', 'You are unsubscribed.'],
-])(
-  'the link to %s asks first, sends its token, and says what it did',
-  async (action, title, button, done) => {
-    open(`?newsletter=${action}&token=a+token`);
-    const dialog = screen.getByRole('dialog', { name: title });
-    expect(xhr.sent).toEqual([]);
-    expect(document.activeElement?.textContent).toBe(button);
-    await press(button);
-    expect(xhr.last().path).toBe(`/api/newsletter/${action}`);
-    expect(JSON.parse(String(xhr.last().body))).toEqual({ token: 'a token' });
-    const sending = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
-    expect(sending.disabled).toBe(true);
-    loseFocus();
-    await xhr.answer(200, { success: true });
-    const close = within(dialog).getAllByRole('button', { name: 'Close' }).at(-1);
-    expect(document.activeElement).toBe(close);
-    expect(within(dialog).getByRole('status').textContent).toContain(done);
-    await press('Close');
-    expect(screen.queryByRole('dialog')).toBeNull();
-    expect(location.search).toBe('');
-  },
-);
+])('the link to %s asks, sends its token, shows results', async (action, title, button, done) => {
+  open(`?newsletter=${action}&token=a+token`);
+  const dialog = screen.getByRole('dialog', { name: title });
+  expect(xhr.sent).toEqual([]);
+  expect(document.activeElement?.textContent).toBe(button);
+  await press(button);
+  expect(xhr.last().path).toBe(`/api/newsletter/${action}`);
+  expect(JSON.parse(String(xhr.last().body))).toEqual({ token: 'a token' });
+  const sending = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Sending...' });
+  expect(sending.disabled).toBe(true);
+  loseFocus();
+  await xhr.answer(200, { success: true });
+  const close = within(dialog).getAllByRole('button', { name: 'Close' }).at(-1);
+  expect(document.activeElement).toBe(close);
+  expect(within(dialog).getByRole('status').textContent).toContain(done);
+  await press('Close');
+  expect(screen.queryByRole('dialog')).toBeNull();
+  expect(location.search).toBe('');
+});
 
-test('closed without an answer, it has changed nothing and is no longer in the address', async () => {
+test('closing the dialog sends nothing and clears the URL', async () => {
   open('?newsletter=confirm&token=unused');
   await setupUser().click(screen.getByRole('button', { name: 'Close' }));
   expect(screen.queryByRole('dialog')).toBeNull();
@@ -62,7 +59,7 @@ test('closed without an answer, it has changed nothing and is no longer in the a
   expect(xhr.sent).toEqual([]);
 });
 
-test('a forged link is refused with a sentence, and can be tried again', async () => {
+test('a forged link shows an error and can be retried', async () => {
   open('?newsletter=confirm&token=forged');
   await press('Confirm');
   await xhr.answer(400, { success: false, error: 'This link is not valid.' });
@@ -72,7 +69,7 @@ test('a forged link is refused with a sentence, and can be tried again', async (
   expect(screen.queryByRole('alert')).toBeNull();
 });
 
-test('a server that is not reached is asked four times, and then it is said', async () => {
+test('an unreachable server is tried four times before the error', async () => {
   open('?newsletter=unsubscribe&token=lost');
   await press('Unsubscribe');
   for (const wait of [1000, 2000, 4000]) {
@@ -85,14 +82,14 @@ test('a server that is not reached is asked four times, and then it is said', as
 });
 
 test.each(['', '?newsletter=confirm', '?token=alone', '?newsletter=toString&token=any'])(
-  'an address that asks for nothing of it opens nothing: "%s"',
+  'other URLs open no dialog: "%s"',
   search => {
     open(search);
     expect(screen.queryByRole('dialog')).toBeNull();
   },
 );
 
-test('it is no part of the page’s HTML', () => {
+test('the dialog is not prerendered', () => {
   history.replaceState(null, '', '/?newsletter=confirm&token=any');
   expect(renderToString(<NewsletterDialog />)).toBe('');
 });

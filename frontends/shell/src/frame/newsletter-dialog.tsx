@@ -12,10 +12,7 @@ import { isNewsletterAction, newsletterPrompts } from '../content/newsletter-pro
 const FAILED = 'This did not work. Try again in a moment.';
 const FAILURE_MESSAGES = { refused: FAILED, unreachable: FAILED };
 
-/**
- * Confirmation dialog that the links of newsletter mails open. It asks first: a mail scanner that follows links must
- * change nothing.
- */
+/** Asks first, because mail scanners follow links and must not change anything. */
 export function NewsletterDialog() {
   const [isClosed, setIsClosed] = useState(false);
   const search = new URLSearchParams(useBrowserValue(() => location.search, ''));
@@ -25,7 +22,7 @@ export function NewsletterDialog() {
     return null;
   }
 
-  // Past the router: it would first wait for every part of the page that is not loaded yet.
+  // The router would first wait for every lazy part of the page.
   function close() {
     history.replaceState(history.state, '', location.pathname);
     setIsClosed(true);

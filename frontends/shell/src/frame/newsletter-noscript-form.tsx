@@ -4,8 +4,8 @@ import type { NewsletterAction } from '../content/newsletter-prompts.ts';
 import { newsletterPrompts } from '../content/newsletter-prompts.ts';
 
 /**
- * No-JavaScript fallback of the newsletter dialog, in the page's place. The form posts to the page's own address, which
- * holds the token; the server leads it on to the API.
+ * Replaces the page if JavaScript is off. The form posts to the page's own URL, which holds the token; the
+ * server forwards it to the API.
  */
 export function NewsletterNoscriptForm({ action }: { action: NewsletterAction }) {
   const { title, question, button } = newsletterPrompts[action];

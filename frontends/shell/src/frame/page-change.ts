@@ -4,33 +4,34 @@ import type { RefObject } from 'react';
 import { useLayoutEffect } from 'react';
 import { waitForElement } from './wait-for-element.ts';
 
-// A page is being changed from when its address is the browser's until its heading is there. What fails meanwhile, be it in
-// React, in an extension or on the network, has the browser load the page: its HTML needs none of our scripts. A page that was
-// loaded is never loaded again for a failure of its own.
+// A page change lasts from the URL change until the new heading is in the document. If anything fails
+// meanwhile (React, an extension, the network), the browser loads the page, whose HTML needs no scripts. It
+// never reloads a page for the page's own failures.
 
-/** Path of the page that React shows; none before it has hydrated the first one. */
+/** Path that React shows, or nothing before hydration. */
 let rendered: string | undefined;
-/** Whether that page's heading is there. */
 let isComplete = true;
-/** Whether it came in the place of the one that was loaded. */
+/** Whether React has changed the page since the browser loaded the document. */
 let hasChanged = false;
 let isLoading = false;
 
-/** Loads the page whose change fails by an error that nobody catches; to be called before React starts. */
+/** Call this before React starts. */
 export function watchPageChanges(): void {
-  // An event without an error tells of no failure: that an observer of sizes was not done, for example.
+  // Events without an error are harmless, such as an unfinished `ResizeObserver` loop.
   window.addEventListener('error', ({ error }) => error && loadChangedPage());
   window.addEventListener('unhandledrejection', loadChangedPage);
 }
 
-/** Loads the page that is being changed, if one is. */
 function loadChangedPage(): void {
   if (isChanging()) {
     load();
   }
 }
 
-/** Loads the page that an error has left nothing of. By a failure to remove the page before, its heading may be there still. */
+/**
+ * Called on a render error. After a page change the heading proves nothing: React may have failed to remove
+ * the page before.
+ */
 export function loadLostPage(): void {
   if (hasChanged || isChanging()) {
     load();
@@ -40,26 +41,25 @@ export function loadLostPage(): void {
 function load() {
   if (!isLoading) {
     isLoading = true;
-    // Where the page before was scrolled to, the browser would scroll this one.
+    // Otherwise the browser would restore the scroll position of the page before.
     window.scrollTo(0, 0);
     location.reload();
   }
 }
 
-/** The same, unless the server is away, too: then what is shown says more than the browser would. */
+/** If the server is unavailable, our error message says more than the browser's. */
 export async function loadChangedPageIfServed(): Promise<void> {
   if (isChanging() && (await isServed(location.href))) {
     loadChangedPage();
   }
 }
 
-/** Watches the page at a path come. */
 export function usePageChange(pathname: string, main: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     isComplete = rendered === undefined;
     hasChanged ||= !isComplete;
     rendered = pathname;
-    // Somebody has put other elements in the place of React's: nothing that it renders is seen.
+    // An extension has replaced React's elements: nothing that React renders would show.
     if (!main.current?.isConnected) {
       loadChangedPage();
     }
@@ -67,7 +67,7 @@ export function usePageChange(pathname: string, main: RefObject<HTMLElement | nu
     const stop = waitForElement(
       () => main.current?.querySelector<HTMLElement>(PAGE_HEADING) ?? null,
       () => {
-        // What failed while the page was put in its place is told only after that.
+        // React reports errors of this commit only after it.
         timeout = setTimeout(() => {
           isComplete = true;
         });

@@ -33,12 +33,12 @@ afterEach(() => {
   history.replaceState(null, '', '/');
 });
 
-test('a page that throws is an error with its message (section 8)', () => {
+test('a page that throws shows its error message (section 8)', () => {
   expect(screen.getByRole('heading').textContent).toBe('Unexpected Application Error!');
   expect(screen.getByText('The map is not there')).toBeTruthy();
 });
 
-test('the page is loaded again where it was, also at a place within it', async () => {
+test('the button reloads the page and keeps the fragment', async () => {
   history.replaceState(null, '', '/contact#map');
   const reload = vi.spyOn(location, 'reload').mockImplementation(() => undefined);
   await userEvent.click(screen.getByRole('button', { name: 'Load this page again' }));
@@ -46,7 +46,7 @@ test('the page is loaded again where it was, also at a place within it', async (
   expect(location.hash).toBe('#map');
 });
 
-test('an error does not outlive the visit to its page', async () => {
+test('an error is cleared when the visitor leaves the page', async () => {
   isBroken = false;
   await userEvent.click(screen.getByRole('link', { name: 'About' }));
   await userEvent.click(screen.getByRole('link', { name: 'Contact' }));

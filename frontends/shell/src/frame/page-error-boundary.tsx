@@ -7,12 +7,11 @@ import { Component } from 'react';
 import { loadLostPage } from './page-change.ts';
 
 interface Boundary {
-  /** Path of the page: an error does not outlive the page it is of. */
+  /** A new path clears the error. */
   path: string;
   children: ReactNode;
 }
 
-/** Error boundary of a page, with its fallback screen. */
 export function PageErrorBoundary({ children }: { children: ReactNode }) {
   return <ErrorBoundary path={useLocation().pathname}>{children}</ErrorBoundary>;
 }
@@ -51,7 +50,7 @@ function Screen({ message }: { message: string }) {
     <>
       <PageMeta title="Unexpected Application Error!" description="Something went wrong." />
       <PageHeader title="Unexpected Application Error!" subtitle={message}>
-        {/* No link: to an address with a hash it would only scroll. */}
+        {/* Not a link: with a hash in the URL it would only scroll. */}
         <Button onClick={() => location.reload()}>Load this page again</Button>
       </PageHeader>
     </>

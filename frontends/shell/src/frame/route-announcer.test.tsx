@@ -26,7 +26,7 @@ function Change() {
   return <RouteAnnouncer page={page} />;
 }
 
-/** Shows a site, and says how to let its late page arrive. */
+/** Renders a site. Returns a function that lets the late page arrive. */
 function show() {
   const module = Promise.withResolvers<{ default: () => ReactNode }>();
   const Late = lazy(() => module.promise);
@@ -70,18 +70,18 @@ function said() {
   return document.querySelector('[aria-live]')?.textContent;
 }
 
-/** What has the focus says. */
+/** Text of the focused element. */
 function focused() {
   return document.activeElement?.textContent;
 }
 
-test('the first page says nothing and takes no focus', () => {
+test('the first page is not announced or focused', () => {
   show();
   expect(said()).toBe('');
   expect(document.activeElement).toBe(document.body);
 });
 
-test('another page is said by its title, and its heading has the focus', async () => {
+test('a new page’s title is announced, its heading focused', async () => {
   show();
   await go('About');
   const heading = screen.getByRole('heading', { name: 'About us' });
@@ -91,7 +91,7 @@ test('another page is said by its title, and its heading has the focus', async (
   expect(heading.hasAttribute('tabindex')).toBe(false);
 });
 
-test('another part of the same page, by its query or its hash, moves no focus and says nothing', async () => {
+test('a change of query or hash announces nothing, keeps focus', async () => {
   show();
   await go('Next');
   expect(location.search + location.hash).toBe('?page=2#list');
@@ -99,7 +99,7 @@ test('another part of the same page, by its query or its hash, moves no focus an
   expect(said()).toBe('');
 });
 
-test('a page that is loaded late is said, and has the focus, when it is there', async () => {
+test('a late page is announced and focused when it arrives', async () => {
   const arrive = show();
   await go('Late');
   expect(said()).toBe('');
@@ -109,7 +109,7 @@ test('a page that is loaded late is said, and has the focus, when it is there', 
   expect(document.activeElement?.tagName).toBe('H1');
 });
 
-test('who went elsewhere while the page was loaded stays there', async () => {
+test('focus moved while the page loads stays there', async () => {
   const arrive = show();
   await go('Late');
   await act(async () => screen.getByRole('button', { name: 'Menu' }).focus());
@@ -118,7 +118,7 @@ test('who went elsewhere while the page was loaded stays there', async () => {
   expect(focused()).toBe('Menu');
 });
 
-test('another address of the same page leaves the focus where it is', async () => {
+test('another URL of the same page keeps the focus', async () => {
   show();
   await go('List');
   await advanceTimers(1000);

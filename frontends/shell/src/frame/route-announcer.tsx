@@ -3,13 +3,13 @@ import { useEffect, useRef, useState } from 'react';
 import { waitForElement } from './wait-for-element.ts';
 
 interface RouteAnnouncerProps {
-  /** The page that is shown: addresses of one page, such as two categories of a list, have the same. */
+  /** Page key: see `pageKeyOf`. */
   page: string;
 }
 
 /**
- * Route announcer: announces the new page's title in a live region and moves focus to its h1. The link that had it may
- * be gone. The browser itself does so for the first page.
+ * Announces the new page's title, and focuses its h1, since the link that had the focus may be gone. The
+ * browser announces the first page.
  */
 export function RouteAnnouncer({ page }: RouteAnnouncerProps) {
   const shown = useRef(page);
@@ -24,14 +24,14 @@ export function RouteAnnouncer({ page }: RouteAnnouncerProps) {
       () => document.querySelector('main h1'),
       heading => {
         setTitle(document.title);
-        // Who went somewhere else while the page was loaded stays there.
+        // Keep the focus if the visitor moved it while the page loaded.
         if ([document.body, activeElement].includes(document.activeElement)) {
           focusOn(heading);
         }
       },
     );
   }, [page]);
-  // Not a status: those of a page are about what happens within it.
+  // Not a status, which reports changes within the page.
   return (
     <p aria-live="polite" className="sr-only">
       {title}

@@ -2,10 +2,9 @@ import { useLocation, useNavigationType } from '@site/kit/router.ts';
 import { useEffect } from 'react';
 import { waitForElement } from './wait-for-element.ts';
 
-/** Shows every page that a link leads to from its top, or from what its address points at. */
 export function ScrollToTop() {
   const { pathname, hash } = useLocation();
-  // The browser itself places the first page, and whoever goes back or forward, where they were.
+  // The browser restores the position on load, back and forward.
   const isPlaced = useNavigationType() === 'POP';
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is shown from its top, too
   useEffect(() => {

@@ -6,7 +6,7 @@ interface ShellPageMetaProps {
   path: string;
 }
 
-/** Metadata of one of the shell's pages, whose preview is named like its path. */
+/** The preview picture has the page's path. */
 export function ShellPageMeta(props: ShellPageMetaProps) {
   return <PageMeta {...props} picture={`/previews${props.path}.jpg`} />;
 }

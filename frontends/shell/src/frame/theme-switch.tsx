@@ -2,7 +2,6 @@ import { hearEarlyPress } from '@site/kit/early-press.ts';
 import { Tooltip } from '@site/kit/tooltip.tsx';
 import { chooseTheme, shownTheme, useTheme } from './theme.ts';
 
-/** Switches between the light and the dark theme. */
 export function ThemeSwitch() {
   const theme = useTheme();
   return (

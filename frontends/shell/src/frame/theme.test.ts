@@ -2,7 +2,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { chooseTheme } from './theme.ts';
 
-/** What the browser says of the system, and who wants to hear of its change. */
+/** The system's theme, and its change event. */
 let system: EventTarget & { matches: boolean };
 
 beforeEach(async () => {
@@ -21,21 +21,21 @@ function isDark() {
   return document.documentElement.classList.contains('dark');
 }
 
-test('while nothing is chosen the page follows the system', () => {
+test('without a choice the page follows the system', () => {
   systemTurns('dark');
   expect(isDark()).toBe(true);
   systemTurns('light');
   expect(isDark()).toBe(false);
 });
 
-test('a choice outlasts a change of the system', () => {
+test('a choice survives a change of the system', () => {
   chooseTheme('dark');
   systemTurns('dark');
   systemTurns('light');
   expect(isDark()).toBe(true);
 });
 
-test('so it does where storage is forbidden, for as long as the page is open', () => {
+test('without storage a choice survives until the page closes', () => {
   const forbidden = () => {
     throw new DOMException('Forbidden', 'SecurityError');
   };

@@ -1,9 +1,7 @@
 import { useSyncExternalStore } from 'react';
 
-/** From here on a page counts as scrolled. */
 const SCROLLED_AFTER_PX = 20;
 
-/** Whether the page is scrolled. */
 export function useScrolled(): boolean {
   return useSyncExternalStore(
     subscribe,

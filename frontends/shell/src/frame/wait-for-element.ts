@@ -1,4 +1,4 @@
-/** Calls `use` with an element once it is in the page: at once, or when what brings it has loaded. Returns how to stop. */
+/** Returns a function that stops the wait. */
 export function waitForElement(
   find: () => HTMLElement | null,
   use: (element: HTMLElement) => void,

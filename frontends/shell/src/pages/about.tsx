@@ -98,7 +98,6 @@ function Journey() {
   );
 }
 
-/** Someone who leads the company. Without a name in the brand file the role stands for the person. */
 function Person({ role, name, profileUrl }: Leader) {
   return (
     <li>

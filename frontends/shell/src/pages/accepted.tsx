@@ -6,7 +6,7 @@ import { emptyStreet } from '../scenes/street-drawing.ts';
 const toBlog = { title: 'Back to Blog', path: paths.blog };
 const street = <Picture {...emptyStreet} alt="" priority="high" />;
 
-/** Pages that say that a form was accepted, by their type. */
+/** By page type. */
 export const accepted = {
   messageSent: () => (
     <MessagePage

@@ -15,7 +15,7 @@ const LABELS = ['Full Name', 'Email Address', 'Your Message'];
 
 let xhr: FakeXhr;
 let visitors = 0;
-/** What the console says, as section 8 of the specification asks for. */
+/** Section 8 of the specification requires console errors. */
 const said = vi.fn();
 
 beforeEach(() => {
@@ -25,7 +25,7 @@ beforeEach(() => {
   vi.spyOn(console, 'error').mockImplementation(said);
 });
 
-/** A visitor whom no other test has, so that no key is theirs already. */
+/** Unique, so that no test reuses another's idempotency key. */
 function visitor() {
   visitors += 1;
   return `asha-${visitors}@example.com`;
@@ -50,7 +50,7 @@ function values() {
   return LABELS.map(label => screen.getByLabelText<HTMLInputElement>(label).value);
 }
 
-test('what was written is sent, with where the visitor is and the field that nobody fills in', async () => {
+test('a message is sent with attribution and an empty honeypot', async () => {
   render(<ContactForm />);
   const email = fill();
   await submit();
@@ -64,7 +64,7 @@ test('what was written is sent, with where the visitor is and the field that nob
   });
 });
 
-test('while it is sent the button says so and cannot be pressed again (section 4)', async () => {
+test('the button is disabled while sending (section 4)', async () => {
   render(<ContactForm />);
   fill();
   await submit();
@@ -74,7 +74,7 @@ test('while it is sent the button says so and cannot be pressed again (section 4
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('the success is told with the address for 5000 ms, then the form is back and empty', async () => {
+test('the confirmation shows for 5000 ms, then an empty form', async () => {
   render(<ContactForm />);
   const email = fill();
   await submit();
@@ -92,7 +92,7 @@ test('the success is told with the address for 5000 ms, then the form is back an
   expect(said).not.toHaveBeenCalled();
 });
 
-test('while a challenge is solved who listens is told so, too, and may call it off', async () => {
+test('solving a challenge is announced and can be cancelled', async () => {
   render(<ContactForm />);
   const status = screen.getByRole('status');
   expect(status.textContent).toBe('');
@@ -108,16 +108,16 @@ test('while a challenge is solved who listens is told so, too, and may call it o
   expect(xhr.sent).toHaveLength(1);
 });
 
-test('where no address was entered the success speaks of the one provided (section 4)', async () => {
+test('a confirmation without an address names none (section 4)', async () => {
   render(<ContactForm />);
   fill('');
-  // The browser would ask for an address: a visitor gets here only where it does not.
+  // Native validation would stop the submit button.
   fireEvent.submit(screen.getByLabelText('Your Message'));
   await xhr.answer(202, { success: true });
   expect(screen.getByRole('status').textContent).toContain('We will reply to your provided email.');
 });
 
-test('what is wrong is said beside its field, the failure takes the focus, and nothing is lost', async () => {
+test('errors stand beside fields, and the form keeps its values', async () => {
   render(<ContactForm />);
   const email = fill();
   await submit();
@@ -137,7 +137,7 @@ test('what is wrong is said beside its field, the failure takes the focus, and n
   expect(said.mock.calls).toEqual([['Please check the marked fields.']]);
 });
 
-test('what is wrong with a field is said until it is edited, and the failure until none is left', async () => {
+test('an edit clears its field’s error, the last edit all', async () => {
   render(<ContactForm />);
   fill();
   await submit();
@@ -156,7 +156,7 @@ test('what is wrong with a field is said until it is edited, and the failure unt
   expect(said).toHaveBeenCalledTimes(1);
 });
 
-test('a failure that names no field is said until the next try', async () => {
+test('a failure without a field stays until the next attempt', async () => {
   render(<ContactForm />);
   fill();
   await submit();
@@ -166,18 +166,18 @@ test('a failure that names no field is said until the next try', async () => {
 });
 
 test.each([
-  ['refuses without a word', 500, { success: false }, 'Failed to send message'],
+  ['refuses without a message', 500, { success: false }, 'Failed to send message'],
   [
-    'says no in a success',
+    'refuses with status 200',
     200,
     { success: false, message: 'Come back tomorrow.' },
     'Come back tomorrow.',
   ],
-  ['says no with an error', 429, { success: false, error: 'Too many.' }, 'Too many.'],
-  ['answers with no object', 200, 'null', UNREACHABLE],
-  ['is a proxy with a page of its own', 502, '<html><h1>502 Bad Gateway</h1></html>', UNREACHABLE],
+  ['refuses with an error', 429, { success: false, error: 'Too many.' }, 'Too many.'],
+  ['answers with null', 200, 'null', UNREACHABLE],
+  ['is a proxy with an HTML error', 502, '<html><h1>502 Bad Gateway</h1></html>', UNREACHABLE],
 ])(
-  'a server that %s: the visitor reads its sentence or ours (sections 5 and 8)',
+  'a server that %s: its message or ours shows (sections 5 and 8)',
   async (_, status, body, sentence) => {
     render(<ContactForm />);
     fill();
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test('a message that never arrives is tried four times (sections 8 and 9)', async () => {
+test('an unreachable server is tried four times (sections 8 and 9)', async () => {
   render(<ContactForm />);
   fill();
   await submit();
@@ -205,7 +205,7 @@ test('a message that never arrives is tried four times (sections 8 and 9)', asyn
 });
 
 test.each([
-  ['while it waits for an answer', async () => advanceTimers(20_000)],
+  ['during a request', async () => advanceTimers(20_000)],
   [
     'between two attempts',
     async () => {
@@ -213,7 +213,7 @@ test.each([
       await advanceTimers(500);
     },
   ],
-])('called off %s it ends without a word, and nothing is lost', async (_, wait) => {
+])('Cancel %s stops silently and keeps the form', async (_, wait) => {
   render(<ContactForm />);
   const email = fill();
   await submit();
@@ -227,13 +227,13 @@ test.each([
   await advanceTimers(60_000);
   expect(xhr.sent).toHaveLength(1);
   expect(said).not.toHaveBeenCalled();
-  // It may have arrived before it was called off.
+  // The cancelled request may have reached the server.
   await submit();
   const [first, second] = keysOf(xhr);
   expect(second).toBe(first);
 });
 
-test('whoever leaves while it is sent is told elsewhere, and finds an empty form', async () => {
+test('a success after leaving shows a toast, clears the draft', async () => {
   const toasts = recordToasts();
   const { unmount } = render(<ContactForm />);
   fill();
@@ -246,7 +246,7 @@ test('whoever leaves while it is sent is told elsewhere, and finds an empty form
   expect(values()).toEqual(['', '', '']);
 });
 
-test('whoever leaves is told of a failure, too, and finds what was typed', async () => {
+test('a failure after leaving shows a toast, keeps the draft', async () => {
   const toasts = recordToasts();
   const { unmount } = render(<ContactForm />);
   fill();
@@ -259,7 +259,7 @@ test('whoever leaves is told of a failure, too, and finds what was typed', async
   expect(values()[0]).toBe('Asha Rao');
 });
 
-test('pressed again after a failure of the server’s, it is the same message', async () => {
+test('a retry after a server error keeps its idempotency key', async () => {
   render(<ContactForm />);
   fill();
   await submit();
@@ -273,9 +273,9 @@ test('pressed again after a failure of the server’s, it is the same message', 
 
 test.each([
   ['without its required fields', () => undefined],
-  ['without an address that is one', () => fill('asha@')],
+  ['with an invalid address', () => fill('asha@')],
   [
-    'with more than the server takes',
+    'with a message that is too long',
     () => {
       fill();
       write('Your Message', 'x'.repeat(10_001));
@@ -288,7 +288,7 @@ test.each([
   expect(xhr.sent).toEqual([]);
 });
 
-test('what each field is: required, how long, of which kind (section 5)', () => {
+test('fields have the specified types, requirements and lengths (section 5)', () => {
   render(<ContactForm />);
   const [name, email, message] = LABELS.map(label => screen.getByLabelText(label));
   expect(name?.matches('input[name=name][required][autocomplete=name]')).toBe(true);
@@ -307,7 +307,7 @@ test('what each field is: required, how long, of which kind (section 5)', () => 
   }
 });
 
-test('a draft survives going away, and does not outlive its message (section 4)', async () => {
+test('a draft survives navigation and ends with its message (section 4)', async () => {
   const first = render(<ContactForm />);
   const email = fill();
   first.unmount();
@@ -320,7 +320,7 @@ test('a draft survives going away, and does not outlive its message (section 4)'
   expect(values()).toEqual(['', '', '']);
 });
 
-test('company and phone are folded until they hold something, and sent if given', async () => {
+test('company and phone unfold when filled, and are optional', async () => {
   render(<ContactForm />);
   const folded = screen.getByText('Add company or phone').closest('details');
   expect(folded?.open).toBe(false);
@@ -335,7 +335,7 @@ test('company and phone are folded until they hold something, and sent if given'
   expect(screen.getByText('Too long.')).toBeTruthy();
 });
 
-test('before the application has started the browser sends the form by itself', () => {
+test('before hydration the browser can submit the form', () => {
   const page = document.createElement('div');
   page.innerHTML = renderToString(<ContactForm />);
   expect(page.querySelector('form')?.matches('[method=post][action="/api/contact"]')).toBe(true);

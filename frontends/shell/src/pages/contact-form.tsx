@@ -15,7 +15,6 @@ import { useSubmission } from '@site/kit/use-submission.ts';
 import type { FormEvent } from 'react';
 import { use, useEffect, useRef, useState } from 'react';
 
-/** Display time of the confirmation in place of the form. */
 const SUCCESS_DURATION_MS = 5000;
 const SENT = 'Message Sent Successfully!';
 const FAILURE_MESSAGES = {
@@ -23,7 +22,7 @@ const FAILURE_MESSAGES = {
   unreachable: 'Failed to send message. Please try again later.',
 };
 
-/** Form of the contact page. The browser sends it by itself where no JavaScript runs, or not yet. */
+/** Without JavaScript, or before hydration, the browser submits the form itself. */
 export function ContactForm() {
   const { form, confirmation, state, fieldErrors, sender, edit, submit, cancel } =
     useContactSubmission();
@@ -78,7 +77,7 @@ function ContactFields({ fieldErrors }: { fieldErrors: FieldErrors }) {
   );
 }
 
-/** Optional fields, folded until somebody opens them, or they hold something. */
+/** Folded until opened or filled. */
 function CompanyAndPhone({ fieldErrors: { company, phone } }: { fieldErrors: FieldErrors }) {
   const isFilled = use(FilledByGateway);
   const [isOpen, setOpen] = useState(false);
@@ -129,7 +128,7 @@ function useContactSubmission() {
       }, SUCCESS_DURATION_MS);
       return () => clearTimeout(timeout);
     }
-    // Whoever was at the confirmation goes on at the form, not at the top of the page.
+    // If the confirmation had the focus, the form gets it.
     if (state.status === 'idle' && takesFocus.current) {
       takesFocus.current = false;
       form.current?.focus();
@@ -154,7 +153,7 @@ function useContactSubmission() {
     if (result.ok) {
       discard();
     } else if (!result.isCancelled) {
-      // Section 8 of the specification asks for it.
+      // Section 8 of the specification requires this.
       console.error(result.message);
     }
     if (!(form.current || confirmation.current)) {
@@ -169,7 +168,7 @@ function useContactSubmission() {
   return { form, confirmation, state, fieldErrors, sender, edit, submit, cancel };
 }
 
-/** Whoever went to another page meanwhile learns there what came of the message. */
+/** For a visitor who has left the page. */
 function showResultToast(result: SubmissionResult) {
   showToast(
     result.ok

@@ -5,7 +5,7 @@ import { render, screen } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import Contact from './contact.tsx';
 
-test('what stands beside the form: the promise, the address for buyers, three ways (sections 2 and 9)', () => {
+test('the page shows reply time, sales address, three ways (sections 2 and 9)', () => {
   render(
     <BrowserRouter>
       <Contact />

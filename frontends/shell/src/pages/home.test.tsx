@@ -14,7 +14,7 @@ beforeEach(() => {
   vi.resetModules();
 });
 
-test('the home page asks for the blog when its teasers come near, and keeps their place until they are there', async () => {
+test('the teasers load near the viewport and reserve their space', async () => {
   fakeAnimations();
   const view = fakeIntersectionObserver();
   const module = { default: () => <h2>The blog’s own</h2>, version: 'ours' };

@@ -15,7 +15,6 @@ import { remotePart } from '../remote-part.ts';
 import { Partners } from './home/partners.tsx';
 import { TeasersPlaceholder } from './home/teasers-placeholder.tsx';
 
-/** Hero section of each variant, lazily loaded. */
 const heroes = {
   classic: lazyPart({
     frontEnd: 'shell',
@@ -31,18 +30,15 @@ const solutionsPreview = lazyPart({
   load: () => import(/* webpackChunkName: "solutions-preview" */ './home/solutions-preview.tsx'),
 });
 
-/** The blog's newest articles. */
 export const teasers = remotePart('blog/blog-teasers', 'low');
 
-/** Between one card of the methodology and the next. */
 const STAGGER_MS = 150;
 
-/** Prefetches the code of the brand's variant. */
 export function prefetchHome(): void {
   heroes[homeVariantOf('')].prefetch();
 }
 
-/** `/`, in one of two variants: the brand's, or the one that `?variant=` asks for. */
+/** `/`, in the brand's variant or that of `?variant=` */
 export function Home() {
   const variant = homeVariantOf(useLocation().search);
   return (
@@ -73,7 +69,7 @@ export function Home() {
   );
 }
 
-/** As high as what comes. */
+/** Prevents layout shift. */
 function PreviewPlaceholder() {
   return <div className="min-h-96" />;
 }

@@ -5,11 +5,10 @@ import { useLocation } from '@site/kit/router.ts';
 import { useEffect } from 'react';
 import { emptyRoom } from '../scenes/scenes.ts';
 
-/** Every address that names nothing. */
 export default function NotFound() {
   const { pathname } = useLocation();
   useEffect(() => {
-    // The specification asks for it; it is no error of the page's.
+    // Required by the specification. It is not an error of the page.
     console.info(`404: there is no page at ${pathname}`);
   }, [pathname]);
   return (

@@ -3,10 +3,9 @@ import { Button } from '@site/kit/button.tsx';
 import { useState } from 'react';
 
 const { map, directionsUrl } = brand.address;
-/** Margin of the map around the office. */
 const MAP_MARGIN_DEGREES = 0.01;
 
-/** Map of the office. Its provider learns of a visitor only when the visitor asks for the map. */
+/** Loads on request only, so that the map's provider does not learn of every visitor. */
 export function OfficeMap() {
   const [isShown, setIsShown] = useState(false);
   return (

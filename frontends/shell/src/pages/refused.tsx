@@ -4,7 +4,7 @@ import * as paths from '@site/kit/paths.ts';
 import { RefusedPage } from '@site/kit/refused-page.tsx';
 import { ContactForm } from './contact-form.tsx';
 
-/** Pages that say that a form was not accepted, by their type. */
+/** By page type. */
 export const refused = {
   messageNotSent: () => (
     <RefusedPage title="Not sent yet">
@@ -16,7 +16,7 @@ export const refused = {
       <NewsletterForm />
     </RefusedPage>
   ),
-  /** A link of a newsletter mail is forged, or good no more. */
+  /** The link is forged or no longer valid. */
   notAnswered: () => (
     <RefusedPage title="Nothing has changed yet">
       <ButtonLink to={paths.blog}>To the newsletter</ButtonLink>

@@ -18,9 +18,7 @@ import type { SceneOfService } from '../scenes/scenes.ts';
 import { emptyRoom, scenes } from '../scenes/scenes.ts';
 import { SolutionTeaser } from './solution-teaser.tsx';
 
-/** Number of other services that a page names. */
 const OTHERS = 3;
-/** Characters of another service's description that are shown. */
 const SHOWN_CHARACTERS = 60;
 
 /** `/services/{serviceId}` */
@@ -95,7 +93,7 @@ function Stats({ stats }: Service) {
 }
 
 function KeyFeatures({ detail, scene }: Omit<ServiceProps, 'service'>) {
-  // The words beside a close-up say the same.
+  // Decorative: the text beside it says the same.
   const closeUps = scene.features.map(view => <Picture key={view.src} {...view} alt="" />);
   return (
     <Section title="Key Features">
@@ -180,7 +178,6 @@ function ServiceDescription({ service, detail, scene }: ServiceProps) {
   );
 }
 
-/** Step by step, on wide screens to the left and to the right in turn. */
 function Workflow({ workflow }: ServiceDetail) {
   return (
     <Section title="How It Works">

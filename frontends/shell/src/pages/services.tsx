@@ -12,7 +12,6 @@ import { Icon } from '../frame/icon.tsx';
 import { ShellPageMeta } from '../frame/shell-page-meta.tsx';
 import { scenes } from '../scenes/scenes.ts';
 
-/** Number of pictures that are preloaded. */
 const PRELOADED = 3;
 const SUBTITLE =
   'A jeweller and a junction need different eyes. Six services, each for one kind of place.';

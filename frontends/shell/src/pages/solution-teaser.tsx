@@ -4,7 +4,6 @@ import { Link } from '@site/kit/router.ts';
 import type { Solution } from '../content/solutions.ts';
 import { solutionPicture } from '../scenes/solution-pictures.ts';
 
-/** A solution in a few words, with the way to it. */
 export function SolutionTeaser({ solution: { id, title, description } }: { solution: Solution }) {
   return (
     <>

@@ -1,23 +1,20 @@
 import type { Severity } from '@site/kit/drawing/detections.ts';
 
-/** A place of the world at a time. */
 interface Step {
   atSeconds: number;
   x: number;
   y: number;
 }
 
-/** Someone or something in a recorded scene. */
 export interface Actor {
   label: string;
-  /** From when on the label says something else, in vermilion. */
+  /** Replaces the label from this time on. */
   alarm?: { fromSeconds: number; label: string };
-  /** When the machine finds them. */
   foundAtSeconds: number;
   path: readonly Step[];
 }
 
-/** Where an actor is. Between two steps they move evenly. */
+/** Movement is linear between steps. */
 export function placeOf({ path }: Actor, seconds: number): [x: number, y: number] {
   const next = path.findIndex(step => step.atSeconds > seconds);
   const after = path[next === -1 ? path.length - 1 : next];
@@ -32,7 +29,7 @@ export function placeOf({ path }: Actor, seconds: number): [x: number, y: number
   return [before.x + (after.x - before.x) * fraction, before.y + (after.y - before.y) * fraction];
 }
 
-/** What the machine says of an actor: nothing before they are found. */
+/** The label is empty before detection. */
 export function detectionOf(
   { label, alarm, foundAtSeconds }: Actor,
   seconds: number,

@@ -4,14 +4,13 @@ import { actors, clockAt, findings, LENGTH_SECONDS, minutes, noticedUntil } from
 import type { Look } from './sightings.ts';
 import { allLooks, sightingsAt } from './sightings.ts';
 
-/** Times of the recording, a hundredth of a second apart. */
 const TIMES = Array.from({ length: LENGTH_SECONDS * 100 + 1 }, (_, at) => at / 100);
 
 function labelsAt(seconds: number): string[] {
   return sightingsAt(seconds).flatMap(({ label }) => (label ? [label] : []));
 }
 
-/** A look at a time, if that is to be seen then. */
+/** Empty if the look does not show at this time. */
 function movedTo({ way, box, label, severity, parts }: Look, seconds: number) {
   const next = way.findIndex(({ atSeconds }) => atSeconds > seconds);
   const [from, to] =
@@ -25,24 +24,24 @@ function movedTo({ way, box, label, severity, parts }: Look, seconds: number) {
   const between = (name: 'x' | 'y' | 'opacity') => from[name] + (to[name] - from[name]) * part;
   const opacity = between('opacity');
   const place = { left: box.left + between('x'), top: box.top + between('y') };
-  // Sightings are as opaque as tenths say.
+  // Sightings round opacity to tenths.
   return opacity >= 0.05 ? [{ ...place, opacity, label, severity, parts }] : [];
 }
 
-test('the clock never goes back, and begins and ends in one evening', () => {
+test('the clock runs forward through one evening', () => {
   const times = TIMES.map(clockAt);
   expect(times).toEqual(times.toSorted());
   expect([times[0], times.at(-1)]).toEqual(['21:02', '21:34']);
 });
 
-test('each minute begins when the clock says so', () => {
+test('each minute begins when the clock changes', () => {
   const shown = minutes.map(clockAt);
   expect(shown).toEqual([...new Set(TIMES.map(clockAt))]);
   const before = minutes.slice(1).map(seconds => clockAt(seconds - 0.001));
   expect(before).toEqual(shown.slice(0, -1));
 });
 
-test('whatever moves is at each time where and how it is drawn when the recording rests there', () => {
+test('playback matches the still drawing at every time', () => {
   const looks = allLooks();
   for (const seconds of TIMES) {
     const moved = looks.flatMap(look => movedTo(look, seconds));
@@ -60,7 +59,7 @@ test('whatever moves is at each time where and how it is drawn when the recordin
   }
 });
 
-test('whatever is noticed is to be seen when it is noticed, and not before', () => {
+test('each finding shows in the picture at its time', () => {
   for (const { atSeconds, severity } of findings) {
     const severitiesAt = (seconds: number) =>
       sightingsAt(seconds).flatMap(sighting => (sighting.label ? [sighting.severity] : []));
@@ -71,13 +70,13 @@ test('whatever is noticed is to be seen when it is noticed, and not before', () 
   expect(noticedUntil(LENGTH_SECONDS)).toEqual(findings);
 });
 
-test('every alarm of the picture is in the list, at the same moment', () => {
+test('every alarm of the picture is in the list', () => {
   const alarms = actors.flatMap(({ alarm }) => (alarm ? [alarm.fromSeconds] : []));
   const alerts = findings.filter(({ severity }) => severity === 'alert');
   expect(alarms.toSorted()).toEqual(alerts.map(({ atSeconds }) => atSeconds));
 });
 
-test('nobody jumps: whoever is there moves by little, comes and goes softly', () => {
+test('actors move in small steps and fade in and out', () => {
   for (const [at, seconds] of TIMES.entries()) {
     const before = new Map(sightingsAt(TIMES[at - 1] ?? 0).map(each => [each.key, each]));
     for (const { key, box, opacity } of sightingsAt(seconds)) {
@@ -90,12 +89,12 @@ test('nobody jumps: whoever is there moves by little, comes and goes softly', ()
   }
 });
 
-test('the picture at the end says what there is to do', () => {
+test('the last frame shows the alerts and the staff', () => {
   expect(labelsAt(LENGTH_SECONDS)).toEqual(['unattended 0.91', 'staff 0.99', 'same van 0.95']);
   expect(labelsAt(0)).toEqual([]);
 });
 
-test('an alarm takes the place of what was said before', () => {
+test('an alarm replaces the label before it', () => {
   const path = [{ atSeconds: 0, x: 0, y: 0 }];
   const actor = {
     label: 'person',

@@ -1,22 +1,19 @@
 import type { Severity } from '@site/kit/drawing/detections.ts';
 import type { Actor } from './actors.ts';
 
-// The story of the home page's recording: an evening at a shop's door, told in three seconds.
+// The home page's recording: an evening at a shop's door, in three seconds.
 
-/** Length of the recording. */
 export const LENGTH_SECONDS = 3;
 
-/** The street before the door: its world, and the size of its picture. */
 export const STREET = { world: [8.2, 6.3, 2.2], picture: [640, 480] } as const;
 
-/** Someone or something on the street. */
 export interface EveningActor extends Actor {
   shape: 'person' | 'van' | 'parcel';
-  /** Where the label stands at the box, and with which of the box's sides it is aligned. */
+  /** Position at the box, and the side with which the label aligns. */
   labelPlace: { row: 'above' | 'below'; side: 'start' | 'end' };
 }
 
-/** Everyone, from the back of the street to its front. They are there from their first step to their last one. */
+/** From back to front. Each is present from its first step to its last. */
 export const actors: readonly EveningActor[] = [
   {
     shape: 'parcel',
@@ -80,14 +77,12 @@ export const actors: readonly EveningActor[] = [
   },
 ];
 
-/** What the system noticed. */
 export interface Finding {
   atSeconds: number;
   severity: Severity;
   words: string;
 }
 
-/** What the system noticed that evening. */
 export const findings: readonly Finding[] = [
   { atSeconds: 0.15, severity: 'seen', words: 'A van drives past' },
   { atSeconds: 1.25, severity: 'alert', words: 'Someone lingers at the door' },
@@ -95,7 +90,7 @@ export const findings: readonly Finding[] = [
   { atSeconds: 2.35, severity: 'alert', words: 'The van is back: staff are told' },
 ];
 
-/** The time of the day at times of the recording, in minutes after nine in the evening. Between them it passes evenly. */
+/** Clock time in minutes after 21:00. It is linear in between. */
 const CLOCK: readonly (readonly [atSeconds: number, minutes: number])[] = [
   [0, 2],
   [0.15, 3],
@@ -105,10 +100,9 @@ const CLOCK: readonly (readonly [atSeconds: number, minutes: number])[] = [
   [3, 34],
 ];
 const HOUR = 21;
-/** So much may be missing to a minute where divisions are not exact. */
+/** For rounding errors of the divisions. */
 const TOLERANCE = 1e-9;
 
-/** The time of the day at a time of the recording. */
 export function clockAt(seconds: number): string {
   const next = CLOCK.find(([at]) => at > seconds) ?? CLOCK.at(-1);
   const last = CLOCK.findLast(([at]) => at <= seconds) ?? CLOCK[0];
@@ -118,14 +112,13 @@ export function clockAt(seconds: number): string {
   return `${HOUR}:${String(minutes).padStart(2, '0')}`;
 }
 
-/** When each minute of the clock begins, in seconds of the recording. */
+/** When each minute of the clock begins. */
 export const minutes: readonly number[] = CLOCK.flatMap(([from, first], at) => {
   const [to, last] = CLOCK[at + 1] ?? [from, first + 1];
   const length = (to - from) / (last - first);
   return Array.from({ length: last - first }, (_, minute) => from + minute * length);
 });
 
-/** What has been noticed until then. */
 export function noticedUntil(seconds: number): readonly Finding[] {
   return findings.filter(({ atSeconds }) => atSeconds <= seconds);
 }

@@ -8,17 +8,13 @@ import shop from './retail-wholesale-high-risk.svg';
 import city from './smart-cities-infrastructure.svg';
 import junction from './traffic-public-safety.svg';
 
-/** A drawn place, and the parts of it that are shown on their own. */
 export interface SceneOfService {
-  /** The whole place. */
   whole: Drawing;
-  /** Close-up of what matters most in it. */
   main: Drawing;
-  /** Close-ups of the features, in their order. */
   features: readonly Drawing[];
 }
 
-/** Picture props of a drawing: its file, or a view of it, and its size. */
+/** `src` is a file or a view of it. */
 export interface Drawing {
   src: string;
   width: number;
@@ -26,10 +22,8 @@ export interface Drawing {
 }
 
 const WHOLE = { width: 800, height: 520 };
-/** Every service has as many features. */
 const FEATURES = 6;
 
-/** The place of each service, by the service's id. */
 export const scenes: Readonly<Record<ServiceId, SceneOfService>> = {
   'retail-wholesale-high-risk': scene(shop),
   'banks-atms-financial': scene(bank),
@@ -39,7 +33,7 @@ export const scenes: Readonly<Record<ServiceId, SceneOfService>> = {
   'corporate-residential': scene(office),
 };
 
-/** An empty room, for pages that are not there. */
+/** For not-found pages. */
 export const emptyRoom: Drawing = { src: emptyRoomSvg, width: 480, height: 320 };
 
 function scene(src: string): SceneOfService {

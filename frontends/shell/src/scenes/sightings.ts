@@ -18,22 +18,18 @@ import { detectionOf, placeOf } from './actors.ts';
 import type { EveningActor } from './evening.ts';
 import { actors, LENGTH_SECONDS, STREET } from './evening.ts';
 
-// What the recording shows at a time, for its still picture and for the page that plays it.
-
-/** An element of a drawing: its name and its attributes, which SVG and React spell alike. */
+/** SVG and React spell these attributes alike. */
 export type Part = readonly [
   name: 'path' | 'ellipse' | 'circle',
   attributes: Readonly<Record<string, string | number>>,
 ];
 
-/** An actor at a time, as drawn. */
 export interface Sighting {
   key: string;
-  /** From where the parts are drawn to where the actor is. */
   transform: string;
   opacity: number;
   parts: readonly Part[];
-  /** Box around the actor, and its corner brackets; without a label nothing is found yet. */
+  /** Box and brackets show only with a label. */
   box: Rect;
   brackets: string;
   label: string;
@@ -41,12 +37,12 @@ export interface Sighting {
   labelPlace: EveningActor['labelPlace'];
 }
 
-/** An actor for as long as it looks the same: how it is drawn when that begins, and its way from there. */
+/** A period in which an actor looks the same, with its first frame and its path. */
 export interface Look extends Sighting {
   way: readonly Waypoint[];
 }
 
-/** Where an actor is at a time, in pixels of the picture from where its look begins. Between two it moves evenly. */
+/** Offset from the start of a look, in pixels. Movement is linear in between. */
 export interface Waypoint {
   atSeconds: number;
   x: number;
@@ -54,16 +50,15 @@ export interface Waypoint {
   opacity: number;
 }
 
-/** How long actors take to come and to go. */
 const FADE_SECONDS = 0.1;
-/** Between what is found and its box. */
+/** Padding of an actor's box. */
 const SPARE = 4;
 const ORIGIN: Point = [0, 0];
 
 const street = projectionOf(STREET.world, STREET.picture);
 const [originX, originY] = street.at(ORIGIN);
 
-/** Everyone who is there at a time, from the back of the street to its front. */
+/** From back to front. */
 export function sightingsAt(seconds: number): Sighting[] {
   return actors.flatMap((actor, at) => {
     const opacity = opacityOf(actor, seconds);
@@ -71,7 +66,7 @@ export function sightingsAt(seconds: number): Sighting[] {
   });
 }
 
-/** All looks that actors have in the recording, from the back of the street to its front. */
+/** From back to front. */
 export function allLooks(): Look[] {
   return actors.flatMap((actor, at) => {
     const { foundAtSeconds, alarm, path } = actor;
@@ -115,7 +110,7 @@ function sightingOf(actor: EveningActor, key: string, seconds: number, opacity: 
   return { key, transform, opacity, parts, box, brackets, label, severity, labelPlace };
 }
 
-/** Actors come and go softly, but for those who are there at the end. */
+/** Those present at the end do not fade out. */
 function opacityOf({ path }: EveningActor, seconds: number): number {
   const from = path[0]?.atSeconds ?? 0;
   const to = path.at(-1)?.atSeconds ?? 0;
@@ -152,7 +147,6 @@ function solid(shape: 'van' | 'parcel', material: Material): Part[] {
   });
 }
 
-/** A van that drives along x, with its windscreen. */
 function van(material: Material): Part[] {
   const windscreen = faceOf(street, [1.35, 0.12, 0.56], [0, 0.66, 0], [0, 0, 0.36]);
   return [...solid('van', material), ['path', { d: windscreen, fill: sceneColours.glass }]];

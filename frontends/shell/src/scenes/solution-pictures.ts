@@ -27,7 +27,6 @@ const pictures: Readonly<Record<string, string>> = {
   'network-security': networkSecurity,
 };
 
-/** The picture of a solution, by the solution's id; all have one size. */
 export function solutionPicture(id: string): Drawing {
   return { src: pictures[id] ?? '', width: 480, height: 320 };
 }

@@ -9,9 +9,9 @@ import {
 } from '../../../kit/testing/playwright-fixtures.ts';
 import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 
-// The site by ear: what is found by its role and name in the accessibility tree, used by keys, and heard of afterwards.
+// The site for screen readers: roles and names, keyboard actions, announcements.
 
-test('menus and switches say how they stand', async ({ page }) => {
+test('menus and switches expose their state', async ({ page }) => {
   await page.goto('/');
   for (const [name, state, off, on] of [
     ['All services', 'expanded', false, true],
@@ -37,7 +37,7 @@ test('menus and switches say how they stand', async ({ page }) => {
   expect(await nodeWith(page, 'navigation', 'Menu')).toBeDefined();
 });
 
-test('a question is opened, and closed by the next', async ({ page }) => {
+test('opening a question closes the one before', async ({ page }) => {
   await page.goto('/contact');
   const questions = async () =>
     (await accessibilityTree(page))
@@ -52,7 +52,7 @@ test('a question is opened, and closed by the next', async ({ page }) => {
   }
 });
 
-test('a message: fields are required, errors are told with their field, and the success is heard', async ({
+test('the contact form announces required fields, errors and success', async ({
   page,
   mailTo,
   consoleMessages,
@@ -86,7 +86,7 @@ test('a message: fields are required, errors are told with their field, and the 
   await mailTo('sales@oculant.example', email);
 });
 
-test('a sign-up is heard of where nothing was said before', async ({ page }) => {
+test('a sign-up is announced in an existing live region', async ({ page }) => {
   await page.goto('/blog');
   const before = await heard(page, 'status');
   expect(before).not.toContain('Thank you for subscribing!');
@@ -99,10 +99,7 @@ test('a sign-up is heard of where nothing was said before', async ({ page }) => 
   expect(await heard(page, 'status'), 'the region was there').toHaveLength(before.length);
 });
 
-test('an application: its window is all there is, its file a button that says what is wrong', async ({
-  page,
-  mailTo,
-}) => {
+test('the application dialog is modal and describes its errors', async ({ page, mailTo }) => {
   const email = uniqueEmail('ear');
   await page.goto('/careers');
   await press(page, 'link', 'Apply Now');
@@ -137,7 +134,7 @@ test('an application: its window is all there is, its file a button that says wh
   await mailTo('recruiters@oculant.example', email);
 });
 
-test('another page is told of by its title', async ({ page }) => {
+test('a page change announces the title', async ({ page }) => {
   await page.goto('/');
   await press(page, 'link', 'About');
   await expect
@@ -159,7 +156,6 @@ async function fill(page: Page, fields: Readonly<Record<string, string>>) {
   }
 }
 
-/** What is in the live regions of a role. */
 async function heard(page: Page, role: 'alert' | 'status'): Promise<string[]> {
   const tree = await accessibilityTree(page);
   return tree.filter(node => node.role === role && isLive(node)).map(({ text }) => text);

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-/** Answers each form, and says what addresses were sent. */
+/** Accepts each form. Returns the addresses sent. */
 async function sentAddresses(page: Page): Promise<string[]> {
   const sent: string[] = [];
   await page.route('**/api/contact', async route => {
@@ -17,7 +17,7 @@ async function write(page: Page, address: string) {
   await page.getByLabel('Your Message').fill('Two cameras.');
   const field = page.getByLabel('Email Address');
   await field.focus();
-  // As it is pasted.
+  // Like a paste.
   await page.keyboard.insertText(address);
   return field;
 }
@@ -43,7 +43,7 @@ for (const [pasted, address] of PASTED) {
   });
 }
 
-test('a domain without its ending is asked about, and taken with one press', async ({ page }) => {
+test('an incomplete domain gets a suggestion that one click applies', async ({ page }) => {
   const sent = await sentAddresses(page);
   const field = await write(page, 'john@gmail');
   await page.getByRole('button', { name: 'Send Message' }).click();
@@ -58,7 +58,7 @@ test('a domain without its ending is asked about, and taken with one press', asy
   expect(sent).toEqual(['john@gmail.com']);
 });
 
-test('an ending that nobody knows is asked for', async ({ page }) => {
+test('a domain without a known ending is refused', async ({ page }) => {
   const sent = await sentAddresses(page);
   const field = await write(page, 'john@company');
   await page.getByRole('button', { name: 'Send Message' }).click();

@@ -1,12 +1,12 @@
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-/** Pages of each front end. All of them reveal by `kit/src/reveal.tsx`. */
+/** One page of each front end. All of them use `kit/src/reveal.tsx`. */
 const REVEALED = [SAMPLES.home, SAMPLES.services, SAMPLES.blogList, SAMPLES.careers];
 
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
-test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
+test('page headers fade up after 100 ms, in 700 ms (section 9)', async ({ page }) => {
   for (const route of ['/', '/?variant=impact', '/services', '/blog', '/blog/ai-advancements']) {
     await page.goto(route);
     const entrance = await page.locator('.fade-up').first().evaluate(styleOf);
@@ -15,9 +15,7 @@ test('what heads a page fades up after 100 ms, in 700 ms (section 9)', async ({ 
   }
 });
 
-test('what is to be revealed but in view already fades up with the page (section 2)', async ({
-  page,
-}) => {
+test('elements already in view fade up with the page (section 2)', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 4000 });
   await page.goto('/about');
   await page.getByRole('link', { name: 'Home', exact: true }).first().click();
@@ -27,7 +25,7 @@ test('what is to be revealed but in view already fades up with the page (section
 });
 
 for (const route of REVEALED) {
-  test(`on ${route} sections and cards are revealed in the viewport (sections 2 and 9)`, async ({
+  test(`${route} reveals sections and cards in the viewport (sections 2 and 9)`, async ({
     page,
   }) => {
     await page.setViewportSize({ width: 1280, height: 600 });
@@ -37,7 +35,7 @@ for (const route of REVEALED) {
       parts.evaluateAll(all =>
         all
           .filter(part => part.getBoundingClientRect().top > innerHeight)
-          // What comes when it is near the viewport is still as it was rendered.
+          // Parts that load near the viewport are not hydrated yet.
           .filter(part => Object.keys(part).some(key => key.startsWith('__react')))
           .map(part => (part.matches('[data-reveal]') ? part : part.querySelector('[data-reveal]')))
           .map(part => (part instanceof HTMLElement ? part.dataset['reveal'] : 'not at all')),
@@ -51,7 +49,7 @@ for (const route of REVEALED) {
   });
 }
 
-test('nothing moves for who wants no motion', async ({ page }) => {
+test('nothing moves with reduced motion', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.goto('/');
   expect((await page.locator('.fade-up').first().evaluate(styleOf)).name).toBe('none');
@@ -63,9 +61,7 @@ test('nothing moves for who wants no motion', async ({ page }) => {
   expect(moving).toEqual([]);
 });
 
-test('a tooltip comes where the mouse rests, and with the keyboard’s focus (section 9)', async ({
-  page,
-}) => {
+test('a tooltip opens on hover and keyboard focus (section 9)', async ({ page }) => {
   await page.clock.install();
   await page.goto('/');
   const tooltip = page.locator('[data-tooltip]');
@@ -83,9 +79,7 @@ test('a tooltip comes where the mouse rests, and with the keyboard’s focus (se
   await expect(tooltip).toHaveText('Dark theme');
 });
 
-test('once pages are prefetched, a click asks the network for no code, and its page is there', async ({
-  page,
-}) => {
+test('a click on a prefetched page requests no code', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.goto('/');
@@ -111,7 +105,7 @@ function isPage(url: string): boolean {
   return /assets\/(about|contact|services|solutions)\.\w+\.js$/.test(url);
 }
 
-test('pages change with a view transition where the browser has them', async ({ page }) => {
+test('pages change with a view transition', async ({ page }) => {
   await page.addInitScript(() => {
     const start = document.startViewTransition.bind(document);
     document.startViewTransition = update => {

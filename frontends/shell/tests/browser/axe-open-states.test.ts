@@ -5,12 +5,12 @@ import {
 } from '../../../kit/testing/accessibility.ts';
 import { expect, expectAccessible, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-/** What the console says in states whose form fails on purpose; in all others it stays silent. */
+/** These states log messages, because their form fails on purpose. */
 const SAID: Readonly<Record<string, readonly unknown[]>> = {
   'an open question and a failed form': [expect.stringContaining('422'), 'Look again.'],
 };
 
-test.describe('where something is open', () => {
+test.describe('open states', () => {
   test.use({ colorScheme: 'light' });
 
   for (const { name, route, only = 'desktop', open } of OPEN_STATES) {

@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What is pressed or typed before the application is there takes effect once it is.
+// Clicks and input before hydration take effect after it.
 
-/** Opens a page without its application, and returns what lets that come. */
+/** Opens a page. Its application loads when the returned function is called. */
 async function openEarly(page: Page, path: string, files = '**/*.js*'): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(files, async route => {
@@ -15,9 +15,7 @@ async function openEarly(page: Page, path: string, files = '**/*.js*'): Promise<
   return resolve;
 }
 
-test('the theme that is switched before the application is there changes once it is', async ({
-  page,
-}) => {
+test('an early click on the theme switch takes effect', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   const start = await openEarly(page, '/about');
   const toggle = page.getByRole('button', { name: 'Dark theme' });
@@ -30,10 +28,7 @@ test('the theme that is switched before the application is there changes once it
   await expect(page.locator('html')).not.toHaveClass('dark');
 });
 
-test('what is pressed early takes effect also where an extension changed the page, and React renders it anew', async ({
-  page,
-  pageErrors,
-}) => {
+test('early clicks take effect if React replaces the page', async ({ page, pageErrors }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   const start = await openEarly(page, '/careers');
   await page.evaluate(() =>
@@ -55,7 +50,7 @@ for (const [when, files] of [
   ['the application', '**/*.js*'],
   ['the remote', '**/remotes/**/*.js*'],
 ] as const) {
-  test(`a department that is chosen before ${when} is there narrows the list`, async ({ page }) => {
+  test(`a department chosen before ${when} loads filters the list`, async ({ page }) => {
     const start = await openEarly(page, '/careers', files);
     await page.getByRole('button', { name: 'Business', exact: true }).click();
     await page.getByRole('button', { name: 'Media', exact: true }).click();
@@ -67,7 +62,7 @@ for (const [when, files] of [
     await expect(page.locator('main details')).toHaveCount(10);
   });
 
-  test(`words that are typed before ${when} is there are searched for`, async ({ page }) => {
+  test(`words typed before ${when} loads are searched for`, async ({ page }) => {
     const start = await openEarly(page, '/blog', files);
     const field = page.getByRole('searchbox', { name: 'Search articles' });
     await field.pressSequentially('fork');
@@ -79,9 +74,7 @@ for (const [when, files] of [
   });
 }
 
-test('the map that is asked for before the application is there is shown once it is', async ({
-  page,
-}) => {
+test('an early click on “Show map” takes effect', async ({ page }) => {
   await page.route('https://www.openstreetmap.org/**', route => route.fulfill({ body: '' }));
   const start = await openEarly(page, '/contact');
   await page.getByRole('button', { name: 'Show map' }).press('Enter');

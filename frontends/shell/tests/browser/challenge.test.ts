@@ -8,7 +8,7 @@ import {
   uniqueEmail,
 } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What visitors meet in a flood of forms: a gateway that asks a challenge of everybody.
+// This gateway sends a challenge to everybody, as in a flood of forms.
 
 const SALES = 'sales@oculant.example';
 const CHECKING = 'Checking that you are not a robot. This takes a few seconds.';
@@ -35,7 +35,7 @@ async function write(page: Parameters<typeof expectAccessible>[0], email: string
   await page.getByLabel('Your Message').fill('Two shops, fourteen cameras.');
 }
 
-test('a message is sent once the browser has done its work, and its visitor does nothing', async ({
+test('the browser solves the challenge and sends the message', async ({
   page,
   mailTo,
   consoleMessages,
@@ -46,7 +46,7 @@ test('a message is sent once the browser has done its work, and its visitor does
     'response',
     answer => answer.url().endsWith('/api/contact') && answers.push(answer.status()),
   );
-  // Until it has been looked at, the work is not begun.
+  // Hold the challenge back until its status is checked.
   const isSeen = Promise.withResolvers<void>();
   await page.route('**/assets/challenge.*.js', async route => {
     await isSeen.promise;
@@ -64,7 +64,7 @@ test('a message is sent once the browser has done its work, and its visitor does
   expectConsole(consoleMessages, /429/);
 });
 
-test('a browser that cannot do it says whom to write to, and keeps what was written', async ({
+test('a browser without Web Crypto shows contacts, keeps the message', async ({
   page,
   consoleMessages,
 }) => {
@@ -79,10 +79,10 @@ test('a browser that cannot do it says whom to write to, and keeps what was writ
   expectConsole(consoleMessages, /429|^We could not check/);
 });
 
-test.describe('where no script runs', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a message is not sent, but kept, with an address and a number beside it', async ({
+  test('the refused page keeps the message and shows contacts', async ({
     page,
     consoleMessages,
   }) => {

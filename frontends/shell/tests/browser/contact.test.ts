@@ -10,7 +10,7 @@ import { disableToastTimeouts } from '../../../kit/testing/show-toast.ts';
 
 const SALES = 'sales@oculant.example';
 
-test('a message reaches sales with the advertisement that brought its visitor, who is told', {
+test('a message reaches sales with its campaign, and is acknowledged', {
   tag: '@hosting',
 }, async ({ page, mailTo }) => {
   const email = uniqueEmail('asha');
@@ -38,10 +38,7 @@ test('a message reaches sales with the advertisement that brought its visitor, w
   expect(acknowledgement.headers['auto-submitted']).toBe('auto-generated');
 });
 
-test('what is wrong is said beside its field, and nothing that was typed is lost', async ({
-  page,
-  consoleMessages,
-}) => {
+test('errors stand beside their fields, and input is kept', async ({ page, consoleMessages }) => {
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('   ');
   await page.getByLabel('Email Address').fill('asha@example.com');
@@ -59,7 +56,7 @@ test('what is wrong is said beside its field, and nothing that was typed is lost
   ]);
 });
 
-test('a message that hangs is called off, and the caret stays where its visitor goes on', async ({
+test('a hanging message can be cancelled; editing keeps the caret', async ({
   page,
   consoleMessages,
 }) => {
@@ -90,9 +87,7 @@ test('a message that hangs is called off, and the caret stays where its visitor 
   expectConsole(consoleMessages, /422|^Please check the marked fields\.$/);
 });
 
-test('the browser leads to what is missing, is no address, or is too long, and sends nothing', async ({
-  page,
-}) => {
+test('native validation focuses invalid fields and sends nothing', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.goto('/contact');
@@ -113,7 +108,7 @@ test('the browser leads to what is missing, is no address, or is too long, and s
   expect(asked.some(url => url.includes('/api/'))).toBe(false);
 });
 
-test('what is typed before the application has started stays', async ({ page }) => {
+test('input before hydration is kept', async ({ page }) => {
   const started = await startLater(page);
   await page.goto('/contact', { waitUntil: 'commit' });
   await page.getByLabel('Full Name').fill('Asha Rao');
@@ -124,10 +119,7 @@ test('what is typed before the application has started stays', async ({ page }) 
   await expect(page.getByLabel('Your Message')).toHaveValue('Typed at once');
 });
 
-test('what is sent before the application has started arrives all the same', async ({
-  page,
-  mailTo,
-}) => {
+test('a form submitted before hydration arrives', async ({ page, mailTo }) => {
   const email = uniqueEmail('asha');
   const started = await startLater(page);
   await page.goto('/contact', { waitUntil: 'commit' });
@@ -141,7 +133,7 @@ test('what is sent before the application has started arrives all the same', asy
   await mailTo(SALES, email);
 });
 
-test('a draft survives a reload, and going away and coming back (section 4)', async ({ page }) => {
+test('a draft survives reload and navigation (section 4)', async ({ page }) => {
   await page.goto('/contact');
   await page.getByLabel('Full Name').fill('Asha Rao');
   await page.getByLabel('Your Message').fill('Half a sent');
@@ -155,9 +147,7 @@ test('a draft survives a reload, and going away and coming back (section 4)', as
   await expect(page.getByText('Your draft is back').first()).toBeVisible();
 });
 
-test('a message that hangs is sent under its key after a reload, too, unless it was changed', async ({
-  page,
-}) => {
+test('an unchanged message keeps its idempotency key after a reload', async ({ page }) => {
   const keys: (string | undefined)[] = [];
   await page.route('**/api/contact', route => {
     keys.push(route.request().headers()['idempotency-key']);
@@ -182,7 +172,7 @@ test('a message that hangs is sent under its key after a reload, too, unless it 
   expect(keys[2]).not.toBe(keys[0]);
 });
 
-test('an answer that gets lost is asked for again under the same key, and one mail is sent', async ({
+test('a lost response is retried under its key, without duplicates', async ({
   page,
   mailTo,
   mailsTo,
@@ -193,7 +183,7 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   await page.route('**/api/contact', async route => {
     keys.push(route.request().headers()['idempotency-key']);
     if (keys.length === 1) {
-      // The server gets it, the browser never hears of it.
+      // The message arrives, but its response does not.
       await route.fetch();
       await route.abort('connectionreset');
     } else {
@@ -211,7 +201,7 @@ test('an answer that gets lost is asked for again under the same key, and one ma
   await page.getByRole('button', { name: 'Send Message' }).click();
   await lost;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeDisabled();
-  // What is waited before the next try.
+  // Delay before the retry.
   await page.clock.runFor(1_000);
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
   expect(keys).toHaveLength(2);
@@ -242,7 +232,7 @@ test('the map is asked for only when the visitor wants it', { tag: '@hosting' },
   expect(asked).toEqual([expect.stringContaining('marker=13.0827%2C80.2707')]);
 });
 
-/** Holds the application back until the returned function is called. */
+/** The application starts when the returned function is called. */
 async function startLater(page: Page): Promise<() => void> {
   const started = Promise.withResolvers<void>();
   await page.route('**/assets/main.*.js', async route => {

@@ -1,8 +1,8 @@
 import axe from 'axe-core';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// axe's own arithmetic, on what axe has no rule for: the ring around what has the focus (WCAG 2.2, 1.4.11). What colours
-// can do at all, `kit/src/tokens.test.ts` computes.
+// axe has no rule for focus rings (WCAG 2.2, 1.4.11), so this test uses its functions.
+// `kit/src/tokens.test.ts` covers the colours themselves.
 
 interface Colour {
   alpha: number;
@@ -11,7 +11,7 @@ interface Colour {
 
 declare global {
   interface Window {
-    /** As far as it is used here; its own types leave it out. */
+    /** axe's own types omit these. */
     axe: {
       commons: {
         color: {
@@ -24,11 +24,11 @@ declare global {
 }
 
 const RING = 3;
-/** More than any of these pages has. */
+/** More tab stops than any of these pages has. */
 const MOST_STOPS = 120;
 
 for (const route of ['/', '/contact', '/careers', '/blog']) {
-  test(`whatever has the focus on ${route} has a ring of ${RING}:1`, async ({ page }) => {
+  test(`focus rings on ${route} have a contrast of ${RING}:1`, async ({ page }) => {
     await page.goto(route);
     await page.evaluate(axe.source);
     const pale: unknown[] = [];
@@ -46,13 +46,13 @@ for (const route of ['/', '/contact', '/careers', '/blog']) {
   });
 }
 
-/** The ring around what has the focus, in both themes; none where that is the page itself. */
+/** In both themes. Empty if the focus is on the page itself. */
 function ringsOfFocus() {
   const { activeElement } = document;
   if (!activeElement || activeElement === document.body) {
     return [];
   }
-  // What is chosen by its label has the ring there.
+  // `peer` elements show the ring on their label.
   const ringed =
     activeElement.matches('.peer') && activeElement.nextElementSibling
       ? activeElement.nextElementSibling
@@ -65,7 +65,7 @@ function ringsOfFocus() {
   };
   return ['light', 'dark'].map(theme => {
     document.documentElement.classList.toggle('dark', theme === 'dark');
-    // It is drawn beside the element, on the first surface behind it.
+    // The ring is drawn on the first opaque background around the element.
     let surface = ringed.parentElement;
     while (surface && read(getComputedStyle(surface).backgroundColor).alpha < 1) {
       surface = surface.parentElement;

@@ -3,9 +3,7 @@ import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { translatePage } from '../../../kit/testing/translate-page.ts';
 
-// What visitors do before the application has started they keep, whatever their browser's extensions did to the page.
-
-/** Extensions and translators, by what they do to a page; each runs in it. */
+/** Changes by extensions and translators, which run in the page. */
 const ALTERATIONS: Readonly<Record<string, () => void>> = {
   'puts an icon beside each field': () => {
     for (const field of document.querySelectorAll('main input, main textarea')) {
@@ -35,7 +33,7 @@ const ALTERATIONS: Readonly<Record<string, () => void>> = {
   },
 };
 
-/** Pages with a form, and what is typed there. */
+/** Text for the form of each page. */
 const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [SAMPLES.contact]: {
     name: 'Asha Rao',
@@ -49,10 +47,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 for (const [route, fields] of Object.entries(FORMS)) {
   for (const [does, alter] of Object.entries(ALTERATIONS)) {
-    test(`what is entered early at ${route} stays where somebody ${does}`, async ({
-      page,
-      pageErrors,
-    }) => {
+    test(`early input at ${route} stays when somebody ${does}`, async ({ page, pageErrors }) => {
       await page.setViewportSize({ width: 1280, height: 500 });
       const start = await openUnstarted(page, route);
       const shown = await recordShownText(page);
@@ -79,10 +74,7 @@ for (const [route, fields] of Object.entries(FORMS)) {
   }
 }
 
-test('a page that has to wait for its code stays as it is, and takes what is typed', async ({
-  page,
-  pageErrors,
-}) => {
+test('a page without its code keeps its HTML, takes input', async ({ page, pageErrors }) => {
   const start = await openUnstarted(page, SAMPLES.contact);
   const code = await holdBack(page, /\/assets\/contact\.\w+\.js/);
   const shown = await recordShownText(page);
@@ -100,14 +92,11 @@ test('a page that has to wait for its code stays as it is, and takes what is typ
   expectHydrationErrors(pageErrors);
 });
 
-test('a former draft does not take the place of what is typed early, and what is not typed comes from it', async ({
-  page,
-  pageErrors,
-}) => {
+test('an older draft fills only fields without early input', async ({ page, pageErrors }) => {
   await page.goto(SAMPLES.contact);
   await field(page, 'name').fill('Asha');
   await field(page, 'message').fill('Old words');
-  // To another document and back by its address, where the browser brings no field back.
+  // By URL, so that the browser restores no fields.
   await page.goto(SAMPLES.about);
   const start = await openUnstarted(page, SAMPLES.contact);
   await page.evaluate(ALTERATIONS['puts an icon beside each field'] ?? fail);
@@ -121,7 +110,7 @@ test('a former draft does not take the place of what is typed early, and what is
   expectHydrationErrors(pageErrors);
 });
 
-test('what was entered early is not brought back once it is sent', async ({ page, pageErrors }) => {
+test('early input does not return after it is sent', async ({ page, pageErrors }) => {
   await page.route('**/api/contact', route => route.fulfill({ json: { success: true } }));
   await page.clock.install();
   const start = await openUnstarted(page, SAMPLES.contact);
@@ -140,7 +129,7 @@ function fail(): never {
   throw new Error('There is no such alteration');
 }
 
-/** Opens a page whose application does not start before what is returned is called. */
+/** The application starts when the returned function is called. */
 async function openUnstarted(page: Page, route: string) {
   const start = await holdBack(page, /\/assets\/main\.\w+\.js/);
   await page.goto(route, { waitUntil: 'commit' });
@@ -148,7 +137,6 @@ async function openUnstarted(page: Page, route: string) {
   return start;
 }
 
-/** Holds files back until what is returned is called. */
 async function holdBack(page: Page, files: RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(files, route => promise.then(() => route.continue()));
@@ -163,7 +151,7 @@ function field(page: Page, name: string) {
   return lastForm(page).locator(`[name="${name}"]`);
 }
 
-/** Fills in the page's last form, by the keyboard in the end, and chooses a file where one is asked for. */
+/** Fills in the page's last form by keyboard. */
 async function enter(page: Page, fields: Readonly<Record<string, string>>) {
   const picker = lastForm(page).locator('input[type=file]');
   if ((await picker.count()) > 0) {
@@ -177,7 +165,7 @@ async function enter(page: Page, fields: Readonly<Record<string, string>>) {
   }
 }
 
-/** Notes how much text is to be seen in the page, each time that it is painted. */
+/** Length of the page's text at each paint. */
 async function recordShownText(page: Page): Promise<() => Promise<number[]>> {
   await page.evaluate(() => {
     const shown: number[] = Object.assign(window, { shown: [] }).shown;
@@ -197,7 +185,7 @@ async function expectNeverBlank(shown: () => Promise<number[]>) {
   expect(Math.min(...later)).toBeGreaterThan(first / 2);
 }
 
-/** Of HTML that cannot be hydrated React complains (418), and of nothing else anybody. */
+/** React reports a hydration error (418), and nothing else fails. */
 function expectHydrationErrors(pageErrors: string[]) {
   const errors = pageErrors.splice(0);
   expect(errors).not.toEqual([]);

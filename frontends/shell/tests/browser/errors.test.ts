@@ -2,15 +2,12 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// What a form says in each case of section 8 of the specification, the form's own tests show.
+// The forms' own tests show the messages of section 8 of the specification.
 
 const FAILED = 'This part of the site did not load';
 const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };
 
-test('a page of the shell whose file is lost is loaded and read, the rest works, and Retry hydrates it', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a page without its chunk is loaded; Retry hydrates it', async ({ page, consoleMessages }) => {
   const reports = reportsOf(page);
   await page.clock.install();
   await page.goto('/');
@@ -20,7 +17,6 @@ test('a page of the shell whose file is lost is loaded and read, the rest works,
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pioneering AI Security');
   await untilReported(page, reports, UNREACHABLE);
   await expect(page.getByText(FAILED)).toBeVisible();
-  // The rest of the site goes on.
   await page.getByRole('button', { name: 'Dark theme' }).click();
   await expect(page.locator('html')).toHaveClass(/dark/);
   await page.unroute('**/assets/about.*.js');
@@ -33,31 +29,28 @@ test('a page of the shell whose file is lost is loaded and read, the rest works,
 const contact = { link: 'Contact', title: "Let's Connect" };
 const careers = { link: 'Careers', title: 'Teach machines to notice' };
 const HANGING = {
-  'a page’s file': { file: '**/assets/contact.*.js', to: contact },
-  'a remote’s entry': { file: '**/remotes/careers/remoteEntry.js', to: careers },
-  'a file of a remote’s page': { file: '**/careers/assets/careers-page.*.js', to: careers },
-  'a remote’s stylesheet': { file: '**/careers/assets/styles.*.css', to: careers },
+  chunk: { file: '**/assets/contact.*.js', to: contact },
+  'remote entry': { file: '**/remotes/careers/remoteEntry.js', to: careers },
+  'remote chunk': { file: '**/careers/assets/careers-page.*.js', to: careers },
+  'remote stylesheet': { file: '**/careers/assets/styles.*.css', to: careers },
 };
 
 for (const [what, { file, to }] of Object.entries(HANGING)) {
-  test(`while ${what} hangs the page that is gone to is loaded, and read`, async ({
-    page,
-    consoleMessages,
-  }) => {
+  test(`a page whose ${what} hangs is loaded by the browser`, async ({ page, consoleMessages }) => {
     await page.clock.install();
     await page.goto('/about');
     const heading = page.locator('main h1');
     await hydrated(heading);
-    // Whoever asks for an address while it hangs waits, too.
+    // Retries hang, too.
     await page.route(file, () => undefined);
     await page.getByRole('link', { name: to.link, exact: true }).first().click();
     await advanceClockUntil(page, () => expect(heading).toHaveText(to.title, { timeout: 100 }));
-    // Of what it preloads, and then waits for.
+    // The browser complains of preloaded files that it does not use yet.
     consoleMessages.splice(0);
   });
 }
 
-test('a part of the home page that is lost leaves the page as it was rendered, and is there after Retry', async ({
+test('a lost part keeps its prerendered HTML; Retry hydrates it', async ({
   page,
   consoleMessages,
 }) => {

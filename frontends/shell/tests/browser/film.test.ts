@@ -1,8 +1,6 @@
 import { expect, expectConsole, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-test('the film plays, pauses, shows how far it is, and is reset at its end (section 4)', async ({
-  page,
-}) => {
+test('the film plays, pauses, shows progress, resets at its end (section 4)', async ({ page }) => {
   await page.goto('/?variant=impact');
   const video = page.locator('video');
   const poster = page.getByRole('img', { name: /A shop at night/ });
@@ -25,9 +23,7 @@ test('the film plays, pauses, shows how far it is, and is reset at its end (sect
   await expect(page.getByRole('button', { name: 'Play' })).toBeVisible();
 });
 
-test('where sound is not allowed the film is muted and has the browser’s controls (section 4)', async ({
-  page,
-}) => {
+test('blocked sound mutes the film and shows native controls (section 4)', async ({ page }) => {
   await page.addInitScript(() => {
     const play = HTMLMediaElement.prototype.play;
     HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
@@ -43,10 +39,7 @@ test('where sound is not allowed the film is muted and has the browser’s contr
   expect(await video.evaluate((film: HTMLVideoElement) => film.muted)).toBe(true);
 });
 
-test('a film that does not come says so in front of its picture, and plays once it comes', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a failed film shows an error; Retry plays it', async ({ page, consoleMessages }) => {
   await page.route(/\/assets\/film\./, route => route.fulfill({ status: 404 }));
   await page.goto('/?variant=impact');
   await page.getByRole('button', { name: 'Play' }).click();
@@ -61,7 +54,7 @@ test('a film that does not come says so in front of its picture, and plays once 
   await expect(page.getByRole('button', { name: 'Pause' })).toBeFocused();
 });
 
-test('the film is 600 pixels wide, 400 on a small screen (section 2)', async ({ page }) => {
+test('the film is 600 pixels wide, 400 on small screens (section 2)', async ({ page }) => {
   await page.goto('/?variant=impact');
   for (const [width, film] of [
     [1280, { width: 600, height: 337.5 }],
@@ -69,7 +62,7 @@ test('the film is 600 pixels wide, 400 on a small screen (section 2)', async ({ 
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
     const box = await page.locator('video').boundingBox();
-    // The frame's line is a pixel on each side.
+    // The frame's border is one pixel on each side.
     expect(Math.abs((box?.width ?? 0) - film.width)).toBeLessThanOrEqual(2);
     expect(Math.abs((box?.height ?? 0) - film.height)).toBeLessThanOrEqual(2);
   }

@@ -1,9 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-test('the theme follows the system, then the visitor’s choice, which is kept, from the first paint (section 9)', async ({
-  page,
-}) => {
+test('the stored theme applies from the first paint (section 9)', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto('/');
   await expect(page.locator('html')).toHaveClass('dark');
@@ -16,13 +14,13 @@ test('the theme follows the system, then the visitor’s choice, which is kept, 
   await expect(page.locator('html')).not.toHaveClass('dark');
   await expect(toggle).toHaveAttribute('aria-pressed', 'false');
 
-  // No script of ours but the one in the head may be needed for the right theme.
+  // The theme must need no script but the one in the head.
   await page.route('**/assets/*.js', route => route.fulfill({ body: '' }));
   await page.reload();
   await expect(page.locator('html')).not.toHaveClass('dark');
 });
 
-test('while nothing is chosen the theme follows a system that changes', async ({ page }) => {
+test('without a choice the theme follows the system', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto('/');
   await expect(page.locator('html')).not.toHaveClass('dark');
@@ -37,7 +35,7 @@ test('while nothing is chosen the theme follows a system that changes', async ({
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('there is no switch of the theme, which could do nothing', async ({ page }) => {
+  test('the theme switch is not shown', async ({ page }) => {
     await page.goto('/', { waitUntil: 'commit' });
     await expect(page.getByRole('link', { name: 'Get Demo', exact: true })).toBeVisible();
     await expect(page.locator('button[aria-label="Dark theme"]')).toHaveCount(1);
@@ -45,7 +43,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('past 20 pixels the header gains a shadow and loses padding (sections 2 and 9)', async ({
+test('after 20 pixels the header gains shadow, loses padding (sections 2 and 9)', async ({
   page,
 }) => {
   await page.goto('/');
@@ -63,8 +61,8 @@ test('past 20 pixels the header gains a shadow and loses padding (sections 2 and
 });
 
 /**
- * From one place to others as a hand moves it: over what lies between, and in few steps, so that it is there within a
- * moment on a machine that does other things, too.
+ * Passes over everything in between, like a hand. Few steps, so that the pointer arrives quickly even on a
+ * busy machine.
  */
 async function moveAlong(page: Page, places: Locator[]) {
   for (const place of places) {
@@ -76,9 +74,7 @@ async function moveAlong(page: Page, places: Locator[]) {
   }
 }
 
-test('the services open in three columns under a pointer, which reaches every one of them', async ({
-  page,
-}) => {
+test('the services panel opens on hover and stays reachable', async ({ page }) => {
   await page.goto('/');
   const header = page.getByRole('banner').first();
   const link = header.getByRole('link', { name: 'Services', exact: true });
@@ -89,7 +85,7 @@ test('the services open in three columns under a pointer, which reaches every on
     .locator('ul')
     .evaluate(list => getComputedStyle(list).gridTemplateColumns);
   expect(columns.split(' ')).toHaveLength(3);
-  // Straight down, and the short way, over what stands beside the link.
+  // Straight down, and the short way over the link's neighbour.
   for (const entry of await panel.getByRole('link').all()) {
     await moveAlong(page, [link]);
     await expect(panel).toBeVisible();
@@ -105,7 +101,7 @@ test('the services open in three columns under a pointer, which reaches every on
   await expect(panel).toBeHidden();
 });
 
-test('what a pointer has opened stays open for a click on its arrow', async ({ page }) => {
+test('a panel opened by hover stays open on a click', async ({ page }) => {
   await page.goto('/');
   const header = page.getByRole('banner').first();
   const arrow = header.getByRole('button', { name: 'All services' });
@@ -122,7 +118,7 @@ test('what a pointer has opened stays open for a click on its arrow', async ({ p
   await expect(entry).toBeHidden();
 });
 
-test('the services open and close by keyboard, and the focus stays', async ({ page }) => {
+test('the services panel works by keyboard and keeps focus', async ({ page }) => {
   await page.goto('/');
   const header = page.getByRole('banner').first();
   const entry = header.getByRole('link', { name: /Retail Security/ });
@@ -146,10 +142,8 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? 'on a phone' : 'on a phone without JavaScript', () => {
     test.use({ javaScriptEnabled, viewport: { width: 390, height: 844 } });
 
-    test('a menu opens, with one list of services in it, and closes on the way', async ({
-      page,
-    }) => {
-      // Without JavaScript no application starts that would have to be waited for.
+    test('the menu opens, lists the services, closes on navigation', async ({ page }) => {
+      // Without JavaScript there is no application to wait for.
       await page.goto('/', { waitUntil: javaScriptEnabled ? 'load' : 'commit' });
       const header = page.getByRole('banner').first();
       const menu = page.getByRole('button', { name: 'Menu' });
@@ -173,7 +167,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test('the first stop of the keyboard leads to the content', async ({ page }) => {
+test('the first tab stop skips to the content', async ({ page }) => {
   await page.goto('/');
   await page.keyboard.press('Tab');
   const skip = page.getByRole('link', { name: 'Skip to content' });

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { chromium } from '@playwright/test';
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What lies behind a dialog, or the menu of a phone, stays where it is.
+// The page behind a dialog or the mobile menu must not scroll.
 
 const PHONE = { width: 390, height: 844 };
 
@@ -14,7 +14,7 @@ for (const [name, size] of [
   ['a phone', PHONE],
   ['a desktop', { width: 1440, height: 900 }],
 ] as const) {
-  test(`on ${name} the page stays where it is behind the application`, async ({ page }) => {
+  test(`on ${name} the page does not scroll behind the dialog`, async ({ page }) => {
     await page.setViewportSize(size);
     await page.goto('/careers');
     await page.locator('main summary').first().click();
@@ -42,9 +42,7 @@ for (const [name, size] of [
   });
 }
 
-test('the page stays where it is behind the menu of a phone, until that is closed or the phone is turned', async ({
-  page,
-}) => {
+test('the page does not scroll behind the open mobile menu', async ({ page }) => {
   await page.setViewportSize(PHONE);
   await page.goto('/terms');
   await page.evaluate(() => scrollTo(0, 600));
@@ -63,7 +61,7 @@ test('the page stays where it is behind the menu of a phone, until that is close
   await expect.poll(() => scrollY(page)).toBeGreaterThan(turned);
 });
 
-test('where pages have a bar to scroll by, nothing moves sideways', async ({ baseURL }) => {
+test('with scrollbars, opening a dialog causes no layout shift', async ({ baseURL }) => {
   const browser = await chromium.launch({
     ...test.info().project.use.launchOptions,
     ignoreDefaultArgs: ['--hide-scrollbars'],

@@ -1,22 +1,20 @@
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-test.describe('where motion is wanted', () => {
+test.describe('with motion', () => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
-  test('what comes into view fades in, in 700 ms, at a tenth in view (section 9)', async ({
-    page,
-  }) => {
+  test('an element fades in once a tenth is in view (section 9)', async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 600 });
     await page.goto('/');
     const card = page.locator('#methodology [data-reveal-delay]').nth(4);
     await expect(card).toHaveAttribute('data-reveal', 'hidden');
-    // Measured anew each time: what is loaded late above it moves it.
+    // Measured each time: parts that load late move the card.
     const showPart = (part: number, of = card) =>
       of.evaluate((box, part) => {
         const { top, height } = box.getBoundingClientRect();
         scrollBy(0, top - innerHeight + height * part);
       }, part);
-    // Its section comes first, and moves it.
+    // The section's own animation moves the card.
     const section = page.locator('#methodology > [data-reveal]');
     await showPart(0.2, section);
     await expect(section).toHaveAttribute('data-reveal', 'shown');
@@ -34,9 +32,7 @@ test.describe('where motion is wanted', () => {
   });
 });
 
-test('two logos are 80 by 32 pixels, two 200 by 80, and none is wider than its place (section 9)', async ({
-  page,
-}) => {
+test('logos have their specified sizes and fit their places (section 9)', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto('/');
   const logos = page.getByRole('region', { name: 'Supported by Industry Leaders' }).locator('img');
@@ -52,12 +48,12 @@ test('two logos are 80 by 32 pixels, two 200 by 80, and none is wider than its p
   expect(Math.min(...places)).toBeGreaterThanOrEqual(0);
 });
 
-test('who wants no motion sees everything at once', async ({ page }) => {
+test('with reduced motion everything shows at once', async ({ page }) => {
   await page.goto('/');
   await expect(page.locator('[data-reveal]')).toHaveCount(0);
 });
 
-test('the solutions are fetched when they come near the viewport (section 7)', async ({ page }) => {
+test('the solutions load near the viewport (section 7)', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', request => asked.push(request.url()));
   await page.setViewportSize({ width: 390, height: 600 });

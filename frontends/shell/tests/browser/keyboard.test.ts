@@ -3,12 +3,12 @@ import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtu
 import { SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
-// What a visitor without a mouse does, from the first key to the last.
+// Complete tasks without a mouse.
 
 for (const route of SAMPLE_PATHS) {
-  test(`${route}: Tab leads to all there is, in order and in sight`, async ({ page }) => {
+  test(`${route}: Tab reaches every control in order and in view`, async ({ page }) => {
     await page.goto(route);
-    // The recording's slider and buttons come with its picture, after the page is hydrated.
+    // The slider and buttons appear once the recording's picture has loaded.
     if (route === SAMPLES.home) {
       await expect(page.getByRole('slider')).toBeVisible();
     }
@@ -23,7 +23,7 @@ for (const route of SAMPLE_PATHS) {
   });
 }
 
-test('the menu of a phone: opened, walked through, closed', async ({ page }) => {
+test('the mobile menu opens, moves focus and closes', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto('/');
   const menu = page.getByRole('button', { name: 'Menu' });
@@ -39,7 +39,7 @@ test('the menu of a phone: opened, walked through, closed', async ({ page }) => 
   await expect(page).toHaveURL('/services/banks-atms-financial');
   const opened = page.getByRole('navigation', { name: 'Menu' });
   await expect(opened).toBeHidden();
-  // Whoever is at the button before the page is there is led to its heading.
+  // The heading gets the focus, although the button had it.
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
 
   await menu.focus();
@@ -50,7 +50,7 @@ test('the menu of a phone: opened, walked through, closed', async ({ page }) => 
   await expect(menu).toBeFocused();
 });
 
-test('the questions: opened by Enter and Space, one at a time', async ({ page }) => {
+test('Enter and Space open one question at a time', async ({ page }) => {
   await page.goto('/contact');
   const questions = page.locator('main details[name] summary');
   await questions.first().focus();
@@ -66,7 +66,7 @@ test('the questions: opened by Enter and Space, one at a time', async ({ page })
   await expect(page.locator('main details[open]')).toHaveCount(0);
 });
 
-test('the application: the focus goes in, stays in, and comes back', async ({ page }) => {
+test('the dialog traps the focus and returns it', async ({ page }) => {
   await page.goto('/careers');
   const apply = page.getByRole('link', { name: 'Apply Now' });
   await tabTo(page, apply);
@@ -74,7 +74,7 @@ test('the application: the focus goes in, stays in, and comes back', async ({ pa
   const modal = page.getByRole('dialog');
   await expect(modal).toBeVisible();
   await expect(modal.getByLabel('Full Name')).toBeFocused();
-  // A browser's own bar takes its turn in the round; the page behind the modal does not.
+  // The browser's toolbar is in the tab order; the page behind the dialog must not be.
   for (let press = 0; press < 24; press += 1) {
     await page.keyboard.press('Tab');
     const where = await page.evaluate(() => {
@@ -90,7 +90,7 @@ test('the application: the focus goes in, stays in, and comes back', async ({ pa
   await expect(apply).toBeFocused();
 });
 
-test('the contact form: filled in and sent', async ({ page, mailTo }) => {
+test('the contact form can be filled in and sent', async ({ page, mailTo }) => {
   const email = uniqueEmail('keys');
   await page.goto('/contact');
   await tabTo(page, page.getByLabel('Full Name'));
@@ -105,7 +105,7 @@ test('the contact form: filled in and sent', async ({ page, mailTo }) => {
   await mailTo('sales@oculant.example', email);
 });
 
-test('the newsletter: signed up with Enter', async ({ page }) => {
+test('Enter submits the newsletter form', async ({ page }) => {
   await page.goto('/blog');
   const email = page.getByLabel('Email Address').first();
   await tabTo(page, email);

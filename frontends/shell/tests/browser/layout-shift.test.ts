@@ -1,7 +1,7 @@
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
 for (const route of ['/', '/blog/ai-advancements']) {
-  test(`${route} stands still when its fonts come late`, async ({ page }) => {
+  test(`${route} does not shift when its fonts load late`, async ({ page }) => {
     await page.setViewportSize({ width: 1350, height: 940 });
     await page.addInitScript(() => {
       const moved = { by: 0 };
@@ -17,7 +17,7 @@ for (const route of ['/', '/blog/ai-advancements']) {
       await isShown;
       await font.continue();
     });
-    // The page's load waits for the fonts that it preloads.
+    // The load event waits for the preloaded fonts.
     await page.goto(route, { waitUntil: 'commit' });
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await expect.poll(() => page.evaluate(paintsOf, 'first-contentful-paint')).toBe(1);
@@ -33,7 +33,7 @@ function paintsOf(name: string): number {
   return performance.getEntriesByName(name).length;
 }
 
-/** What the fonts move is known once it has been painted. */
+/** Layout shifts are reported only after a paint. */
 function twoFrames(): Promise<void> {
   return new Promise(done => {
     requestAnimationFrame(() => requestAnimationFrame(() => done()));

@@ -3,10 +3,10 @@ import { CHROMIUM } from '../../../build/chromium.ts';
 import { expect, expectFits, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-/** As long as one may be (RFC 5321, 4.5.3.1). */
+/** RFC 5321, 4.5.3.1 */
 const LONGEST_ADDRESS = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.example`;
 
-test('the confirmation of a message with a long address fits a phone', async ({ page }) => {
+test('a confirmation with a long address fits a phone', async ({ page }) => {
   await page.route('**/api/contact', route => route.fulfill({ json: { success: true } }));
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto(SAMPLES.contact);
@@ -18,7 +18,7 @@ test('the confirmation of a message with a long address fits a phone', async ({ 
   await expectFits(page, 320, 640);
 });
 
-test('long words that are searched for and long names of files fit a phone', async ({ page }) => {
+test('long search words and file names fit a phone', async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await page.goto(SAMPLES.blogList);
   await page.getByLabel('Search articles').fill('x'.repeat(200));
@@ -35,11 +35,9 @@ test('long words that are searched for and long names of files fit a phone', asy
   await expectFits(page, 320, 640);
 });
 
-test('with the browser’s font at 200 % nothing is scrolled sideways on a phone', async ({
-  stack,
-}) => {
+test('at a 200 % font size no phone scrolls sideways', async ({ stack }) => {
   test.slow();
-  // It is the browser's setting, on which lengths and media queries depend.
+  // The font size must be the browser's setting: lengths and media queries depend on it.
   const browser = await chromium.launch({
     ...CHROMIUM,
     args: [...(CHROMIUM.args ?? []), '--blink-settings=defaultFontSize=32'],
@@ -57,16 +55,14 @@ test('with the browser’s font at 200 % nothing is scrolled sideways on a phone
       await test.step(`${route}, ${width} pixels`, () => expectFits(page, width, 700));
     }
   }
-  // What grows beyond its place would be covered by what follows.
+  // An overflowing control would be covered by the next element.
   await page.setViewportSize({ width: 320, height: 700 });
   await page.goto(stack.site + SAMPLES.contact);
   await page.getByRole('button', { name: 'Show map' }).click({ trial: true });
   await browser.close();
 });
 
-test('fields take any script: what is typed from right to left stands on the right', async ({
-  page,
-}) => {
+test('fields detect the text direction', async ({ page }) => {
   await page.goto(SAMPLES.contact);
   const directions = await page
     .locator('main :is(input, textarea):visible')

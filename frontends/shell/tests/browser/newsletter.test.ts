@@ -1,7 +1,7 @@
 import { newsletterLink } from '../../../kit/testing/inbox.ts';
 import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 
-test('a visitor signs up, confirms, is welcomed, and leaves again', { tag: '@hosting' }, async ({
+test('a visitor signs up, confirms, and unsubscribes', { tag: '@hosting' }, async ({
   page,
   stack,
   mailTo,
@@ -37,7 +37,7 @@ test('opening a link alone sends nothing; a forged one is refused with a sentenc
   const posts: string[] = [];
   page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
   await page.goto('/?newsletter=confirm&token=forged');
-  // Called by the question while no script runs, it is the home page again.
+  // The question is the title only without JavaScript.
   await expect(page).toHaveTitle(/^Oculant: /);
   const dialog = page.getByRole('dialog');
   await expect(dialog).toBeVisible();

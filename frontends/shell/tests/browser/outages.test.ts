@@ -1,8 +1,8 @@
 import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtures.ts';
 
-// These stop a part that all tests share: they run after all others, one at a time.
+// These tests stop a part that all tests share, so they run last, one at a time.
 
-test('while the broker is away a message is refused with a sentence, and sent once it is back', {
+test('a message is refused while the broker is unavailable', {
   tag: '@hosting',
 }, async ({ page, stack, mailTo, consoleMessages }) => {
   const email = uniqueEmail();

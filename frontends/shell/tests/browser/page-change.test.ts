@@ -1,11 +1,7 @@
 import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// Who listens, and who has no mouse, notices another page as they would notice another document.
-
-test('a link leads the focus to the heading of its page, whose title is said, also where the page is a remote’s', async ({
-  page,
-}) => {
+test('a link focuses the new heading and announces the title', async ({ page }) => {
   await page.goto('/');
   const announcement = page.locator('p[aria-live]');
   const heading = page.locator('main h1');
@@ -27,9 +23,7 @@ test('a link leads the focus to the heading of its page, whose title is said, al
   await expect(page.locator('main :focus')).toHaveCount(1);
 });
 
-test('the menu of a phone leads the focus into the page, not back to its button', async ({
-  page,
-}) => {
+test('the mobile menu moves the focus into the new page', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto('/');
   await page.getByRole('button', { name: 'Menu' }).click();
@@ -40,9 +34,7 @@ test('the menu of a phone leads the focus into the page, not back to its button'
   await expect(page.getByRole('heading', { name: "Let's Connect" })).toBeFocused();
 });
 
-test('a link to the page that is shown keeps the focus, and closes the menu of a phone', async ({
-  page,
-}) => {
+test('a link to the current page keeps the focus', async ({ page }) => {
   await page.goto('/blog/category/trends');
   const link = page.getByRole('banner').getByRole('link', { name: 'Blogs', exact: true }).first();
   await link.press('Enter');
@@ -58,9 +50,7 @@ test('a link to the page that is shown keeps the focus, and closes the menu of a
   await expect(button).toBeFocused();
 });
 
-test('back and forward return to where the visitor was, and say which page it is', async ({
-  page,
-}) => {
+test('back and forward restore the position, announce the page', async ({ page }) => {
   await page.goto('/terms');
   await page.evaluate(() => scrollTo(0, 900));
   await page.getByRole('link', { name: 'About', exact: true }).first().click();
@@ -76,9 +66,7 @@ test('back and forward return to where the visitor was, and say which page it is
   await expect.poll(() => page.evaluate(() => scrollY)).toBe(300);
 });
 
-test('a link to a part of a page that is not loaded yet leads there once it is', async ({
-  page,
-}) => {
+test('a fragment link waits for its page to load', async ({ page }) => {
   const held = Promise.withResolvers<void>();
   await page.route('**/assets/solutions.*.js', async route => {
     await held.promise;
@@ -94,9 +82,7 @@ test('a link to a part of a page that is not loaded yet leads there once it is',
   await hydrated(page.locator('main h1'));
 });
 
-test('a link within the page leaves what is not hydrated yet as it was rendered', async ({
-  page,
-}) => {
+test('a hash link keeps prerendered HTML before hydration', async ({ page }) => {
   await page.route('**/remotes/blog/remoteEntry.js', () => undefined);
   await page.goto('/');
   const teasers = page.locator('[data-area=blog] h3');
@@ -114,7 +100,7 @@ test('a link within the page leaves what is not hydrated yet as it was rendered'
   await expect(page.locator('main h1')).toHaveText(/Your cameras/);
 });
 
-/** What extensions have been seen to do to pages. */
+/** Changes seen in real extensions. */
 const EXTENSIONS = {
   'has removed the description': () => document.querySelector('meta[name=description]')?.remove(),
   'has removed the canonical address': () =>
@@ -143,7 +129,7 @@ const EXTENSIONS = {
 } satisfies Record<string, () => void>;
 
 for (const [what, meddle] of Object.entries(EXTENSIONS)) {
-  test(`a link shows its page where an extension ${what}`, async ({
+  test(`a link shows its page after an extension ${what}`, async ({
     page,
     consoleMessages,
     pageErrors,
@@ -155,7 +141,7 @@ for (const [what, meddle] of Object.entries(EXTENSIONS)) {
       ['Careers', 'Teach machines to notice', 'Careers | Oculant'],
     ] as const) {
       await page.getByRole('link', { name: link, exact: true }).first().click();
-      // One heading in the end; until the page is loaded, that of the error may stand beside the former one.
+      // Until the page is loaded, the error's heading may stand beside the old one.
       await expect(page.locator('main h1')).toHaveText([heading]);
       await expect(page).toHaveTitle(title);
       await expect(page.locator('title')).toHaveCount(1);
@@ -164,17 +150,14 @@ for (const [what, meddle] of Object.entries(EXTENSIONS)) {
     }
     await page.goBack();
     await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
-    // What the extension broke React may complain of, also while the page is left.
+    // React may complain of the extension's changes, also on leaving.
     await page.goto('/terms');
     consoleMessages.splice(0);
     pageErrors.splice(0);
   });
 }
 
-test('a page whose part is lost on the way is loaded, and so is the next', async ({
-  page,
-  consoleMessages,
-}) => {
+test('the browser loads each page whose chunk is lost', async ({ page, consoleMessages }) => {
   await page.goto('/terms');
   await page.clock.install();
   await page.route('**/assets/{about,contact}.*.js', route => route.abort());
@@ -192,11 +175,7 @@ test('a page whose part is lost on the way is loaded, and so is the next', async
   expectConsole(consoleMessages, /ERR_FAILED|preloaded/);
 });
 
-test('while the server is away, too, the visitor is told, and stays on the site', async ({
-  page,
-  context,
-  consoleMessages,
-}) => {
+test('offline, the visitor sees an error and stays', async ({ page, context, consoleMessages }) => {
   await page.goto('/terms');
   await page.clock.install();
   await context.setOffline(true);

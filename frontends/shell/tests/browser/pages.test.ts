@@ -12,7 +12,7 @@ import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 
 for (const route of [...SAMPLE_PATHS, ...ACCEPTED, SAMPLES.notFound]) {
-  test(`${route} is hydrated by React without a word, has nothing for axe to find, and fits 320 pixels and fingers`, async ({
+  test(`${route} hydrates silently, passes axe, fits phones and fingers`, async ({
     page,
     consoleMessages,
   }) => {
@@ -24,7 +24,7 @@ for (const route of [...SAMPLE_PATHS, ...ACCEPTED, SAMPLES.notFound]) {
     expect(shown, 'what machines read of it').toEqual(served);
     await expectAccessible(page);
     await expectFits(page, 320, 640);
-    // A desktop of 1280 by 800 at 200 %.
+    // A desktop of 1280 by 800 at 200 % zoom.
     await expectFits(page, 640, 400);
     for (const width of [VIEWPORT_WIDTHS_PX.phone, 1024]) {
       expect(await smallTargets(page, width)).toEqual([]);
@@ -33,7 +33,7 @@ for (const route of [...SAMPLE_PATHS, ...ACCEPTED, SAMPLES.notFound]) {
   });
 }
 
-test('every other page is hydrated by React without a word, too, and fits 320 pixels', async ({
+test('every other page hydrates silently and fits 320 pixels', async ({
   page,
   request,
   consoleMessages,
@@ -56,24 +56,21 @@ test('every other page is hydrated by React without a word, too, and fits 320 pi
   expectNothingBut404(consoleMessages);
 });
 
-test('the 404 page leads home, and names the path in the console', async ({
-  page,
-  consoleMessages,
-}) => {
+test('the 404 page links home and logs its path', async ({ page, consoleMessages }) => {
   await page.goto('/no-such-page');
   await page.getByRole('link', { name: 'Return to Home' }).click();
   await expect(page).toHaveURL('/');
   expect(consoleMessages.splice(0).join()).toContain('/no-such-page');
 });
 
-/** What machines are told of a page: as it was served, which tests of the built site judge, and as React shows it. */
+/** Metadata as served, which tests of the built site check, and as React shows it. */
 async function headsOf() {
   const wordsOf = (page: Document | null) =>
     Array.from(
       page?.head.querySelectorAll('title, meta[name], meta[property], link[rel=canonical]') ?? [],
       ({ outerHTML }) => outerHTML,
     ).toSorted();
-  // The page's policy refuses to parse a string.
+  // The Content Security Policy forbids parsing a string.
   const request = new XMLHttpRequest();
   request.open('GET', location.href);
   request.responseType = 'document';
@@ -92,8 +89,8 @@ function expectNothingBut404(consoleMessages: string[]) {
 }
 
 /**
- * What can be pressed and is smaller than 44 pixels; words of their own may be narrower. Links within a sentence are as
- * high as its line (WCAG 2.2, 2.5.8).
+ * Controls smaller than 44 pixels. Text may be narrower. Links within a sentence are as high as its line
+ * (WCAG 2.2, 2.5.8).
  */
 async function smallTargets(page: Page, width: number): Promise<string[]> {
   await page.setViewportSize({ width, height: 844 });

@@ -1,8 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What the machine says in the home page's pictures is read on every screen, or not shown. The recording's labels, which are
-// the page's own: recording.test.ts.
+// The recording's labels are tested in `recording.test.ts`.
 
 const MIN_TYPE_PX = 11;
 const WIDTHS = [320, 820, 1440];
@@ -21,7 +20,7 @@ interface Label {
   box: { left: number; top: number; right: number; bottom: number };
 }
 
-test('labels of pictures are read and never touch on any screen', async ({ page, context }) => {
+test('picture labels are legible and never touch', async ({ page, context }) => {
   await page.goto('/');
   const drawing = await context.newPage();
   for (const width of WIDTHS) {
@@ -41,7 +40,7 @@ test('labels of pictures are read and never touch on any screen', async ({ page,
   }
 });
 
-/** The drawings below the recording, as large as they are shown. */
+/** The drawings below the recording, at their shown size. */
 async function shownPictures(page: Page): Promise<ShownPicture[]> {
   const boxes = page.locator('section [data-state]');
   await expect(async () => {
@@ -58,7 +57,7 @@ async function shownPictures(page: Page): Promise<ShownPicture[]> {
   );
 }
 
-/** The labels of a drawing, by its file alone at the size at which it is shown: its media queries ask the same. */
+/** Opens the file alone at its shown size, so that its media queries match. */
 async function labelsOf(page: Page, { address, width, height }: ShownPicture): Promise<Label[]> {
   await page.setViewportSize({ width: Math.floor(width), height: Math.ceil(height) });
   await page.goto(address);

@@ -3,9 +3,7 @@ import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 test.describe(() => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
-  test('pictures load 200 pixels before they come into view, and pulse until then (section 9)', async ({
-    page,
-  }) => {
+  test('pictures pulse, and load 200 pixels before the viewport (section 9)', async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     const asked: string[] = [];
     page.on('request', request => asked.push(request.url()));
@@ -29,10 +27,7 @@ test.describe(() => {
   });
 });
 
-test('a picture that does not come says so in a grey box (sections 4 and 8)', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a failed picture shows a message (sections 4 and 8)', async ({ page, consoleMessages }) => {
   await page.route('**/assets/advanced-threat-detection.*', route => route.abort());
   await page.goto('/solutions');
   const box = page.locator('#advanced-threat-detection [data-state]');

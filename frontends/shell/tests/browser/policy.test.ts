@@ -1,6 +1,6 @@
 import { expect, expectConsole, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What the Content Security Policy refuses whoever gets a string into a page.
+// What the Content Security Policy prevents.
 
 test('a string becomes neither markup nor a script', async ({ page, consoleMessages }) => {
   await page.goto('/about');
@@ -27,7 +27,7 @@ test('a string becomes neither markup nor a script', async ({ page, consoleMessa
   expectConsole(consoleMessages, /Trusted/);
 });
 
-test('a style that somebody puts into a page has no effect', async ({ page, consoleMessages }) => {
+test('an injected style has no effect', async ({ page, consoleMessages }) => {
   await page.goto('/about');
   const colour = await page.evaluate(() => {
     const style = document.createElement('style');
@@ -41,7 +41,7 @@ test('a style that somebody puts into a page has no effect', async ({ page, cons
   expectConsole(consoleMessages, /style-src/);
 });
 
-test('a drawing that is opened alone has its own styles', async ({ page, request }) => {
+test('a drawing opened alone keeps its styles', async ({ page, request }) => {
   const html = await (await request.get('/about')).text();
   const drawing = /src="([^"]+\.svg)"/.exec(html)?.[1] ?? 'missing';
   await page.goto(drawing, { waitUntil: 'commit' });

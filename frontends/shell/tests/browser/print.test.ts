@@ -1,14 +1,14 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-/** What nobody needs on paper: what is pressed, filled in, moves, or leads around the site. */
+/** Controls, forms, animations and navigation. */
 const NOT_PRINTED =
   'section:has(form), nav, dialog, [popover], [data-variant], [data-share], noscript, script, [hidden], .print\\:hidden';
 
-/** Frame and forms, and the places of pictures that have not come: they load when somebody scrolls there. */
+/** Adds the frame, and placeholders of pictures that load on scroll. */
 const LEFT_OUT = `.site-header, .site-footer, [data-state=waiting], main :is(${NOT_PRINTED})`;
 
-/** Pages that people print, and something of each that stands far below the first view or in what is folded up. */
+/** Each page has these words far below the first view, or in a folded part. */
 const PRINTED = {
   '/blog/ai-advancements': 'ONVIF profiles',
   '/privacy': 'Contact',
@@ -19,11 +19,11 @@ const PRINTED = {
   '/?variant=impact': 'IMPACT',
 };
 
-// With motion, because then scripts hide what is to be revealed; in the dark, because paper is not.
+// With motion, scripts hide elements before they are revealed. Dark, since paper is white.
 test.use({ colorScheme: 'dark', contextOptions: { reducedMotion: 'no-preference' } });
 
 for (const [route, words] of Object.entries(PRINTED)) {
-  test(`${route} is printed whole, black on white`, async ({ page }) => {
+  test(`${route} prints completely, black on white`, async ({ page }) => {
     await page.goto(route);
     await page.emulateMedia({ media: 'print' });
     const texts = await page.evaluate(printedTexts, NOT_PRINTED);
@@ -35,7 +35,7 @@ for (const [route, words] of Object.entries(PRINTED)) {
   });
 }
 
-test('on paper a link says where it leads, an anchor does not', async ({ page }) => {
+test('printed links show their URL, anchors do not', async ({ page }) => {
   await page.goto('/blog/ai-advancements');
   await page.emulateMedia({ media: 'print' });
   const links = await linksOf(page);
@@ -52,7 +52,7 @@ test('on paper a link says where it leads, an anchor does not', async ({ page })
   }
 });
 
-test('a card that leads on says so on paper, too', async ({ page }) => {
+test('printed cards show their URL', async ({ page }) => {
   await page.goto('/?variant=impact');
   await page.emulateMedia({ media: 'print' });
   const cards = (await linksOf(page)).filter(({ isCard }) => isCard);
@@ -72,7 +72,7 @@ function linksOf(page: Page) {
           href: link.getAttribute('href') ?? '',
           isCard: link.matches('.card-seen'),
           says: content,
-          // What makes all of a card lead there would lie over its words.
+          // A card's overlay would cover its text.
           place: position,
           opacity,
           width,
@@ -81,9 +81,7 @@ function linksOf(page: Page) {
   );
 }
 
-test('a chosen filter and the page’s own entry are told apart where the system decides on colours', async ({
-  page,
-}) => {
+test('forced colours distinguish selected filters and the current page', async ({ page }) => {
   await page.emulateMedia({ forcedColors: 'active' });
   for (const route of ['/blog', '/careers']) {
     await page.goto(route);
@@ -110,7 +108,7 @@ function coloursOf(page: Page, selector: string) {
     });
 }
 
-/** Boxes, by what they say, that could end on one sheet and go on on another although they fit on one. */
+/** Boxes that a page break could split although they fit on one sheet. */
 function splitBoxes() {
   const boxes = Array.from(document.querySelectorAll<HTMLElement>('main *')).filter(box => {
     const { borderLeftWidth, borderRightWidth } = getComputedStyle(box);
@@ -122,7 +120,7 @@ function splitBoxes() {
   return boxes.filter(isSplit).map(({ textContent }) => textContent);
 }
 
-/** All words of the page that are for paper: whether they can be seen, in which colour, on which but white. */
+/** `surfaces` are all backgrounds that are not white. */
 function printedTexts(notPrinted: string) {
   const walker = document.createTreeWalker(document.querySelector('main') ?? document, 4);
   const texts: { text: string; isVisible: boolean; ink: string; surfaces: string[] }[] = [];

@@ -1,8 +1,6 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, expectConsole, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// The home page's recording: it is read at a glance, on a phone, too, plays once, and is gone through by whatever one has.
-
 const MIN_TYPE_PX = 11;
 /** The narrowest screen of each layout. */
 const WIDTHS = [320, 640, 768, 1024];
@@ -24,7 +22,7 @@ function status(page: Page): Locator {
   return page.getByText(/^cam-04/);
 }
 
-test('labels are read and never overlap on any screen', async ({ page }) => {
+test('labels are legible and never overlap', async ({ page }) => {
   await page.goto('/');
   await expect(slider(page)).toHaveValue(END);
   for (const width of WIDTHS) {
@@ -42,14 +40,12 @@ test('labels are read and never overlap on any screen', async ({ page }) => {
   }
 });
 
-// A phone's browser takes a part of its screen: 390 × 664 is what Safari leaves of 390 × 844.
+// Of 390 × 844, Safari leaves 390 × 664 to the page.
 for (const [width, height] of [
   [360, 640],
   [390, 664],
 ] as const) {
-  test(`half of the picture is in the first view of a phone of ${width} × ${height}`, async ({
-    page,
-  }) => {
+  test(`half the picture is in view at ${width} × ${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height });
     await page.goto('/');
     const picture = page.locator('main header [data-state=there]');
@@ -57,10 +53,10 @@ for (const [width, height] of [
   });
 }
 
-test.describe('where motion is wanted', () => {
+test.describe('with motion', () => {
   test.use({ contextOptions: { reducedMotion: 'no-preference' } });
 
-  test('it plays once by itself, and rests at its end', async ({ page }) => {
+  test('the recording plays once and stops at its end', async ({ page }) => {
     await page.clock.install();
     await page.goto('/');
     await expect(slider(page)).toBeVisible();
@@ -78,9 +74,7 @@ test.describe('where motion is wanted', () => {
     expect(await isPlaying(page)).toBe(false);
   });
 
-  test('while it plays it moves in every frame, and is written to when it begins and at the end', async ({
-    page,
-  }) => {
+  test('playback moves every frame, with two DOM changes at most', async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 320 });
     await page.goto('/');
     await expect(slider(page)).toHaveValue(END);
@@ -89,16 +83,14 @@ test.describe('where motion is wanted', () => {
     expect(places).toBeGreaterThan(10);
   });
 
-  test('the street that it plays over is no later largest paint than the still picture', async ({
-    page,
-  }) => {
+  test('the still picture is the largest contentful paint', async ({ page }) => {
     await page.setViewportSize({ width: 412, height: 839 });
     await page.goto('/');
     await expect(page.locator('img[src$="#empty"]')).toBeVisible();
     expect(await largestPaints(page)).toEqual([expect.stringMatching(/street\.\w+\.svg$/)]);
   });
 
-  test('who takes hold of it while it plays keeps it', async ({ page }) => {
+  test('using the slider stops playback', async ({ page }) => {
     await page.goto('/');
     await slider(page).press('Home');
     await expect(slider(page)).toHaveValue('0');
@@ -107,7 +99,7 @@ test.describe('where motion is wanted', () => {
   });
 });
 
-test('who wants no motion gets the picture, and it does not play', async ({ page }) => {
+test('with reduced motion the recording does not play', async ({ page }) => {
   await page.clock.install();
   await page.goto('/');
   await expect(slider(page)).toHaveValue(END);
@@ -117,7 +109,7 @@ test('who wants no motion gets the picture, and it does not play', async ({ page
   await expect(status(page)).toHaveText('cam-04 · 21:34 · 3 alerts');
 });
 
-test('it is gone through by keyboard, and says where it is', async ({ page }) => {
+test('the slider works by keyboard and states its time', async ({ page }) => {
   await page.goto('/');
   await slider(page).focus();
   await page.keyboard.press('Home');
@@ -135,7 +127,7 @@ test('it is gone through by keyboard, and says where it is', async ({ page }) =>
   await expect(status(page)).toHaveText('cam-04 · 21:14 · 1 alert');
 });
 
-test('it follows a mouse that drags it', async ({ page }) => {
+test('the slider follows a dragging mouse', async ({ page }) => {
   await page.goto('/');
   const { x, y, width } = await placeOf(slider(page));
   await page.mouse.move(x + width - 8, y);
@@ -153,7 +145,7 @@ test('it follows a mouse that drags it', async ({ page }) => {
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true, viewport: { width: 390, height: 844 } });
 
-  test('it follows a finger, and lets it scroll the page', async ({ page }) => {
+  test('the slider follows a finger and lets it scroll', async ({ page }) => {
     await page.goto('/');
     await slider(page).scrollIntoViewIfNeeded();
     const { x, y, width } = await placeOf(slider(page));
@@ -172,12 +164,10 @@ test.describe('on a touch screen', () => {
   });
 });
 
-test.describe('where no JavaScript runs', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the picture tells how the evening ended, and the list what was noticed', async ({
-    page,
-  }) => {
+  test('the picture shows the end, the list the findings', async ({ page }) => {
     await page.goto('/');
     await expect(page.getByRole('img', { name: /^A shop’s door seen by a camera/ })).toBeVisible();
     await expect(page.getByText('unattended 0.91')).toBeVisible();
@@ -193,10 +183,7 @@ test.describe('where no JavaScript runs', () => {
   });
 });
 
-test('a picture that does not come takes its labels with it, and the list stays', async ({
-  page,
-  consoleMessages,
-}) => {
+test('without its picture only the list shows', async ({ page, consoleMessages }) => {
   await page.route('**/assets/street.*.svg', route => route.abort());
   await page.goto('/');
   await expect(page.getByText('Image unavailable')).toBeVisible();
@@ -223,7 +210,7 @@ function isPlaying(page: Page): Promise<boolean> {
   );
 }
 
-/** Brings the recording into view. How often it is written to until it rests again, and in how many places its handle is seen. */
+/** Counts DOM changes, and positions of the handle, until playback ends. */
 function watchItPlay(page: Page): Promise<{ writes: number; places: number }> {
   return slider(page).evaluate(async element => {
     const recording = element.closest('figure');
@@ -253,7 +240,6 @@ function watchItPlay(page: Page): Promise<{ writes: number; places: number }> {
   });
 }
 
-/** Addresses of the pictures that were the largest paint, one after the other. */
 function largestPaints(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const addresses: string[] = [];
@@ -262,7 +248,7 @@ function largestPaints(page: Page): Promise<string[]> {
       addresses.push(...entries.map(({ url }) => url).filter(Boolean));
     });
     observer.observe({ type: 'largest-contentful-paint', buffered: true });
-    // What was painted last is told some frames later.
+    // Paints are reported some frames later.
     for (let frame = 0; frame < 20; frame += 1) {
       await new Promise(requestAnimationFrame);
     }
@@ -270,7 +256,7 @@ function largestPaints(page: Page): Promise<string[]> {
   });
 }
 
-/** The labels at each step of the slider, from its begin to its end. */
+/** At each step of the slider. */
 function labelsAtAllMoments(page: Page): Promise<{ seconds: number; labels: Label[] }[]> {
   return slider(page).evaluate(async element => {
     const input = element as HTMLInputElement;
@@ -278,7 +264,7 @@ function labelsAtAllMoments(page: Page): Promise<{ seconds: number; labels: Labe
     const picture = document.querySelector('.labels');
     const moments: { seconds: number; labels: Label[] }[] = [];
     for (let seconds = 0; seconds <= Number(input.max); seconds += Number(input.step)) {
-      // As a visitor does, past what React keeps of it.
+      // Bypass React's setter, so that React treats the value as the visitor's input.
       setValue?.call(input, `${seconds}`);
       input.dispatchEvent(new Event('input', { bubbles: true }));
       await new Promise(requestAnimationFrame);

@@ -9,7 +9,7 @@ import { CHANGED, modifiedBuild, TITLE } from '../../../kit/testing/modified-bui
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import type { ServerProcess } from '../../../kit/testing/server-process.ts';
 
-// A blog with one more article is released alone. One test after the other: each finds what the one before left.
+// A blog with one more article is released alone. Each test continues from the one before.
 test.describe.configure({ mode: 'serial' });
 
 const folder = mkdtempSync(join(tmpdir(), 'release-'));
@@ -30,16 +30,13 @@ test.afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('before it, the blog has six articles', async () => {
+test('before the release the blog has six articles', async () => {
   await opened.goto(`${served.site}/blog`);
   await hydrated(opened.locator('main h1'));
   await expect(opened.getByRole('article')).toHaveCount(6);
 });
 
-test('a changed blog is shown by the unchanged shell once its own folder is swapped', async ({
-  page,
-  consoleMessages,
-}) => {
+test('the unchanged shell shows a new blog after the swap', async ({ page, consoleMessages }) => {
   const next = join(folder, 'next');
   cpSync(join(modifiedBuild('blog-swapped'), 'remotes/blog'), next, { recursive: true });
   rmSync(join(site, 'remotes/blog'), { recursive: true });
@@ -56,17 +53,17 @@ test('a changed blog is shown by the unchanged shell once its own folder is swap
   await page.keyboard.press('Enter');
   await expect(page.getByText('7 articles, showing 7 to 7')).toBeVisible();
   await expect(second).toBeFocused();
-  // The text that the former build rendered is not taken for the new one's.
+  // The old build's prerendered text must not show.
   await page.goto(`${served.site}/blog/smart-home`);
   await expect(page.getByText(CHANGED)).toBeVisible();
-  // The HTML that was rendered with the former build still names its stylesheet and pictures.
+  // Old HTML still names its stylesheet and pictures.
   expectConsole(consoleMessages, /404/);
 });
 
-test('a page that was open before goes on working', async () => {
+test('a page opened before the release keeps working', async () => {
   await opened.getByRole('link', { name: 'Technology', exact: true }).click();
   await expect(opened.getByText('2 articles in Technology')).toBeVisible();
-  // The files of that build are gone: the browser loads the page anew, by itself.
+  // The old files are gone, so the page reloads itself.
   await opened.getByRole('article').first().getByRole('link').click();
   await expect(opened.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
   expect(await opened.evaluate(() => performance.getEntriesByType('navigation')[0])).toMatchObject({
@@ -78,7 +75,7 @@ test('a page that was open before goes on working', async () => {
   expect(pageErrors).toEqual([]);
 });
 
-test('a release renders the remote’s pages, too: a new file is a new post everywhere', async ({
+test('a release renders the remote’s pages, so posts show everywhere', async ({
   page,
   request,
 }) => {
@@ -101,7 +98,7 @@ test('a release renders the remote’s pages, too: a new file is a new post ever
   expect(await answer.text()).toContain('Somebody wiped the lens');
 });
 
-test('a post whose file is deleted is gone after the next release', async ({ request }) => {
+test('a deleted post is gone after the next release', async ({ request }) => {
   putInPlace('blog-without-post');
   const status = async () => (await request.get(`${served.site}/blog/dusty`)).status();
   await expect.poll(status).toBe(404);
@@ -109,7 +106,6 @@ test('a post whose file is deleted is gone after the next release', async ({ req
   await expect.poll(list).not.toContain(TITLE);
 });
 
-/** Puts a release in the place of the site that is served. */
 function putInPlace(name: ModifiedBuild) {
   rmSync(site, { recursive: true });
   cpSync(modifiedBuild(name), site, { recursive: true });

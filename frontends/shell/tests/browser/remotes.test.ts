@@ -3,13 +3,13 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, hydrated, openWithout, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// When a remote is tried again, when it counts as slow, and what operators learn of it, the tests of `lazy-part` and
-// `lazy-area` show. Here it is the browser and the bundler's runtime that fail.
+// Unit tests of `lazy-part` and `lazy-area` cover retries, timeouts and reports. Here the browser and the
+// bundler's runtime fail.
 
-/** A page whose HTML is there lacks a part of it, one that is gone to all. */
+/** For a missing part of a prerendered page, and for a missing page. */
 const FAILED = /^This (part of the site|page) did not load$/;
 
-test('a remote that is down costs the home page only its own area; the shell goes on working', {
+test('an unavailable remote costs the home page only its area', {
   tag: '@hosting',
 }, async ({ page, consoleMessages }) => {
   await page.clock.install();
@@ -21,7 +21,7 @@ test('a remote that is down costs the home page only its own area; the shell goe
   const area = page.locator('[data-area="blog"]');
   await area.scrollIntoViewIfNeeded();
   await untilItFailed(page);
-  // What was prerendered stays, and its links lead on.
+  // The prerendered HTML stays, and its links work.
   await expect(area.getByText(FAILED)).toBeVisible();
   await expect(area.getByRole('heading', { name: 'Latest Insights' })).toBeVisible();
   await page.getByRole('link', { name: 'See how it works' }).click();
@@ -33,7 +33,7 @@ test('a remote that is down costs the home page only its own area; the shell goe
   onlyTheFaultItself(consoleMessages);
 });
 
-test('the home page asks for the blog when its teasers come near the viewport', {
+test('the home page loads the blog near the viewport', {
   tag: '@hosting',
 }, async ({ page }) => {
   const asked: string[] = [];
@@ -47,7 +47,7 @@ test('the home page asks for the blog when its teasers come near the viewport', 
   expect(asked).toContain(entry);
 });
 
-test('a remote that dies between two clicks costs only its own area, and operators learn of it', async ({
+test('a remote failing between clicks is reported, costs its area', async ({
   page,
   consoleMessages,
 }) => {
@@ -87,7 +87,7 @@ const AT_FIRST_LOAD = {
 };
 
 for (const [fault, { reason, file, fail }] of Object.entries(AT_FIRST_LOAD)) {
-  test(`a remote that ${fault} at first load: its page is read as it was rendered, and hydrated after Retry`, async ({
+  test(`a remote that ${fault} at first load keeps its HTML; Retry hydrates`, async ({
     page,
     consoleMessages,
     pageErrors,
@@ -107,7 +107,7 @@ for (const [fault, { reason, file, fail }] of Object.entries(AT_FIRST_LOAD)) {
   });
 }
 
-test('a remote that answers with a page instead of its entry when it is gone to: its page is loaded and read, the rest works, and it is hydrated after Retry', async ({
+test('an HTML remote entry makes the browser load the page', async ({
   page,
   consoleMessages,
   pageErrors,
@@ -131,10 +131,7 @@ test('a remote that answers with a page instead of its entry when it is gone to:
   onlyTheFaultItself(consoleMessages, pageErrors);
 });
 
-test('a remote that is slow at first load: its page is read as it was rendered, the visitor is told, and it is hydrated when it comes', async ({
-  page,
-  consoleMessages,
-}) => {
+test('a slow remote keeps its HTML and hydrates late', async ({ page, consoleMessages }) => {
   const reports = reportsOf(page);
   await page.clock.install();
   const held = await hold(page, '**/remotes/careers/remoteEntry.js*');
@@ -148,7 +145,7 @@ test('a remote that is slow at first load: its page is read as it was rendered, 
   onlyTheFaultItself(consoleMessages);
 });
 
-test('a part that every build lacks is asked for in the new one once, and then said to be missing', {
+test('a missing chunk reloads the page once, then fails', {
   tag: '@hosting',
 }, async ({ page, consoleMessages }) => {
   const loads: string[] = [];
@@ -162,7 +159,7 @@ test('a part that every build lacks is asked for in the new one once, and then s
   onlyTheFaultItself(consoleMessages);
 });
 
-test('a remote of another build than the page is shown anew, without a word', async ({ page }) => {
+test('a remote of another build replaces the prerendered HTML', async ({ page }) => {
   await page.route('**/careers', async route => {
     const answer = await route.fetch();
     const html = await answer.text();
@@ -196,8 +193,8 @@ async function worksAgain(page: Page) {
 }
 
 /**
- * A script that did not come, or is none, is for the browser to complain of, and so is one that it preloaded and then
- * waited for in vain; that what is ours throws is not.
+ * The browser may complain of a missing or invalid script, or of an unused preload. Our own code may not
+ * throw.
  */
 function onlyTheFaultItself(consoleMessages: string[], pageErrors: string[] = []) {
   for (const text of pageErrors.splice(0)) {
@@ -214,7 +211,7 @@ function untilItFailed(page: Page) {
   );
 }
 
-/** Holds back a file, once it is asked for, until it is let go. */
+/** `asked` resolves on the first request, and `letGo` releases the file. */
 async function hold(page: Page, file: string) {
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

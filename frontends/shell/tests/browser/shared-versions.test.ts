@@ -11,9 +11,7 @@ test.afterEach(() => {
   }
 });
 
-test('a remote built with other versions of what is shared, within the declared range, loads', async ({
-  page,
-}) => {
+test('a remote with other shared versions in range loads', async ({ page }) => {
   const site = await served('kit-0.1.7');
   await page.goto(`${site}/blog`);
   await hydrated(page.getByRole('region', { name: 'Latest Articles' }));
@@ -23,9 +21,7 @@ test('a remote built with other versions of what is shared, within the declared 
   await expect(page.getByRole('heading', { name: 'Physics still applies' })).toBeVisible();
 });
 
-test('a remote that wants React ^20.0.0, which the shell has not, costs only its own area', async ({
-  page,
-}) => {
+test('a remote requiring React 20 costs only its area', async ({ page }) => {
   const site = await served('react-20');
   const reports = reportsOf(page);
   await page.clock.install();

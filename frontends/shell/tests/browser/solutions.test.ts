@@ -1,6 +1,6 @@
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-test('the index stays in view on a wide screen and leads to each solution', async ({ page }) => {
+test('the index stays in view and links to each solution', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/solutions');
   await hydrated(page.locator('main h1'));
@@ -11,7 +11,7 @@ test('the index stays in view on a wide screen and leads to each solution', asyn
   await expect(index.getByRole('link', { name: 'Advanced Threat Detection' })).toBeInViewport();
 });
 
-test('a solution can be led to from another page', async ({ page }) => {
+test('a URL with a fragment shows its solution', async ({ page }) => {
   await page.goto('/solutions#data-protection');
   await expect(page.locator('#data-protection')).toBeInViewport();
 });

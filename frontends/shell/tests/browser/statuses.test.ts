@@ -3,10 +3,8 @@ import { NOT_FOUND } from '../../../kit/testing/sample-paths.ts';
 import { pathsIn } from '../../../kit/testing/sitemap.ts';
 import { HEADINGS } from '../headings.ts';
 
-// What the site answers, read without a browser.
-
-test.describe('without a browser', { tag: '@hosting' }, () => {
-  test('every page of the sitemap is there, and so is its preview', async ({ request }) => {
+test.describe('responses', { tag: '@hosting' }, () => {
+  test('every page of the sitemap and its preview exist', async ({ request }) => {
     const pages = pathsIn(await (await request.get('/sitemap.xml')).text());
     expect(pages.length).toBeGreaterThan(15);
     for (const path of pages) {
@@ -21,7 +19,7 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
   });
 
   for (const route of NOT_FOUND) {
-    test(`${route} is answered with status 404 and a page that leads on`, async ({ request }) => {
+    test(`${route} returns 404 and a page with links`, async ({ request }) => {
       const answer = await request.get(route);
       expect(answer.status()).toBe(404);
       const html = await answer.text();
@@ -30,7 +28,7 @@ test.describe('without a browser', { tag: '@hosting' }, () => {
     });
   }
 
-  test('an overview name of a service leads to its page', async ({ request }) => {
+  test('a service’s overview name redirects to its page', async ({ request }) => {
     const answer = await request.get('/services/retail', { maxRedirects: 0 });
     expect(answer.status()).toBe(308);
     expect(answer.headers()['location']).toBe('/services/retail-wholesale-high-risk');

@@ -5,11 +5,9 @@ import {
   test,
 } from '../../../kit/testing/playwright-fixtures.ts';
 
-// How long toasts stay, their own tests show.
+// Unit tests cover how long toasts stay.
 
-test('toasts appear at the bottom right, three at once, and Alt+T leads there (section 9)', async ({
-  page,
-}) => {
+test('three toasts show at bottom right; Alt+T focuses them (section 9)', async ({ page }) => {
   await page.goto('/about');
   await hydrated(page.locator('main h1'));
   for (const title of ['One', 'Two', 'Three', 'Four']) {

@@ -2,11 +2,9 @@ import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { translatePage } from '../../../kit/testing/translate-page.ts';
 
-// Translators wrap each text of a page in elements of their own. What changes afterwards is shown all the same.
+// Translators wrap each text in their own elements.
 
-test('the résumé field of a translated page shows the file that was chosen last', async ({
-  page,
-}) => {
+test('a translated résumé field shows the last chosen file', async ({ page }) => {
   await page.goto(SAMPLES.application);
   const picker = page.locator('input[type=file]');
   await picker.setInputFiles(file('first.pdf', 10));
@@ -26,9 +24,7 @@ test('the résumé field of a translated page shows the file that was chosen las
   await expect(page.getByText('The file is empty.')).toBeVisible();
 });
 
-test('the search of a translated page shows the words that were searched for last, and how often', async ({
-  page,
-}) => {
+test('a translated search shows the latest results', async ({ page }) => {
   await page.goto(SAMPLES.blogList);
   const field = page.getByLabel('Search articles');
   const status = page.locator('main').getByRole('status').first();
@@ -45,7 +41,7 @@ test('the search of a translated page shows the words that were searched for las
   await expect(status).toHaveText(/in Technology/);
 });
 
-test('a form of a translated page says what is wrong now, and how much room is left', async ({
+test('a translated form shows current errors and character counts', async ({
   page,
   consoleMessages,
 }) => {
@@ -77,7 +73,7 @@ test('a form of a translated page says what is wrong now, and how much room is l
   expect(consoleMessages.splice(0)).toEqual(['Say your name.', 'Use a shorter name.']);
 });
 
-test('the positions of a translated page are counted anew', async ({ page }) => {
+test('a translated list updates its count', async ({ page }) => {
   await page.goto(SAMPLES.careers);
   await page.evaluate(translatePage);
   const status = page.locator('main').getByRole('status').filter({ hasText: 'position' });

@@ -10,10 +10,10 @@ import {
 import { SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { HEADINGS } from '../headings.ts';
 
-// The forms as browsers send them that run no script of ours, or have not begun to.
+// The browser itself submits these forms.
 
 const SALES = 'sales@oculant.example';
-/** Addresses that a form may be sent to, and the page that each answers a wrong one with. */
+/** Endpoints, and the page that each returns for invalid input. */
 const REFUSING = [
   ['/api/contact', SAMPLES.messageNotSent],
   ['/api/newsletter', SAMPLES.notSubscribed],
@@ -21,10 +21,10 @@ const REFUSING = [
   ['/api/career-application', SAMPLES.notApplied],
 ] as const;
 
-test.describe('where scripts run', () => {
-  // axe is one.
+test.describe('with scripts', () => {
+  // axe needs scripts.
   for (const [address, path] of REFUSING) {
-    test(`${path}, with something wrong everywhere, has nothing for axe to find, and fits 320 pixels`, async ({
+    test(`${path} with every error passes axe and fits 320 pixels`, async ({
       page,
       consoleMessages,
     }) => {
@@ -32,7 +32,7 @@ test.describe('where scripts run', () => {
       await page.evaluate(sendEmptyForm, address);
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(HEADINGS[path]);
       expect(await page.content()).not.toContain('{{');
-      // It could do nothing.
+      // The switch would have no effect.
       await expect(page.locator('button[aria-label="Dark theme"]')).toBeHidden();
       await expectAccessible(page);
       await expectFits(page, 320, 640);
@@ -41,7 +41,7 @@ test.describe('where scripts run', () => {
   }
 });
 
-/** Sends what no form of ours would, as a browser does by itself. */
+/** None of our forms would send this. */
 function sendEmptyForm(address: string) {
   const form = document.createElement('form');
   form.method = 'post';
@@ -57,10 +57,10 @@ function sendEmptyForm(address: string) {
   form.submit();
 }
 
-test.describe('where none runs', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false, contextOptions: { reducedMotion: 'no-preference' } });
 
-  test('nothing is shown that does nothing, and nothing waits for ever', async ({ page }) => {
+  test('no control is without effect, and nothing waits for scripts', async ({ page }) => {
     for (const route of SAMPLE_PATHS) {
       await page.goto(route);
       const dead = page.locator('button:not([type=submit], [popovertarget])');
@@ -77,7 +77,7 @@ test.describe('where none runs', () => {
     await expect(page.locator('[data-state=waiting]').first()).toBeVisible();
   });
 
-  test('a message is sent once, however often, and its visitor is told', {
+  test('a message submitted twice is sent once', {
     tag: '@hosting',
   }, async ({ page, mailTo, mailsTo }) => {
     const email = uniqueEmail('asha');
@@ -100,7 +100,7 @@ test.describe('where none runs', () => {
     expect(await mailsTo(SALES, email)).toHaveLength(1);
   });
 
-  test('a message that is refused is there as it was, and sent once it is right', {
+  test('a refused message keeps its input and can be corrected', {
     tag: '@hosting',
   }, async ({ page, mailTo, consoleMessages }) => {
     const email = uniqueEmail('asha');
@@ -126,13 +126,13 @@ test.describe('where none runs', () => {
     expect(lead.text).toContain('“How soon?”');
   });
 
-  test('a sign-up is told to look into the inbox, and a wrong address comes back', {
+  test('a sign-up is accepted after correcting its address', {
     tag: '@hosting',
   }, async ({ page, mailTo, consoleMessages }) => {
     const email = uniqueEmail('reader');
     await page.goto('/blog');
     const form = page.locator('form[action="/api/newsletter"]').first();
-    // The browser itself would not send it.
+    // Native validation would stop this form.
     await form.evaluate((element: HTMLFormElement) => element.setAttribute('novalidate', ''));
     await form.getByLabel('Email Address').fill('reader@');
     await form.getByRole('button', { name: 'Subscribe' }).click();
@@ -148,7 +148,7 @@ test.describe('where none runs', () => {
     await mailTo(email, 'newsletter=confirm');
   });
 
-  test('a sign-up is confirmed and ended by the links of its mails, and a forged one changes nothing', {
+  test('mail links confirm and unsubscribe; a forged one changes nothing', {
     tag: '@hosting',
   }, async ({ page, mailTo, stack, consoleMessages }) => {
     const email = uniqueEmail('reader');
@@ -157,7 +157,7 @@ test.describe('where none runs', () => {
     await page.getByRole('button', { name: 'Subscribe' }).first().click();
     const confirmation = await mailTo(email, 'newsletter=confirm');
     await page.goto(newsletterLink(confirmation, 'confirm', stack.site));
-    // The question alone, not over a page that is there all the same.
+    // The question replaces the page.
     await expect(page).toHaveTitle('Confirm your subscription | Oculant');
     await expect(page.locator('#root')).toBeHidden();
     await page.keyboard.press('Tab');
@@ -182,7 +182,7 @@ test.describe('where none runs', () => {
     expect(consoleMessages.splice(0)).toEqual([expect.stringMatching(/ 4\d\d /)]);
   });
 
-  test('an application is written on the page of its position, and comes back without its file', {
+  test('a refused application keeps its input but not its file', {
     tag: '@hosting',
   }, async ({ page, mailTo, consoleMessages }) => {
     const email = uniqueEmail('ravi');

@@ -3,10 +3,10 @@ import type { Engine } from './engine.ts';
 import { firefox } from './firefox.ts';
 import { webkit } from './webkit.ts';
 
-/** The engines that the site is tried in, besides Chromium's. */
+/** Besides Chromium. */
 export const ENGINES: readonly Engine[] = [firefox, webkit];
 
-/** Stops the run before its first test where a program is missing, with the command that installs it. */
+/** Fails before the first test, with the command that installs what is missing. */
 export default function requirePrograms(): void {
   const all: Record<string, string> = Object.assign({}, ...ENGINES.map(({ programs }) => programs));
   const missing = Object.keys(all).filter(program => !existsSync(program));

@@ -5,7 +5,7 @@ import { STEPS, WINDOW } from './engine.ts';
 
 const FIREFOX = '/usr/bin/firefox-esr';
 
-/** Firefox, which speaks WebDriver BiDi by itself. */
+/** Firefox needs no driver for WebDriver BiDi. */
 export const firefox: Engine = {
   name: 'Firefox',
   drawings: 'follow the theme',

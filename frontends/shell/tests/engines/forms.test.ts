@@ -14,7 +14,7 @@ const RECRUITERS = 'recruiters@oculant.example';
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test('a message reaches sales, and the visitor is told and written to', async () => {
+  test('a message reaches sales and is acknowledged', async () => {
     const { open, the, reads, stack } = visitor();
     const email = uniqueEmail('asha');
     await open('/contact');
@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', engine => {
     await mailTo(stack, email, 'Asha');
   });
 
-  test('what the server refuses of a message is said beside its field and the form', async () => {
+  test('server errors stand beside the field and the form', async () => {
     const { open, the, reads, evaluate, proxy } = visitor();
     await open('/contact');
     await write(visitor(), {
@@ -49,7 +49,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(proxy.errors.splice(0)).toEqual(['422 /api/contact', 'Please check the marked fields.']);
   });
 
-  test('a newsletter is signed up for, confirmed and welcomed', async () => {
+  test('a newsletter sign-up is confirmed and welcomed', async () => {
     const { open, the, reads, stack } = visitor();
     const email = uniqueEmail('reader');
     await open('/blog');
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', engine => {
     await mailTo(stack, email, 'newsletter=unsubscribe');
   });
 
-  test('an application reaches the recruiters with the very same résumé', async () => {
+  test('an application and its résumé reach the recruiters unchanged', async () => {
     const { open, the, reads, stack, tab } = visitor();
     const email = uniqueEmail('ravi');
     const resume = Buffer.concat([
@@ -97,7 +97,7 @@ describe.each(ENGINES)('$name', engine => {
     await mailTo(stack, email, 'résumé.pdf');
   });
 
-  test('a form that cannot be taken says so, and keeps what was typed', async () => {
+  test('a refused form shows the error and keeps its input', async () => {
     const { open, the, reads, proxy, evaluate } = visitor();
     proxy.refuse('/api/contact', 503, 'We cannot take messages right now.');
     await open('/contact');
@@ -113,7 +113,6 @@ describe.each(ENGINES)('$name', engine => {
   });
 });
 
-/** Fills in fields, which are found by their labels. */
 async function write({ the }: Visitor, fields: Readonly<Record<string, string>>) {
   for (const [label, words] of Object.entries(fields)) {
     await (await the('textbox', label)).type(words);

@@ -9,26 +9,25 @@ import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
 
-/** Where the home page's pictures are put, for a person to look at. */
+/** For a person to check. */
 const PICTURES = join(root, 'target/engines');
 
-/** Two entries of the services' panel. */
 const RETAIL = 'Retail Security Shop and wholesale security';
 const BANKS = 'Bank Security Financial institutions';
 
-/** How bright of 255 a light toast is at most where it is dimmed. */
+/** Highest brightness (0 to 255) of a dimmed light toast. */
 const DIMMED = 225;
-/** A part of the home page with nothing in it: from the left, from above, its width and its height. */
+/** An empty part of the home page: left, top, width, height. */
 const LEFT_MARGIN = [0, 100, 100, 300] as const;
-/** How many times brighter light is than dark, at least. */
+/** Lowest ratio of light to dark. */
 const DARKER = 3;
-/** How bright of 255 what is dark is at most. */
+/** Highest brightness (0 to 255) of a dark area. */
 const DARK = 80;
 
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test('the services open and close by keyboard, and lead on', async () => {
+  test('the services panel works by keyboard', async () => {
     const { open, tabTo, tab, isThere, the } = visitor();
     await open('/');
     await tabTo('button', 'All services');
@@ -43,7 +42,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await isThere('link', RETAIL)).toBe(false);
   });
 
-  test('the services open as the mouse comes, and stay open until it has reached one', async () => {
+  test('the services panel opens on hover and stays reachable', async () => {
     const { open, the } = visitor();
     await open('/');
     await (await the('link', 'Services')).hover();
@@ -52,7 +51,7 @@ describe.each(ENGINES)('$name', engine => {
     await the('heading', 'Banks, ATMs and Financial Institutions');
   });
 
-  test('the services open and close by a click on their arrow', async () => {
+  test('the services panel opens on a click, closes on Escape', async () => {
     const { open, the, isThere, tab } = visitor();
     await open('/');
     await (await the('button', 'All services')).click();
@@ -61,7 +60,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect.poll(() => isThere('link', RETAIL)).toBe(false);
   });
 
-  test('the theme changes the page, and stays when it is opened again', async () => {
+  test('the theme changes the page and survives a reload', async () => {
     const shown = visitor();
     await shown.open('/');
     const light = await look(shown, engine, 'light');
@@ -73,7 +72,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await shown.evaluate(background)).toBe(dark.background);
   });
 
-  test(`its drawings ${engine.drawings}`, async () => {
+  test(`drawings ${engine.drawings}`, async () => {
     const shown = visitor();
     await shown.open('/');
     const light = await look(shown, engine, 'light');
@@ -83,7 +82,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(light.drawing > DARKER * dark.drawing).toBe(engine.drawings === 'follow the theme');
   });
 
-  test('a toast lies above an open window and what dims the page', async () => {
+  test('a toast shows above an open dialog and its backdrop', async () => {
     const { open, the, evaluate, tab } = visitor();
     await open('/careers');
     await (await the('link', 'Apply Now')).click();
@@ -115,7 +114,7 @@ describe.each(ENGINES)('$name', engine => {
 describe.each(ENGINES)('$name on a dark system', engine => {
   const visitor = visitorsOf(engine, 'dark');
 
-  test(`the page is dark from the start, and its drawings ${engine.drawings}`, async () => {
+  test(`the page starts dark, and its drawings ${engine.drawings}`, async () => {
     const shown = visitor();
     await shown.open('/');
     const { margin, drawing } = await look(shown, engine, 'dark-system');
@@ -128,7 +127,6 @@ function background(): string {
   return getComputedStyle(document.body).backgroundColor;
 }
 
-/** Takes a picture of the page, and says how bright its margin and its drawing are. */
 async function look({ tab, evaluate }: Visitor, { name }: Engine, theme: string) {
   const [left, top, width, height] = await vi.waitFor(async () => {
     const place = await evaluate(placeOf, 'main header [data-state=there]');
@@ -137,7 +135,7 @@ async function look({ tab, evaluate }: Visitor, { name }: Engine, theme: string)
   const picture = await tab.screenshot();
   mkdirSync(PICTURES, { recursive: true });
   writeFileSync(join(PICTURES, `home-${theme}-${name.toLowerCase()}.png`), picture, 'base64');
-  // Beyond its middle is what surrounds the scene.
+  // The middle leaves out the scene's surroundings.
   const middle = [left + width / 3, top + height / 3, width / 3, height / 3] as const;
   return {
     background: await evaluate(background),
@@ -146,13 +144,13 @@ async function look({ tab, evaluate }: Visitor, { name }: Engine, theme: string)
   };
 }
 
-/** Where an element is, from the left, from above, its width and its height. */
+/** Left, top, width, height. */
 function placeOf(selector: string): [number, number, number, number] | null {
   const box = document.querySelector(selector)?.getBoundingClientRect();
   return box ? [box.x, box.y, box.width, box.height] : null;
 }
 
-/** How bright of 255 a part of a picture is, on average. */
+/** Mean brightness, from 0 to 255. */
 async function brightness(
   png: string,
   left: number,

@@ -7,16 +7,16 @@ import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
 
-// No mouse, from the first key to the last.
+// Complete tasks without a mouse.
 
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test.each(SAMPLE_PATHS)('%s: Tab leads to all there is, in order and in sight', async route => {
+  test.each(SAMPLE_PATHS)('%s: Tab reaches every control in order and in view', async route => {
     const { open, evaluate, tab } = visitor();
     await open(route);
     let count = 0;
-    // The recording brings its slider once it is there.
+    // The recording's slider appears late.
     const isSettled = async () => {
       const before = count;
       count = await evaluate(noteTabStops);
@@ -32,7 +32,7 @@ describe.each(ENGINES)('$name', engine => {
     }
   });
 
-  test('a message is written and sent', async () => {
+  test('a message can be written and sent', async () => {
     const { open, reads, stack } = visitor();
     const email = uniqueEmail('keys');
     await open('/contact');
@@ -46,7 +46,7 @@ describe.each(ENGINES)('$name', engine => {
     await mailTo(stack, 'sales@oculant.example', email);
   });
 
-  test('the newsletter is signed up for', async () => {
+  test('the newsletter form can be submitted', async () => {
     const { open, reads } = visitor();
     await open('/blog');
     await write(visitor(), { 'Email Address': uniqueEmail('keys') });
@@ -54,7 +54,7 @@ describe.each(ENGINES)('$name', engine => {
     await reads('Thank you for subscribing!');
   });
 
-  test('an application is opened, filled in, left, and the focus is back where it was', async () => {
+  test('the application dialog works by keyboard and returns the focus', async () => {
     const { open, the, isThere, evaluate, tab } = visitor();
     await open('/careers');
     await press(visitor(), 'link', 'Apply Now');
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await tab.exposesFocus('link', 'Apply Now')).toBe(true);
   });
 
-  test('a question is opened by Enter and closed by Space', async () => {
+  test('Enter opens a question, and Space closes it', async () => {
     const { open, evaluate, tab } = visitor();
     await open('/contact');
     const nextStop = async () => {
@@ -98,7 +98,7 @@ async function press({ tabTo, tab }: Visitor, role: string, name: string) {
   await tab.press('Enter');
 }
 
-/** Fills in fields one after the other, in which order they are named. */
+/** Fills in the fields in their tab order. */
 async function write({ tabTo, tab }: Visitor, fields: Readonly<Record<string, string>>) {
   for (const [label, words] of Object.entries(fields)) {
     await tabTo('textbox', label);

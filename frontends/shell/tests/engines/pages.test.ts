@@ -7,18 +7,15 @@ import { visitorsOf } from './visitor.ts';
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);
 
-  test.each(SAMPLE_PATHS)(
-    '%s opens with its heading and is hydrated without a word',
-    async route => {
-      const { open, the, evaluate } = visitor();
-      await open(route);
-      await the('heading', HEADINGS[route]);
-      expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
-      expect(await evaluate(() => document.fonts.status)).toBe('loaded');
-    },
-  );
+  test.each(SAMPLE_PATHS)('%s shows its heading and hydrates silently', async route => {
+    const { open, the, evaluate } = visitor();
+    await open(route);
+    await the('heading', HEADINGS[route]);
+    expect(await evaluate(() => document.querySelectorAll('main h1').length)).toBe(1);
+    expect(await evaluate(() => document.fonts.status)).toBe('loaded');
+  });
 
-  test('a link leads to another page by a transition, and the history leads back', async () => {
+  test('a link changes the page with a view transition', async () => {
     const { open, the, evaluate, reads } = visitor();
     await open('/');
     const hasTransitions = await evaluate(() => {
@@ -46,7 +43,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await evaluate(() => 'isSamePage' in window && location.pathname)).toBe('/');
   });
 
-  test('what goes wrong in a page is heard', async () => {
+  test('the proxy records errors of the page', async () => {
     const { open, evaluate, proxy } = visitor();
     await open('/about');
     await evaluate(() => {

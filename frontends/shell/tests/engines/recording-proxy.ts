@@ -4,23 +4,21 @@ import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { randomClientIp } from '../../../kit/testing/random-client-ip.ts';
 
-/** Where pages report to. */
 const REPORTS = '/reports-of-the-test';
 
-/** Recording proxy between one visitor and the site: an origin and an IP address of the visitor's own. */
+/** Gives one visitor an origin and an IP address of their own. */
 export interface RecordingProxy {
-  /** The proxy's address. */
   site: string;
-  /** What went wrong in its pages or was refused on the way. */
+  /** Errors in the pages, and refused requests. */
   errors: string[];
-  /** From now on this is answered to what is sent to a path, and the site hears nothing of it. */
+  /** Answers requests to `path` without the site. */
   refuse: (path: string, status: number, sentence: string) => void;
   close: () => void;
 }
 
 /**
- * Starts a proxy to the site that records what goes wrong in its pages. WebDriver does not tell what a console says, and
- * BiDi tells it some time later: so each script is preceded by a few lines that report it at once.
+ * WebDriver does not expose console messages, and BiDi delivers them late. So the proxy prepends a few lines
+ * to each script that report errors at once.
  */
 export async function recordingProxyTo(site: string): Promise<RecordingProxy> {
   const errors: string[] = [];
@@ -63,7 +61,7 @@ function forward(
   from: string,
   errors: string[],
 ) {
-  // Compressed, a script could not be preceded by anything.
+  // Text cannot be prepended to a compressed script.
   const headers = { ...question.headers, 'accept-encoding': 'identity', 'x-forwarded-for': from };
   const there = ask(site + question.url, { method: question.method, headers }, async received => {
     const { statusCode: status = 502, headers: told } = received;
@@ -76,12 +74,12 @@ function forward(
     answer.write(prefix);
     await pipeline(received, answer).catch(() => answer.destroy());
   });
-  // Who goes away in the middle has the reason.
+  // The visitor may close the connection at any time.
   there.on('error', () => answer.destroy());
   question.pipe(there);
 }
 
-/** Runs in the page. It waits until its word is taken, so that a test never looks too early. */
+/** Runs in the page. Synchronous, so that a test never looks before the report arrives. */
 function record(reports: string) {
   if ('isRecorded' in window) {
     return;
@@ -92,7 +90,7 @@ function record(reports: string) {
     sent.open('POST', reports, false);
     sent.send(words.map(String).join(' '));
   };
-  // Of what cannot be loaded there is no message, and the event does not bubble.
+  // A failed load has no message, and its event does not bubble.
   addEventListener('error', ({ message, target }) => say(message ?? `Not loaded: ${target}`), true);
   addEventListener('unhandledrejection', event => say('Nobody caught', event.reason));
   addEventListener('securitypolicyviolation', event =>

@@ -21,34 +21,31 @@ const FINDER = readFileSync(
   'utf8',
 );
 
-/** How often Tab is pressed at most. */
 const PRESSES = 60;
 
-/** A value that goes into a page and comes out of it. */
+/** Values that can be passed to and from the page. */
 type Plain = string | number | boolean | null;
 
-/** Somebody who looks at the site, and finds things by their role and name. */
 export interface Visitor {
   tab: Tab;
   proxy: RecordingProxy;
   stack: RunningStack;
-  /** Runs a function in the page, with nothing of ours around it. */
+  /** Runs in the page, without its closure. */
   evaluate: <Given extends Plain[], Result>(
     script: (...given: Given) => Result,
     ...given: Given
   ) => Promise<Awaited<Result>>;
-  /** Opens a page and waits until it is hydrated. */
+  /** Waits until the page is hydrated. */
   open: (route: string) => Promise<void>;
-  /** What has a role and a name, once it is there. */
+  /** Waits for the element. */
   the: (role: string, name: string) => Promise<ElementHandle>;
   isThere: (role: string, name: string) => Promise<boolean>;
-  /** Waits until a text is to be seen. */
+  /** Waits for the text. */
   reads: (words: string) => Promise<unknown>;
-  /** Presses Tab until the focus is on something. */
   tabTo: (role: string, name: string) => Promise<void>;
 }
 
-/** Starts an engine for the tests of a `describe`, each with a visitor of its own who must hear of no error. */
+/** One engine for a `describe`, and one visitor for each test. A test fails on any page error. */
 export function visitorsOf(engine: Engine, system: Scheme = 'light'): () => Visitor {
   let browser: Browser;
   let visitor: Visitor;
@@ -119,7 +116,6 @@ function visitorAt(tab: Tab, proxy: RecordingProxy, stack: RunningStack): Visito
   };
 }
 
-/** A function's call, as an expression. */
 function called(script: (...given: never[]) => unknown, given: Plain[]): string {
   return `(${script})(${given.map(each => JSON.stringify(each)).join(', ')})`;
 }
@@ -136,7 +132,7 @@ function isFocused(role: string, name: string): boolean {
   );
 }
 
-/** React marks the elements that it has hydrated. */
+/** React marks hydrated elements. */
 function isHydrated(): boolean {
   const heading = document.querySelector('main h1');
   return heading !== null && Object.keys(heading).some(key => key.startsWith('__react'));

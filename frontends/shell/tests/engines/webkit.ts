@@ -11,11 +11,10 @@ import { STEPS, VISIBLE_TIMEOUT_MS, WINDOW } from './engine.ts';
 
 const DRIVER = '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/Xvfb';
-/** Until the driver answers. */
 const START_TIMEOUT_MS = 20_000;
 const KEYS = { Tab: Key.TAB, Enter: Key.ENTER, Escape: Key.ESCAPE, Space: Key.SPACE };
 
-/** WebKitGTK's MiniBrowser, on a screen of its own, by its WebDriver: it has no headless mode. */
+/** WebKitGTK's MiniBrowser has no headless mode, so it runs on a virtual screen. */
 export const webkit: Engine = {
   name: 'WebKit',
   drawings: 'stay light',
@@ -65,12 +64,12 @@ async function start(system: Scheme): Promise<Browser> {
   };
 }
 
-/** A program that ends with the tests, even where they are killed; its browser ends with its screen. */
+/** The program ends with the tests, even if they are killed. The browser ends with its screen. */
 function endingWithUs(program: string, ...parameters: string[]): [string, string[]] {
   return ['setpriv', ['--pdeathsig', 'TERM', program, ...parameters]];
 }
 
-/** Debian keeps it in a folder of the machine's architecture. */
+/** Debian installs it in a folder named after the machine's architecture. */
 function miniBrowser(): string {
   const [found] = globSync('/usr/lib/*/webkit2gtk-4.*/MiniBrowser');
   if (!found) {
@@ -101,7 +100,7 @@ function tabOf(driver: WebDriver): Tab {
       return (await focus.getAriaRole()) === role && (await focus.getAccessibleName()) === name;
     },
     screenshot: () => driver.takeScreenshot(),
-    // The next one is this one again: what the page kept is of its origin, which each test has for itself.
+    // The next test reuses this tab. Stored data belongs to the origin, which each test has for itself.
     close: () => driver.get('about:blank'),
   };
 }
@@ -130,13 +129,13 @@ function found(driver: WebDriver, element: WebElement, pointer: Point): ElementH
   };
 }
 
-/** The middle of an element, of what is in view. Runs in the page. */
+/** Runs in the page. */
 function middleOf(element: Element): Point {
   const { x, y, width, height } = element.getBoundingClientRect();
   return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) };
 }
 
-/** The places of a straight path: the driver has none of its own, whatever time a move is given. */
+/** The driver jumps to the end of a move, whatever its duration. */
 function between(from: Point, to: Point): Point[] {
   return Array.from({ length: STEPS }, (_, step) => ({
     x: Math.round(from.x + ((to.x - from.x) * (step + 1)) / STEPS),
@@ -144,7 +143,9 @@ function between(from: Point, to: Point): Point[] {
   }));
 }
 
-/** The driver does not wait until what moves has come into view, nor scrolls again to what has moved away. */
+/**
+ * The driver neither waits until a moving element is in view nor scrolls again to one that has moved away.
+ */
 async function onceItCan(
   act: () => Promise<void>,
   intoView: () => Promise<unknown>,

@@ -8,30 +8,30 @@ import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures
 import { randomClientIp } from '../../../kit/testing/random-client-ip.ts';
 import { showToast } from '../../../kit/testing/show-toast.ts';
 
-// Every script and stylesheet that the build wrote is lost once, in each of three ways, alone: see docs/testing.md.
+// Each script and stylesheet fails alone, in three ways: see docs/testing.md.
 
 const LOSSES: Readonly<Record<string, (route: Route) => Promise<void> | undefined>> = {
-  'is not there (404)': route => route.fulfill({ status: 404, body: 'Nothing here' }),
+  'is missing (404)': route => route.fulfill({ status: 404, body: 'Nothing here' }),
   'is refused (503)': route => route.fulfill({ status: 503, body: 'Busy' }),
   hangs: () => undefined,
 };
-/** Simulated milliseconds, of which ten are longer than every retry and every patience. */
+/** Ten steps of simulated time are longer than all retries and timeouts. */
 const STEP_MS = 2000;
 const STEPS = 10;
 
-/** Where a file is asked for, and what is done there until it is. */
+/** `act` causes the request for the file. */
 interface Visit {
   address: string;
   act?: (page: Page) => Promise<void>;
 }
 
-/** Of chunks that no page's HTML names: what is asked for on the way through a page, or by what a visitor does. */
+/** For chunks that no page's HTML names. */
 const VISITS: Readonly<Record<string, Visit>> = {
   'solutions-preview': { address: '/' },
   'blog-teasers': { address: '/' },
   toaster: { address: '/contact', act: readNotice },
 };
-/** The pages of refusals, in which no script runs. */
+/** Refusal pages run no scripts. */
 const NEVER_ASKED_FOR = ['refused', 'not-applied'];
 
 const site: BuildManifest & { files: readonly string[] } = JSON.parse(
@@ -40,10 +40,7 @@ const site: BuildManifest & { files: readonly string[] } = JSON.parse(
 
 for (const [file, chunk] of lostFiles()) {
   for (const [loss, lose] of Object.entries(LOSSES)) {
-    test(`where ${file} ${loss}, its page keeps its text and leads on`, async ({
-      browser,
-      stack,
-    }) => {
+    test(`${file} ${loss}: its page keeps its text and links`, async ({ browser, stack }) => {
       const { address, act } = visitOf(file, chunk);
       const texts = await textsWithoutScript(browser, stack.site + address);
       expect(texts.length).toBeGreaterThan(1);
@@ -63,12 +60,12 @@ for (const [file, chunk] of lostFiles()) {
         },
       );
       await page.goto(address, { waitUntil: 'commit' });
-      // Simulated time may pass faster than the browser sees what comes into view.
+      // Simulated time may pass faster than the browser detects elements in the viewport.
       await expect(async () => {
         await throughThePage(page);
         expect(act ?? asked).toBeTruthy();
       }).toPass({ intervals: [0], timeout: 30_000 });
-      // All retries of what was asked for last are over after this.
+      // After this, all retries of the last request are over.
       await throughThePage(page);
       await settled(async () => expect(await missing(page, texts)).toEqual([]));
       await act?.(page);
@@ -79,7 +76,7 @@ for (const [file, chunk] of lostFiles()) {
   }
 }
 
-/** Every script and stylesheet, with its chunk. */
+/** Files by path, with their chunk. */
 function lostFiles(): ReadonlyMap<string, string> {
   const chunks = [site.shell, ...site.remotes.map(({ chunks }) => chunks)].flatMap(Object.entries);
   return new Map(
@@ -97,7 +94,7 @@ function visitOf(file: string, chunk: string): Visit {
   return known ?? { address: addressNaming(file) };
 }
 
-/** The first page whose HTML names a file; of a remote's file, one of the remote's own. */
+/** For a remote's file, one of the remote's own pages. */
 function addressNaming(file: string): string {
   const [, remote] = /^\/remotes\/(\w+)\//.exec(file) ?? [];
   const page = site.files
@@ -116,7 +113,6 @@ function addressOf(page: string): string {
     : `/${page.replace(/(?:^index)?\.html$/, '').replace('404', 'no-such-page')}`;
 }
 
-/** What is read of a page as it was prerendered. */
 async function textsWithoutScript(browser: Browser, address: string): Promise<string[]> {
   const visitor = await browser.newContext({ javaScriptEnabled: false });
   const page = await visitor.newPage();
@@ -149,15 +145,15 @@ async function throughThePage(page: Page) {
   }
 }
 
-/** A page of a former build loads itself anew, in the middle of whatever is asked of it. */
+/** An outdated page may reload itself at any time. */
 function settled(asked: () => Promise<void>): Promise<void> {
   return expect(asked).toPass({ intervals: [0], timeout: 10_000 });
 }
 
-/** Goes to an article, whose text comes by itself: then it is read, or said to be missing. */
+/** The text or the error message must show. */
 function readArticle(id: string) {
   return async (page: Page) => {
-    // Before, the link would lead to the document, which holds the text.
+    // Before hydration the link would load the document with the text.
     await hydrated(page.locator('main h1'));
     await page.locator(`main a[href="/blog/${id}"]`).first().click();
     await expect(page).toHaveURL(`/blog/${id}`);

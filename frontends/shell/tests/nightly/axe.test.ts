@@ -9,8 +9,8 @@ import { sitemapPages, unlistedPages } from '../../../kit/testing/built-site.ts'
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { NOT_FOUND, REFUSED, SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 
-// axe with all its rules on every page and in every open state, in both themes, on a phone and on a desktop. What the gateway fills in
-// is another test's.
+// All rules, pages and open states, in both themes, on phone and desktop. Another test covers the pages that
+// the gateway fills in.
 
 const PAGES = new Set([...sitemapPages(), ...unlistedPages(), ...SAMPLE_PATHS, ...NOT_FOUND]);
 for (const path of REFUSED) {
@@ -35,7 +35,7 @@ for (const device of ['phone', 'desktop'] as const) {
         await showTheme(page, theme);
         expect(await violationsOf(page), theme).toEqual([]);
       }
-      // Other tests say which messages a page may write: a missing page and a refused form do.
+      // A missing page and a refused form log messages, which other tests check.
       consoleMessages.length = 0;
     });
   }

@@ -3,25 +3,24 @@ import { CHROMIUM } from '../../../build/chromium.ts';
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 
-// Who goes back to a page of ours from another document finds it as it was left: nothing in it keeps browsers from keeping it
-// (https://web.dev/articles/bfcache).
+// https://web.dev/articles/bfcache
 
 const SCROLLED = 200;
 
-/** The whole browser, of Debian's package `chromium`: the shell without a window, in which other tests run, has no such cache. */
+/** Debian's `chromium`: the headless shell of other tests has no such cache. */
 const BROWSER = process.env['CHROMIUM_WITH_WINDOW'] ?? '/usr/bin/chromium';
 
-/** How a page came to be shown, as it noted it for another tab. */
+/** The page stores it for another tab. */
 interface Shown {
   persisted: boolean;
   scrollY: number;
-  /** Why it was made anew, where a browser says so. */
+  /** Why the page was not restored, if the browser says so. */
   reasons: unknown;
 }
 
 for (const route of SAMPLE_PATHS) {
-  test(`${route} comes back as it was left`, async ({ stack }) => {
-    // Playwright launches its browsers without the cache.
+  test(`${route} is restored from the back/forward cache`, async ({ stack }) => {
+    // Playwright disables the cache.
     const browser = await chromium.launch({
       ...CHROMIUM,
       executablePath: BROWSER,
@@ -45,7 +44,7 @@ for (const route of SAMPLE_PATHS) {
     const other = await context.newPage();
     await other.goto(`${stack.site}/robots.txt`);
     await other.evaluate(() => localStorage.removeItem('shown'));
-    // Of a page that it did not load Playwright hears nothing: the page notes it, and another tab reads it.
+    // Playwright gets no events from a restored page, so another tab reads the result.
     await page.evaluate(() => {
       setTimeout(() => history.back());
     });

@@ -6,18 +6,15 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// How often and after how long the application is asked for, the tests of `app-loader.js` show. Here it is the browser that
-// waits, and that must not run what comes twice.
+// Unit tests of `app-loader.js` cover retries and delays. Here a real browser must not run the application
+// twice.
 
 const { shell }: BuildManifest = JSON.parse(readFileSync(manifestFile, 'utf8'));
 const MAIN = shell['main']?.find(file => file.endsWith('.js')) ?? 'missing';
-/** What the browser complains of. It has preloaded what the application would then ask for. */
+/** Failed requests, and preloaded files that are not used yet. */
 const WAITED_FOR = /503|preloaded/;
 
-test('where the application is refused once (503), it starts by the next try', async ({
-  page,
-  consoleMessages,
-}) => {
+test('after one 503 the application starts by a retry', async ({ page, consoleMessages }) => {
   const asked = await answerMain(page, [refuse, send]);
   await page.goto('/about', { waitUntil: 'commit' });
   await untilAsked(page, asked, 2);
@@ -26,9 +23,7 @@ test('where the application is refused once (503), it starts by the next try', a
   expectConsole(consoleMessages, WAITED_FOR);
 });
 
-test('where it hangs, it starts by the next try, and once only when both come', async ({
-  page,
-}) => {
+test('a hanging application starts once, by a retry', async ({ page }) => {
   const { promise: hasStarted, resolve: letCome } = Promise.withResolvers<void>();
   const asked = await answerMain(page, [route => hasStarted.then(() => send(route)), send]);
   await page.goto('/about', { waitUntil: 'commit' });
@@ -41,9 +36,7 @@ test('where it hangs, it starts by the next try, and once only when both come', 
   expect(await startsOf(page)).toBe(1);
 });
 
-test('where it is slow, it starts when it comes, and once only when the next try comes, too', async ({
-  page,
-}) => {
+test('a slow application starts once, before its retry arrives', async ({ page }) => {
   const first = Promise.withResolvers<void>();
   const next = Promise.withResolvers<void>();
   const asked = await answerMain(page, [
@@ -60,7 +53,7 @@ test('where it is slow, it starts when it comes, and once only when the next try
   expect(await startsOf(page)).toBe(1);
 });
 
-test('where it never comes, the page is read, and the operators are told', async ({
+test('without the application the page is readable, the failure reported', async ({
   page,
   consoleMessages,
 }) => {
@@ -73,7 +66,7 @@ test('where it never comes, the page is read, and the operators are told', async
   expectConsole(consoleMessages, WAITED_FOR);
 });
 
-test('where pictures hang, it starts all the same', async ({ page }) => {
+test('the application starts despite hanging pictures', async ({ page }) => {
   const asked = await answerMain(page, [send]);
   const hanging: string[] = [];
   await page.route(/\.(?:svg|avif|webp|jpg|png)(?:$|\?)/, route => {
@@ -85,7 +78,7 @@ test('where pictures hang, it starts all the same', async ({ page }) => {
   expect(hanging).not.toEqual([]);
 });
 
-/** Answers one try after the other, each in its way, and says by which queries they were made. */
+/** Answers attempts in turn. Returns their queries. */
 async function answerMain(page: Page, ways: ((route: Route) => Promise<void>)[]) {
   const asked: string[] = [];
   await page.clock.install();
@@ -103,14 +96,14 @@ function refuse(route: Route) {
   return route.fulfill({ status: 503, body: 'Busy' });
 }
 
-/** The application, which counts how often it was started. */
+/** Counts the starts of the application. */
 async function send(route: Route) {
   const answer = await route.fetch();
   const body = `window.starts = (window.starts ?? 0) + 1;${await answer.text()}`;
   await route.fulfill({ response: answer, body });
 }
 
-/** Lets simulated time pass, and no more than that: what is answered now comes in real time. */
+/** Advances simulated time until the request; its response comes in real time. */
 function untilAsked(page: Page, asked: readonly string[], times: number) {
   return advanceClockUntil(page, () =>
     expect.poll(() => asked.length, { timeout: 200 }).toBeGreaterThanOrEqual(times),

@@ -9,8 +9,8 @@ import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 import { freePort } from '../../../kit/testing/server-process.ts';
 
-// Lighthouse as it is, on a phone with a slow connection. Its reports are in `target/lighthouse`. Timings vary with the
-// machine's load: they are printed, and only what does not vary is expected.
+// With Lighthouse's defaults: a phone with a slow connection. Timings vary with the machine's load, so they
+// are only printed.
 
 const REPORTS = join(root, 'target/lighthouse');
 const LARGEST_SHIFT = 0.01;

@@ -4,8 +4,8 @@ import { remotes } from '../../../build/remotes.ts';
 import type { Options } from '../../../kit/testing/playwright-fixtures.ts';
 
 /**
- * Browser tests for the night, against a running stack. `npm run measure` runs the first two projects. The last one needs
- * the browser with a window.
+ * These tests need a running stack. `npm run measure` runs the first two projects. The last one needs the
+ * full browser.
  */
 export default defineConfig<object, Options>({
   ...site,
@@ -15,7 +15,7 @@ export default defineConfig<object, Options>({
     { name: 'lighthouse', testMatch: 'lighthouse.test.ts', workers: 1 },
     { name: 'axe', testMatch: 'axe.test.ts' },
     { name: 'asset-failures', testMatch: '{asset-failures,late-start}.test.ts' },
-    // A remote without the shell, by its development server, which all its tests share.
+    // A remote's tests share its development server.
     ...remotes.map(({ name }) => ({
       name: `${name}-standalone`,
       testDir: `../../../${name}/tests/browser`,

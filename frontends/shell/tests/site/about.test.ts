@@ -2,7 +2,7 @@ import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
 import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
-test('vision, journey and leadership (sections 2 and 9)', () => {
+test('the page shows vision, journey and leadership (sections 2 and 9)', () => {
   const { page } = builtPage('/about');
   const region = (name: string) => within(page.getByRole('region', { name }));
   expect(region('Our Vision').getByRole('link').getAttribute('href')).toBe('/solutions');

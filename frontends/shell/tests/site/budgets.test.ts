@@ -5,28 +5,28 @@ import { dist } from '../../../build/file-paths.ts';
 import { builtPage, sitemapPages } from '../../../kit/testing/built-site.ts';
 import { NOT_FOUND, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-// Size of a page's first view: the HTML and every file that the HTML requests at once, as Brotli, with response headers. The
-// application's scripts are `meta` elements, so a generic size tool misses them.
+// A first view is the HTML and every file that it requests at once, as Brotli, with response headers. The
+// application's scripts are `meta` elements, so generic tools miss them.
 
 const SCRIPT_BYTES = 100_000;
-/** A remote's page also loads the federation runtime, the remote's entry and its copies of the kit. */
+/** Includes the federation runtime, the remote's entry and its kit. */
 const SCRIPT_BYTES_OF_REMOTE = 126_000;
 const TOTAL_BYTES = 250_000;
 /**
- * TCP's initial congestion window (ten segments of 1,460 bytes, RFC 6928), less a margin for headers that differ between
- * hostings. A larger page costs another round trip.
+ * TCP's initial congestion window (ten segments of 1,460 bytes, RFC 6928), less a margin for headers. A
+ * larger page costs another round trip.
  */
 const FIRST_FLIGHT_BYTES = 14_500;
-/** Response headers as HTTP/2 packs them, Content Security Policy included. */
+/** Response headers in HTTP/2, Content Security Policy included. */
 const HEADER_BYTES = 892;
-/** Fonts of Latin text. A test without a browser cannot know which of them a page uses, and counts both. */
+/** Latin fonts. The test cannot tell which of them a page uses, so it counts both. */
 const FONTS = /\/assets\/geist-(?:mono-)?latin-wght-normal\.\w+\.woff2/g;
-/** The application alone is larger. A smaller count means that the test looks for the wrong elements. */
+/** A smaller count means that the test looks for the wrong elements. */
 const LEAST_SCRIPT_BYTES = 80_000;
 
 const PAGES = [...sitemapPages(), SAMPLES.impact, ...NOT_FOUND];
 
-test.each(PAGES)('%s keeps the budgets of bytes for its first view', route => {
+test.each(PAGES)('the first view of %s keeps its byte budgets', route => {
   const { file, document } = builtPage(route);
   const scripts = scriptsOf(document);
   const scriptBytes = bytesOf(scripts);
@@ -37,7 +37,7 @@ test.each(PAGES)('%s keeps the budgets of bytes for its first view', route => {
   expect(bytesOf(all)).toBeLessThanOrEqual(TOTAL_BYTES);
 });
 
-test.each(PAGES)('the HTML of %s comes in the first flight', route => {
+test.each(PAGES)('the HTML of %s fits TCP’s initial window', route => {
   expect(bytesOf([`/${builtPage(route).file}`])).toBeLessThanOrEqual(FIRST_FLIGHT_BYTES);
 });
 
@@ -49,7 +49,7 @@ function scriptsOf(document: Document): string[] {
   ];
 }
 
-/** Stylesheets, fonts, pictures, icon and manifest. Pictures that load near the viewport are not among them. */
+/** Without lazy pictures. */
 function otherFilesOf(document: Document): string[] {
   const styles = sources(document, 'link[rel=stylesheet]', 'href');
   const css = [
@@ -74,7 +74,7 @@ function sources(document: Document, selector: string, attribute: string): strin
     .map(element => element.getAttribute(attribute) ?? '');
 }
 
-/** Total bytes. Each file counts once, as its Brotli variant where it has one. */
+/** Each file counts once, as Brotli if there is such a variant. */
 function bytesOf(addresses: readonly string[]): number {
   let total = 0;
   for (const address of new Set(addresses)) {

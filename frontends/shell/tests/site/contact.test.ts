@@ -2,7 +2,7 @@ import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
 import { builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
-test('five questions: solutions, integration, cloud or edge, industries, requirements (sections 1, 2 and 9)', () => {
+test('the page answers five questions (sections 1, 2 and 9)', () => {
   const { document, main } = builtPage('/contact');
   expect(textContentsOf(document.querySelectorAll('main details[name] summary'))).toEqual([
     'What solutions do you offer?',

@@ -2,7 +2,7 @@ import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
 import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
-test('the header has its seven links, a panel with six services, and Get Demo (section 2)', () => {
+test('the header has seven links, six services, Get Demo (section 2)', () => {
   const { document, page } = builtPage('/');
   const main = page.getByRole('navigation', { name: 'Main' });
   const links = Array.from(main.querySelectorAll(':scope > ul > li > a'));
@@ -31,7 +31,7 @@ test('the header has its seven links, a panel with six services, and Get Demo (s
   expect(demo?.getAttribute('href')).toBe('/contact');
 });
 
-test('the footer has its links, the contact details and the year (section 2)', () => {
+test('the footer has links, contact details and year (section 2)', () => {
   const footer = within(builtPage('/no-such-page').page.getByRole('contentinfo'));
   const targets = attributesOf(footer.getAllByRole('link'), 'href');
   for (const path of [

@@ -2,7 +2,7 @@ import { within } from '@testing-library/dom';
 import { expect, test } from 'vitest';
 import { attributesOf, builtPage, textContentsOf } from '../../../kit/testing/built-site.ts';
 
-test('the methodology has its five phases in order (sections 2 and 9)', () => {
+test('the methodology has five phases in order (sections 2 and 9)', () => {
   const { document } = builtPage('/');
   expect(textContentsOf(document.querySelectorAll('#methodology li h3'))).toEqual([
     'Discovery Audit',
@@ -13,7 +13,7 @@ test('the methodology has its five phases in order (sections 2 and 9)', () => {
   ]);
 });
 
-test('it asks for a consultation (section 2)', () => {
+test('the call to action links to contact (section 2)', () => {
   const section = builtPage('/').page.getByRole('region', {
     name: 'Ready to Enhance Your Security?',
   });
@@ -21,7 +21,7 @@ test('it asks for a consultation (section 2)', () => {
   expect(link.getAttribute('href')).toBe('/contact');
 });
 
-test('three teasers lead to the newest articles (sections 2 and 9)', () => {
+test('three teasers link to the newest articles (sections 2 and 9)', () => {
   const insights = within(builtPage('/').page.getByRole('region', { name: 'Latest Insights' }));
   const targets = insights
     .getAllByRole('listitem')
@@ -35,7 +35,7 @@ test('three teasers lead to the newest articles (sections 2 and 9)', () => {
   expect(all.getAttribute('href')).toBe('/blog');
 });
 
-test('four partners open in a new tab; two logos load at once (sections 2 and 9)', () => {
+test('four partners open new tabs; two logos load eagerly (sections 2 and 9)', () => {
   const partners = within(
     builtPage('/').page.getByRole('region', { name: 'Supported by Industry Leaders' }),
   );
@@ -48,14 +48,14 @@ test('four partners open in a new tab; two logos load at once (sections 2 and 9)
   expect(attributesOf(links, 'rel')).toEqual(Array(4).fill('noopener'));
 });
 
-test('three pictures are preloaded, of our own (section 7)', () => {
+test('three pictures of our origin are preloaded (section 7)', () => {
   const preloaded = builtPage('/').document.querySelectorAll('link[rel=preload][as=image]');
   const addresses = attributesOf(preloaded, 'href');
   expect(addresses).toHaveLength(3);
   expect(addresses.filter(address => !address?.startsWith('/'))).toEqual([]);
 });
 
-test('phases, partners and teasers fade in one after the other (section 9)', () => {
+test('phases, partners and teasers have staggered entrances (section 9)', () => {
   const { document, page } = builtPage('/');
   const delaysIn = (part: Element | null) =>
     attributesOf(part?.querySelectorAll('[data-reveal-delay]') ?? [], 'data-reveal-delay');
@@ -68,7 +68,7 @@ test('phases, partners and teasers fade in one after the other (section 9)', () 
   expect(delaysIn(insights)).toEqual(['0', '100', '200']);
 });
 
-test('the other variant of the home page (section 1)', () => {
+test('the impact variant has its own content (section 1)', () => {
   const { page, main } = builtPage('/?variant=impact');
   expect(textContentsOf(page.getAllByRole('heading', { level: 1 }))).toEqual(['AI. DATA. IMPACT.']);
   main.getByText('TRANSFORMING INSIGHTS INTO ACTION');

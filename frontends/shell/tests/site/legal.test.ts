@@ -4,7 +4,7 @@ import { builtPage } from '../../../kit/testing/built-site.ts';
 
 const UPDATED = /April 30, 2025/;
 
-test('the privacy policy has its nine sections and what they promise (sections 2 and 9)', () => {
+test('the privacy policy has nine sections (sections 2 and 9)', () => {
   const { main } = builtPage('/privacy');
   main.getByText(UPDATED);
   expect(main.getAllByRole('heading', { level: 2 })).toHaveLength(9);
@@ -38,7 +38,7 @@ test('the privacy policy tells what every form sends, for how long it is kept, a
   }
 });
 
-test('the terms have their seven sections and what they settle (sections 2 and 9)', () => {
+test('the terms have seven sections (sections 2 and 9)', () => {
   const { main } = builtPage('/terms');
   main.getByText(UPDATED);
   expect(main.getAllByRole('heading', { level: 2 })).toHaveLength(7);
@@ -48,7 +48,7 @@ test('the terms have their seven sections and what they settle (sections 2 and 9
 });
 
 test.each(['/privacy', '/terms', '/contact'])(
-  '%s is headed by an icon and the way home (section 2)',
+  '%s has an icon and a breadcrumb (section 2)',
   route => {
     const header = builtPage(route).document.querySelector<HTMLElement>('main header');
     if (!header) {

@@ -15,21 +15,19 @@ import {
 } from '../../../kit/testing/built-site.ts';
 import { REFUSED, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-// What machines read of the site: its HTML, its structured data, its links, its map.
-
 const pages = sitemapPages();
 const unlisted = unlistedPages();
 const validator = new HtmlValidate({
   extends: ['html-validate:standard', 'html-validate:document', 'html-validate:a11y'],
   rules: {
-    // React's own ids begin with an underscore, which HTML allows.
+    // React's ids begin with an underscore, which HTML allows.
     'valid-id': ['error', { relaxed: true }],
-    // All files are of our own origin.
+    // All files are from our own origin.
     'require-sri': 'off',
   },
 });
 
-/** What pages are called that are not called by their heading. */
+/** Titles that differ from the heading. */
 const TITLES: Readonly<Record<string, string>> = {
   '/': 'Oculant: Your cameras already see it. Now someone notices.',
   '/about': 'About | Oculant',
@@ -55,7 +53,7 @@ describe.each(pages)('%s', path => {
     expect(issues.filter(({ severity }) => severity === 'ERROR')).toEqual([]);
   });
 
-  test('says where it is, what it is called and how its preview looks', () => {
+  test('has canonical URL, title, description and preview', () => {
     expect(document.querySelectorAll('head title')).toHaveLength(1);
     expect(document.querySelectorAll('head meta[name="description"]')).toHaveLength(1);
     const address = `https://oculant.example${path}`;
@@ -68,12 +66,12 @@ describe.each(pages)('%s', path => {
     expect(builtText(picture).length).toBeGreaterThan(1000);
   });
 
-  test('is called by its name or its heading', () => {
+  test('has its name or heading as title', () => {
     const heading = document.querySelector('main h1')?.textContent;
     expect(document.title).toBe(TITLES[path] ?? `${heading} | Oculant`);
   });
 
-  test('is read without JavaScript', () => {
+  test('is readable without JavaScript', () => {
     const headings = document.querySelectorAll('main h1');
     expect(headings).toHaveLength(1);
     expect(headings[0]?.textContent).toMatch(/\w/);
@@ -94,7 +92,7 @@ describe.each(unlisted)('%s, which the sitemap does not list,', path => {
     expect(document.querySelector('link[rel="canonical"]')).toBeNull();
   });
 
-  test('is called by its heading, and read without JavaScript', () => {
+  test('has its heading as title and is readable without JavaScript', () => {
     const heading = document.querySelector('main h1')?.textContent;
     expect(document.title).toBe(`${heading} | Oculant`);
     expect(html).not.toContain('Loading…');
@@ -103,14 +101,14 @@ describe.each(unlisted)('%s, which the sitemap does not list,', path => {
   test('has no link of ours that leads nowhere', () => expectLinksToLead(path));
 });
 
-test('a form that was refused has a place for all that the gateway fills in, and no script of ours', () => {
+test('refusal pages have all placeholders and no scripts', () => {
   const refused = unlisted.filter(path => builtPage(path).html.includes('{{'));
   expect(refused.toSorted()).toEqual(REFUSED.toSorted());
   for (const path of refused) {
     const { document } = builtPage(path);
     expect(document.querySelector('[role=alert]')?.textContent, path).toBe('{{refusal}}');
     const fields = Array.from(document.querySelectorAll('form :is(input, textarea)'));
-    // A mail's link has no fields to mend.
+    // A mail link has no form.
     const hasForm = path !== SAMPLES.notAnswered;
     expect(document.querySelectorAll('form'), path).toHaveLength(hasForm ? 1 : 0);
     expect(fields.length > 1, path).toBe(hasForm);
@@ -123,7 +121,7 @@ test('a form that was refused has a place for all that the gateway fills in, and
       const value = field.getAttribute('value') ?? field.textContent;
       expect(value, path).toBe(name === 'resume' ? '' : `{{text:${name}}}`);
     }
-    // What stands in the page itself sets its theme, and waits no longer for styles than one should.
+    // Inline scripts set the theme and limit the wait for stylesheets.
     const files = document.querySelectorAll(
       'script[src], meta[name=app-script], meta[name=deferred-preload]',
     );
@@ -152,7 +150,7 @@ function expectLinksToLead(path: string) {
 
 const addresses = [...pages, ...unlisted, ...builtRoutes().redirects.map(({ from }) => from)];
 
-test('a title of its own is a page’s that there is', () => {
+test('every listed title belongs to a page', () => {
   expect(pages).toEqual(expect.arrayContaining(Object.keys(TITLES)));
 });
 
@@ -169,7 +167,7 @@ test.each([
   expect(values.filter(([value, path]) => first.get(value) !== path)).toEqual([]);
 });
 
-test('the structured data tells of the company, the articles, the questions and the jobs', () => {
+test('structured data covers company, articles, questions and jobs', () => {
   const types = new Set(
     pages.flatMap(path => Object.keys(structuredData(builtPage(path).html).jsonld)),
   );
@@ -183,7 +181,7 @@ test('the structured data tells of the company, the articles, the questions and 
 test.each([
   ['blog/feed.xml', 'atom.rng', 'relaxng'],
   ['sitemap.xml', 'sitemap.xsd', 'schema'],
-] as const)('%s is what its schema (%s) says', async (file, schema, extension) => {
+] as const)('%s matches its schema %s', async (file, schema, extension) => {
   const { errors } = await validateXML({
     xml: [{ fileName: 'file.xml', contents: builtText(file) }],
     schema: [readFileSync(join(import.meta.dirname, 'schemas', schema), 'utf8')],

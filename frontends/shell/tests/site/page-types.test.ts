@@ -9,22 +9,19 @@ import {
 } from '../../../kit/testing/built-site.ts';
 import { NOT_FOUND, SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-// Tests and measurements look at one page of each type: at one of `kit/testing/sample-paths.ts`.
+// Tests use one page of each type, from `kit/testing/sample-paths.ts`.
 
 const pages = [...sitemapPages(), ...unlistedPages()];
 
-test('every page is of a type', () => {
+test('every page has a type', () => {
   expect(pages.filter(path => pageTypeOf(path) === 'notFound')).toEqual([]);
 });
 
-test.each(Object.entries(SAMPLES))(
-  'the sample of the type %s is one, and is built',
-  (type, path) => {
-    const { pathname, search } = new URL(path, 'http://localhost');
-    expect(pageTypeOf(pathname)).toBe(search ? 'home' : type);
-    expect(pages.includes(pathname)).toBe(type !== 'notFound');
-  },
-);
+test.each(Object.entries(SAMPLES))('the sample of %s has that type and is built', (type, path) => {
+  const { pathname, search } = new URL(path, 'http://localhost');
+  expect(pageTypeOf(pathname)).toBe(search ? 'home' : type);
+  expect(pages.includes(pathname)).toBe(type !== 'notFound');
+});
 
 test('each variant of the home page has a sample', () => {
   const variants = builtRoutes()
@@ -34,7 +31,7 @@ test('each variant of the home page has a sample', () => {
   expect(others).toEqual(SAMPLE_PATHS.filter(path => path.includes('?')));
 });
 
-test('a page whose form posts to its own address asks where no script runs, and is the home page otherwise', () => {
+test('newsletter links show a question only without JavaScript', () => {
   const asking = builtRoutes().variants.filter(({ postsTo }) => postsTo);
   expect(asking.map(({ postsTo }) => postsTo)).toEqual([
     '/api/newsletter/confirm',
@@ -55,7 +52,7 @@ test('a page whose form posts to its own address asks where no script runs, and 
   }
 });
 
-test('each page that says that there is nothing has a sample', () => {
+test('each not-found page has a sample', () => {
   const shown = NOT_FOUND.map(path => builtPage(path).file);
   expect(shown.toSorted()).toEqual(
     builtRoutes()
@@ -64,7 +61,6 @@ test('each page that says that there is nothing has a sample', () => {
   );
 });
 
-/** As the router finds it. */
 function pageTypeOf(path: string): string | undefined {
   const routes = Object.entries(paths.routePatterns).flatMap(([id, patterns]) =>
     patterns.map((pattern, at) => ({ id: `${id}:${at}`, path: pattern })),

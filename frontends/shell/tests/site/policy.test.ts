@@ -4,15 +4,12 @@ import { expect, test } from 'vitest';
 import { dist } from '../../../build/file-paths.ts';
 import { builtRoutes, builtText } from '../../../kit/testing/built-site.ts';
 
-// What the Content Security Policy asks of the built pages.
-
 const { scriptHashes, styleHashes } = builtRoutes();
 const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
 const pages = files
   .filter(file => file.endsWith('.html'))
   .map(file => ({ file, html: builtText(file) }));
 
-/** Hashes of what stands in elements of a page, by their opening tag. */
 function hashesIn(html: string, element: RegExp): string[] {
   return Array.from(
     html.matchAll(element),
@@ -20,7 +17,7 @@ function hashesIn(html: string, element: RegExp): string[] {
   );
 }
 
-test('no element of a page has a style of its own, or a handler', () => {
+test('no element has a `style` attribute or event handler', () => {
   expect(pages.length).toBeGreaterThan(40);
   const found = pages.flatMap(({ file, html }) =>
     Array.from(html.matchAll(/<[a-z][^<>]*\s(style|on[a-z]+)=/g), match => `${file}: ${match[0]}`),
@@ -43,7 +40,7 @@ test('a script that stands in a page is one of these, or data', () => {
   expect(new Set(others)).toEqual(new Set(['type="application/ld+json"']));
 });
 
-test('a drawing holds nothing that its policy cannot name: no attribute of style, no script', () => {
+test('drawings have no `style` attributes and no scripts', () => {
   const drawings = files.filter(file => file.endsWith('.svg'));
   expect(drawings.length).toBeGreaterThan(20);
   const refused = /<[a-z][^<>]*\s(?:style|on[a-z]+)=|<script|<style [^>]*>/i;

@@ -48,7 +48,7 @@ describe('the overview of the services', () => {
     );
   });
 
-  test.each(Object.entries(DETAIL))('tells of %s and leads on (sections 2 and 3)', (id, detail) => {
+  test.each(Object.entries(DETAIL))('describes and links %s (sections 2 and 3)', (id, detail) => {
     const block = document.getElementById(id);
     if (!block) {
       throw new Error(`There is no ${id}`);
@@ -63,7 +63,7 @@ describe('the overview of the services', () => {
     expect(more.getAttribute('href')).toBe(`/services/${detail}`);
   });
 
-  test('names four reasons and three ways on (section 2)', () => {
+  test('names four reasons and three actions (section 2)', () => {
     const why = page.getByRole('region', { name: 'Why Choose Our Security Solutions' });
     expect(textContentsOf(within(why).getAllByRole('heading', { level: 3 }))).toEqual([
       'AI-Powered Protection',
@@ -81,11 +81,11 @@ describe('the overview of the services', () => {
     }
   });
 
-  test('has its first three pictures preloaded (section 9)', () => {
+  test('preloads its first three pictures (section 9)', () => {
     expect(document.head.querySelectorAll('link[rel=preload][as=image]')).toHaveLength(3);
   });
 
-  test('is known by other names, each of which leads to a service (section 2)', () => {
+  test('redirects its names to the services (section 2)', () => {
     const ofServices = builtRoutes().redirects.filter(({ from }) => from.startsWith('/services/'));
     expect(ofServices).toEqual(
       Object.entries(DETAIL).map(([id, detail]) => ({
@@ -96,7 +96,7 @@ describe('the overview of the services', () => {
   });
 });
 
-test('a service shows its place in words, too (section 3)', () => {
+test('a service’s picture has alternative text (section 3)', () => {
   const { page } = builtPage('/services/industry-smart-factories');
   const place = page.getByRole('img', {
     name: /A factory hall with a line, a press and a forklift/,
@@ -109,7 +109,7 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
   const itemsOf = (name: string) =>
     within(page.getByRole('region', { name })).getAllByRole('listitem');
 
-  test('is told in full, with its three figures (sections 2, 3 and 9)', () => {
+  test('has all sections and its three figures (sections 2, 3 and 9)', () => {
     expect(textContentsOf(document.querySelectorAll('main dd'))).toEqual(figures);
     for (const name of ['Key Features', 'Recommended Services', 'How It Works']) {
       expect(itemsOf(name), name).toHaveLength(6);
@@ -122,7 +122,7 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
     expect(main.getAllByRole('link', { name: 'Request a Demo' })).toHaveLength(3);
   });
 
-  test('leads to three others, in 60 characters each (section 2)', () => {
+  test('links to three others, in 60 characters each (section 2)', () => {
     const others = within(
       page.getByRole('navigation', { name: 'Explore Other Services' }),
     ).getAllByRole('link');
@@ -135,10 +135,10 @@ describe.each(Object.entries(FIGURES))('%s', (id, figures) => {
     }
   });
 
-  test('shows its place, and each feature close up (section 3)', () => {
+  test('shows its place and a close-up of each feature (section 3)', () => {
     const place = document.querySelector('main img');
     expect(place?.getAttribute('alt')?.length).toBeGreaterThan(30);
-    // What loads later stands in the page for who runs no script.
+    // Lazy pictures are in `noscript` elements.
     const pictures = itemsOf('Key Features').map(
       item => item.innerHTML.match(/<img[^>]* src="([^"]+)"/)?.[1],
     );

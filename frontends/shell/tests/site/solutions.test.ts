@@ -17,7 +17,7 @@ const IDS = [
   'network-security',
 ];
 
-test('twelve solutions, each with an anchor and five features (sections 2, 3 and 9)', () => {
+test('twelve solutions have an anchor and five features (sections 2, 3 and 9)', () => {
   const { document, main } = builtPage('/solutions');
   const sections = Array.from(document.querySelectorAll<HTMLElement>('main section[id]'));
   expect(sections.map(({ id }) => id)).toEqual(IDS);
@@ -35,7 +35,7 @@ test('twelve solutions, each with an anchor and five features (sections 2, 3 and
   }
 });
 
-test('an index names them all, and a closing call leads on (section 2)', () => {
+test('the index links to all solutions, a button to contact (section 2)', () => {
   const { page } = builtPage('/solutions');
   const index = within(page.getByRole('navigation', { name: 'Solutions' }));
   expect(attributesOf(index.getAllByRole('link'), 'href')).toEqual(IDS.map(id => `#${id}`));

@@ -6,7 +6,7 @@ import {
   textContentsOf,
 } from '../../../kit/testing/built-site.ts';
 
-// What Google asks of structured data before it shows it: https://developers.google.com/search/docs/appearance/structured-data
+// https://developers.google.com/search/docs/appearance/structured-data
 
 const SITE = 'https://oculant.example';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -18,7 +18,6 @@ const pages = sitemapPages();
 const articles = pages.filter(path => /^\/blog\/[^/]+$/.test(path));
 const positions = pages.filter(path => /^\/careers\/(?!apply$)[^/]+$/.test(path));
 
-/** What a page tells of this type. */
 function told(path: string, type: string): Thing[] {
   const { document } = builtPage(path);
   return textContentsOf(document.querySelectorAll('script[type="application/ld+json"]'))
@@ -35,14 +34,13 @@ function only(path: string, type: string): Thing {
   return thing;
 }
 
-/** Whether the site has a page or a file at an address. */
 function isThere(address: unknown): boolean {
   const { origin, pathname } = new URL(String(address));
   const isPage = pages.includes(pathname);
   return origin === SITE && (isPage || builtText(pathname).length > 1000);
 }
 
-test('jobs are told of on the page of each alone, articles on theirs', () => {
+test('only their own pages describe jobs and articles', () => {
   expect(articles.length).toBeGreaterThan(5);
   expect(positions.length).toBeGreaterThan(0);
   expect(pages.filter(path => told(path, 'JobPosting').length > 0)).toEqual(positions);
@@ -54,7 +52,7 @@ describe.each(positions)('%s', path => {
   const { document } = builtPage(path);
   const main = document.querySelector('main')?.textContent ?? '';
 
-  test('has a JobPosting with all that is required', () => {
+  test('has a JobPosting with all required fields', () => {
     expect(job).toMatchObject({
       title: document.querySelector('h1')?.textContent,
       datePosted: expect.stringMatching(DAY),
@@ -75,11 +73,11 @@ describe.each(positions)('%s', path => {
         },
       },
     });
-    // Nothing but the name of the job: no code, place, company or date.
+    // Google wants only the job's name: no code, place, company or date.
     expect(job['title']).toMatch(/^[\w /]+ Intern$/);
   });
 
-  test('has what is recommended, as far as we know it', () => {
+  test('has the recommended fields that we know', () => {
     expect(job).toMatchObject({
       validThrough: expect.stringMatching(TIME),
       employmentType: 'INTERN',
@@ -94,12 +92,12 @@ describe.each(positions)('%s', path => {
     expect(Date.parse(datePosted ?? '')).toBeLessThan(Date.now());
   });
 
-  test('says in its description that it is remote, and where, as TELECOMMUTE asks for', () => {
+  test('describes remote work as TELECOMMUTE requires', () => {
     expect(job['description']).toMatch(/fully remote .* from anywhere in India, or in Chennai/);
     expect(job['description']).toContain('students and freshers');
   });
 
-  test('says to people what it says to machines, and has the form that it promises', () => {
+  test('shows people the same text and has the form', () => {
     const words = String(job['description'])
       .split(/<[^>]+>/)
       .filter(Boolean);
@@ -116,7 +114,7 @@ describe.each(positions)('%s', path => {
 describe.each(articles)('%s', path => {
   const article = only(path, 'Article');
 
-  test('has an Article with its headline, pictures, days and author', () => {
+  test('has an Article with headline, picture, dates and author', () => {
     const { document } = builtPage(path);
     expect(article).toMatchObject({
       headline: document.querySelector('h1')?.textContent,
@@ -143,7 +141,7 @@ describe.each(articles)('%s', path => {
 
 const trails = pages.filter(path => told(path, 'BreadcrumbList').length > 0);
 
-test('articles, authors, positions and services tell the way to them', () => {
+test('articles, authors, positions and services have breadcrumbs', () => {
   const deep = pages.filter(path =>
     /^\/(blog\/(?!category)|careers\/(?!apply)|services\/)/.test(path),
   );
@@ -151,7 +149,7 @@ test('articles, authors, positions and services tell the way to them', () => {
   expect(trails).toEqual(expect.arrayContaining(deep));
 });
 
-test.each(trails)('%s has a trail from the home page to itself', path => {
+test.each(trails)('%s has breadcrumbs from the home page to itself', path => {
   const trail = only(path, 'BreadcrumbList')['itemListElement'] as Thing[];
   expect(trail.length).toBeGreaterThan(1);
   expect(trail.map(({ position }) => position)).toEqual(trail.map((_, at) => at + 1));

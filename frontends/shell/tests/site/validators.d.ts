@@ -1,4 +1,4 @@
-/** Reads structured data from HTML. It comes without types. */
+/** The package has no types. */
 declare module '@marbec/web-auto-extractor' {
   export interface Extracted {
     jsonld: Record<string, unknown[]>;
@@ -9,7 +9,7 @@ declare module '@marbec/web-auto-extractor' {
   }
 }
 
-/** Says what search engines miss in structured data. It comes without types. */
+/** The package has no types. */
 declare module '@adobe/structured-data-validator' {
   import type { Extracted } from '@marbec/web-auto-extractor';
   export default class Validator {

@@ -4,7 +4,7 @@ import * as paths from '@site/kit/paths.ts';
 import { Section } from '@site/kit/section.tsx';
 import { Recording } from './recording.tsx';
 
-/** The home page's hero section: `/?variant=classic`. */
+/** `/?variant=classic` */
 export default function Classic() {
   return (
     <>

@@ -4,7 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { setupUser } from '../../../../kit/testing/setup-user.ts';
 import { Film } from './film.tsx';
 
-/** What comes of each attempt to play, once the test says so. */
+/** Attempts to play, which a test settles. */
 let attempts: PromiseWithResolvers<void>[] = [];
 
 beforeEach(() => {
@@ -36,7 +36,7 @@ function refuse(name: string) {
   return act(async () => attempts.at(-1)?.reject(new DOMException('refused', name)));
 }
 
-test('paused before it has begun to play, it is paused, and stays as loud as it was', async () => {
+test('a pause before playback begins keeps the sound', async () => {
   await press('Play');
   await press('Pause');
   expect(attempts).toHaveLength(1);
@@ -47,7 +47,7 @@ test('paused before it has begun to play, it is paused, and stays as loud as it 
   expect(screen.getByRole('button', { name: 'Pause' })).toBeTruthy();
 });
 
-test('where sound is refused it plays muted, with the browser’s own controls (section 4)', async () => {
+test('blocked sound plays muted, with native controls (section 4)', async () => {
   await press('Play');
   await refuse('NotAllowedError');
   expect(attempts).toHaveLength(2);
@@ -55,7 +55,7 @@ test('where sound is refused it plays muted, with the browser’s own controls (
   expect(film().controls).toBe(true);
 });
 
-test('a film that does not come says so in front of its picture, keeps its sound, and is there to be asked for anew', async () => {
+test('a failed film shows an error and can be retried', async () => {
   const load = vi.spyOn(HTMLMediaElement.prototype, 'load').mockReturnValue();
   await press('Play');
   expect(screen.queryByRole('img')).toBeNull();
@@ -72,9 +72,9 @@ test('a film that does not come says so in front of its picture, keeps its sound
 });
 
 test.each([
-  ['both of whose files are lost', () => film().querySelector('source:last-of-type')],
-  ['that breaks off', () => Object.defineProperty(film(), 'error', { value: { code: 2 } })],
-])('a film %s says so, too, where the browser refuses nothing', async (_, lost) => {
+  ['without files', () => film().querySelector('source:last-of-type')],
+  ['that stops', () => Object.defineProperty(film(), 'error', { value: { code: 2 } })],
+])('a film %s shows an error without a rejected play()', async (_, lost) => {
   await press('Play');
   await act(async () => film().querySelector('source')?.dispatchEvent(new Event('error')));
   expect(screen.queryByRole('alert')).toBeNull();

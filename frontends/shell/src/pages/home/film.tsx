@@ -10,7 +10,7 @@ import poster from '../../film/poster.webp';
 type VideoEvent = SyntheticEvent<HTMLVideoElement>;
 type State = 'not started' | 'playing' | 'paused' | 'lost';
 
-/** Of the player, ours and the browser's own. Nothing of the film is fetched before it is played. */
+/** For our player and the native one. */
 const FILM = {
   preload: 'none',
   playsInline: true,
@@ -19,7 +19,7 @@ const FILM = {
   'aria-label': 'Promotional film',
 } as const;
 
-/** Video player: poster until played; muted with native controls where autoplay policy blocks sound. */
+/** If the browser blocks sound, the film plays muted with native controls. */
 export function Film() {
   const { video, button, state, progress, hasNativeControls, press, play, lose, events } =
     useVideoPlayer();
@@ -30,7 +30,7 @@ export function Film() {
           ref={video}
           {...FILM}
           controls={hasNativeControls}
-          // Firefox would stop there, although nothing can be pressed.
+          // Firefox would make the video a tab stop.
           tabIndex={hasNativeControls ? undefined : -1}
           {...events}
           className="absolute inset-0 size-full noscript:hidden"
@@ -76,7 +76,7 @@ function useVideoPlayer() {
     setState('playing');
     if (state === 'lost') {
       element?.load();
-      // Retry is gone; this goes on where it was.
+      // The Retry button had the focus and is gone.
       button.current?.focus();
     }
     try {
@@ -90,27 +90,24 @@ function useVideoPlayer() {
     const element = video.current;
     const { name } = failure instanceof DOMException ? failure : { name: 'unknown' };
     if (element && name === 'NotAllowedError') {
-      // A browser that allows no sound allows a silent film; the visitor gets its own controls.
       element.muted = true;
       setHasNativeControls(true);
       await element.play().catch(() => setState('paused'));
     } else if (name !== 'AbortError') {
       lose();
     }
-    // What is aborted was paused by the visitor, which the film says by itself.
+    // An `AbortError` means that the visitor paused.
   }
 
   const press = () => (state === 'playing' ? video.current?.pause() : play());
   return { ...playback, video, button, press, play, lose };
 }
 
-/** State of the playback, as the video element's events tell it. */
 function usePlayback(video: RefObject<HTMLVideoElement | null>) {
   const [state, setState] = useState<State>('not started');
   const [progress, setProgress] = useState(0);
   const [hasNativeControls, setHasNativeControls] = useState(false);
 
-  /** Back to the poster. */
   function reset(next: 'not started' | 'lost') {
     setState(next);
     setProgress(0);
@@ -126,13 +123,12 @@ function usePlayback(video: RefObject<HTMLVideoElement | null>) {
     onTimeUpdate: ({ currentTarget: { currentTime, duration } }: VideoEvent) =>
       setProgress(duration > 0 ? currentTime / duration : 0),
     onEnded: () => reset('not started'),
-    // React hands it the errors of its sources, too, the first of which says nothing of the second.
+    // React also passes errors of `source` elements: the second may work if the first fails.
     onError: ({ currentTarget }: VideoEvent) => currentTarget.error && reset('lost'),
   };
   return { state, setState, progress, hasNativeControls, setHasNativeControls, reset, events };
 }
 
-/** The film where no JavaScript runs: the browser's own player. */
 function NoscriptVideo() {
   return (
     <noscript>
@@ -154,7 +150,7 @@ function PlayButton({ isPlaying, ...rest }: PlayButtonProps) {
       {...rest}
       type="button"
       aria-label={isPlaying ? 'Pause' : 'Play'}
-      // What surrounds it would cut off a ring outside.
+      // The container would clip a focus ring outside the button.
       className="absolute inset-0 size-full cursor-pointer -outline-offset-8 noscript:hidden"
     >
       {isPlaying ? null : (
@@ -168,7 +164,7 @@ function PlayButton({ isPlaying, ...rest }: PlayButtonProps) {
   );
 }
 
-/** Not every browser refuses to play what it found no file of. */
+/** Some browsers do not reject `play()` if no file loads. */
 function Sources({ onLost }: { onLost?: () => void }) {
   return (
     <>

@@ -3,15 +3,13 @@ import { clockAt, findings } from '../../scenes/evening.ts';
 import { playedUntil } from './playback.ts';
 
 interface FindingsProps {
-  /** How many of them the system had noticed by the shown time of the recording. */
+  /** Number of findings until the shown time. */
   noticed: number;
-  /** Whether the recording plays: then each is marked when it is noticed. */
   isPlaying: boolean;
-  /** Goes to where something was noticed; without it the recording cannot be gone through. */
+  /** Without it, the list has no buttons. */
   onChoose: ((seconds: number) => void) | undefined;
 }
 
-/** What the system noticed; what it had noticed by the shown time is marked. */
 export const Findings = memo(function Findings({ noticed, isPlaying, onChoose }: FindingsProps) {
   return (
     <ol aria-label="What the system noticed" className="mt-4 grid gap-3 sm:grid-cols-2">

@@ -29,7 +29,7 @@ const FEATURES = [
   },
 ];
 
-/** The home page's other hero section: `/?variant=impact`. */
+/** `/?variant=impact` */
 export default function Impact() {
   return (
     <>

@@ -3,12 +3,11 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
 const STAGGER_MS = 100;
-/** Number of logos that load eagerly, in a small size; the others load lazily, in a large one. */
+/** Logos that load eagerly and small. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
 const LARGE = { width: 200, height: 80 };
 
-/** Logos of the company's partners. */
 export function Partners() {
   return (
     <Section title="Supported by Industry Leaders">

@@ -1,25 +1,23 @@
 import type { RefCallback } from 'react';
 import { LENGTH_SECONDS } from '../../scenes/evening.ts';
 
-/** What is shown of the recording: a time of it, in seconds, or how it plays. */
+/** A time in seconds, or playback. */
 export type Shown = number | 'playing';
 
-/** How long it takes to go back to the begin, from the end that is shown first. */
+/** The end shows first, so playback begins with a rewind. */
 export const REWIND_SECONDS = 0.3;
-/** How long the recording plays in all. */
 export const PLAYING_SECONDS = REWIND_SECONDS + LENGTH_SECONDS;
 
-/** The shown time of the recording so long after it has begun to play. */
 export function positionAfter(elapsedSeconds: number): number {
   return elapsedSeconds < REWIND_SECONDS
     ? LENGTH_SECONDS * (1 - elapsedSeconds / REWIND_SECONDS)
     : Math.min(elapsedSeconds - REWIND_SECONDS, LENGTH_SECONDS);
 }
 
-/** Back from the end, then on from the begin: https://drafts.csswg.org/css-easing-2/#the-linear-easing-function */
+/** https://drafts.csswg.org/css-easing-2/#the-linear-easing-function */
 export const PLAYING_EASING = `linear(1, 0 ${(100 * REWIND_SECONDS) / PLAYING_SECONDS}%, 1)`;
 
-/** Ref of what looks otherwise until the recording has come so far. */
+/** The element has the style `before` until `atSeconds`. */
 export function playedUntil(atSeconds: number, before: Keyframe): RefCallback<Element> {
   return played([
     { ...before, offset: 0, easing: 'step-end' },
@@ -28,8 +26,8 @@ export function playedUntil(atSeconds: number, before: Keyframe): RefCallback<El
 }
 
 /**
- * Ref of what moves as the recording plays, by keyframes from its begin to its end. The browser moves it by itself: a script
- * that ran for each frame would keep a phone busy all the while.
+ * Animates an element with the recording. The browser runs the animation: a script for each frame would keep
+ * a phone busy.
  */
 export function played(keyframes: Keyframe[]): RefCallback<Element> {
   return element => {

@@ -7,14 +7,12 @@ import { fakeAnimations } from '../../../../kit/testing/fake-animations.ts';
 import { fakeIntersectionObserver } from '../../../../kit/testing/fake-intersection-observer.ts';
 import { advanceTimers } from '../../../../kit/testing/fake-time.ts';
 
-/** Whether the street without anybody has come. */
 let street: PromiseWithResolvers<void>;
-/** What moves. */
 let animations: ReturnType<typeof fakeAnimations>;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // Whether it has played is remembered for as long as the page is open.
+  // The module remembers that the recording has played.
   vi.resetModules();
   street = Promise.withResolvers();
   animations = fakeAnimations();
@@ -54,7 +52,7 @@ function status() {
   return screen.getByText(/^cam-04/).textContent;
 }
 
-test('it plays once when it is seen, and stays at its end', async () => {
+test('the recording plays once in view, then stops', async () => {
   wantsMotion(true);
   const { view, Recording, unmount } = await open();
   await load();
@@ -75,7 +73,7 @@ test('it plays once when it is seen, and stays at its end', async () => {
   expect(view.awaited()).toEqual([]);
 });
 
-test('while it plays React renders when it begins and at the end', async () => {
+test('React renders only at the start and end of playback', async () => {
   wantsMotion(true);
   const { view, onRender } = await open();
   await load();
@@ -87,7 +85,7 @@ test('while it plays React renders when it begins and at the end', async () => {
   expect(onRender).toHaveBeenCalledTimes(2);
 });
 
-test('whoever takes over is left alone', async () => {
+test('moving the slider stops playback', async () => {
   wantsMotion(true);
   const { view } = await open();
   await load();
@@ -101,7 +99,7 @@ test('whoever takes over is left alone', async () => {
   expect(slider().getAttribute('aria-valuetext')).toBe('21:25, A parcel stays behind');
 });
 
-test('a key goes on from what is shown when it is pressed', async () => {
+test('a key continues from the playing time', async () => {
   wantsMotion(true);
   const { view } = await open();
   await load();
@@ -113,7 +111,7 @@ test('a key goes on from what is shown when it is pressed', async () => {
   expect(slider().valueAsNumber).toBe(3);
 });
 
-test('nothing goes on when its page is left while it plays', async () => {
+test('leaving the page stops playback', async () => {
   wantsMotion(true);
   const { view, unmount } = await open();
   await load();
@@ -124,7 +122,7 @@ test('nothing goes on when its page is left while it plays', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a browser that cannot play it backwards first shows its end', async () => {
+test('a browser without `linear()` easing shows the end', async () => {
   wantsMotion(true);
   vi.stubGlobal('CSS', { supports: () => false });
   const { view } = await open();
@@ -133,7 +131,7 @@ test('a browser that cannot play it backwards first shows its end', async () => 
   expect(slider().valueAsNumber).toBe(3);
 });
 
-test('it plays for nobody who wants no motion, and can be gone through all the same', async () => {
+test('with reduced motion the recording plays only by slider', async () => {
   wantsMotion(false);
   const { view } = await open();
   await load();
@@ -143,7 +141,7 @@ test('it plays for nobody who wants no motion, and can be gone through all the s
   expect(slider().getAttribute('aria-valuetext')).toBe('21:02');
 });
 
-test('what was noticed leads to when it was, and the latest of it is marked', async () => {
+test('a finding seeks to its time and is marked', async () => {
   wantsMotion(false);
   await open();
   await load();
@@ -159,7 +157,7 @@ test('what was noticed leads to when it was, and the latest of it is marked', as
   ]);
 });
 
-test('in the page’s HTML it is a picture that tells all, with nothing in it that would do nothing', async () => {
+test('the prerendered recording is a picture without controls', async () => {
   const { Recording } = await import('./recording.tsx');
   const html = renderToString(<Recording />);
   expect(html).not.toMatch(/<(?:button|input)/);
@@ -168,7 +166,7 @@ test('in the page’s HTML it is a picture that tells all, with nothing in it th
   }
 });
 
-test('where the street does not come there is no slider and no label, and the list stays', async () => {
+test('without the street picture only the list shows', async () => {
   wantsMotion(true);
   const { view } = await open();
   await act(async () => street.reject(new Error('404')));

@@ -10,7 +10,7 @@ import { Labels, Street } from './street.tsx';
 import { Timeline } from './timeline.tsx';
 import { usePlayOnce } from './use-play-once.ts';
 
-/** How the recording ends: what is shown until it can be gone through, and where no JavaScript runs. */
+/** Shown until the recording is ready, and without JavaScript. */
 const still = (
   <Picture
     {...streetDrawing}
@@ -19,10 +19,7 @@ const still = (
   />
 );
 
-/**
- * A recorded evening at a shop's door, and what the system noticed: it plays once by itself, and can be gone through. Once
- * the street without anybody is there its people are drawn by the page.
- */
+/** A recorded evening at a shop's door. It plays once by itself; then the visitor can go through it. */
 export function Recording() {
   const stage = useRef<HTMLDivElement>(null);
   const street = useStreet();
@@ -54,7 +51,7 @@ export function Recording() {
   );
 }
 
-/** Load state of the street without anybody. Until it is there the still picture stays, which is of the same file. */
+/** Until the empty street has loaded, the still picture of the same file stays. */
 function useStreet() {
   const [state, setState] = useState<'awaited' | 'there' | 'lost'>('awaited');
   useEffect(() => {
@@ -68,10 +65,7 @@ function useStreet() {
   return state;
 }
 
-/**
- * The shown time of the recording: its end, what is playing, or what the visitor goes to. While it plays, `seconds` is its
- * end, where it rests: to say each time would render it each time.
- */
+/** During playback `seconds` stays at the end: updating it would render each frame. */
 function usePosition(stage: RefObject<Element | null>, isReady: boolean) {
   const [shown, show] = useState<Shown>(LENGTH_SECONDS);
   const [seconds, tell] = useState(LENGTH_SECONDS);

@@ -5,7 +5,6 @@ import { Section } from '@site/kit/section.tsx';
 import { solutions } from '../../content/solutions.ts';
 import { SolutionTeaser } from '../solution-teaser.tsx';
 
-/** Of all solutions, those that most conversations begin with. */
 const SHOWN = [
   'advanced-threat-detection',
   'smart-alert-system',
@@ -16,7 +15,6 @@ const SHOWN = [
 ];
 const STAGGER_MS = 100;
 
-/** Some solutions, with the way to all of them. */
 export default function SolutionsPreview() {
   const shown = solutions.filter(({ id }) => SHOWN.includes(id));
   return (

@@ -4,11 +4,10 @@ import { played, playedUntil } from './playback.ts';
 
 interface StatusProps {
   shown: Shown;
-  /** The time of the recording that the words are of. */
+  /** The time that the text shows. */
   seconds: number;
 }
 
-/** What the camera says above its picture: its name, the time, and how many alerts there were. */
 export function Status({ shown, seconds }: StatusProps) {
   const isPlaying = shown === 'playing';
   return (
@@ -47,8 +46,8 @@ const passing = played(
 );
 
 /**
- * The words while the recording plays, for eyes only: a column with a line for each minute, of which one is to be seen.
- * Assistive technology gets those of its end.
+ * A column with a line per minute moves behind a window of one line. Assistive technology gets the text of
+ * the end.
  */
 function PassingMinutes() {
   return (

@@ -8,16 +8,14 @@ import type { Shown } from './playback.ts';
 import { played } from './playback.ts';
 
 const [width, height] = STREET.picture;
-/** Size of the labels, on the screen: at every width of the picture the same. */
+/** The same at every picture width. */
 const TYPE = 12;
-/** Advance of a letter of the monospaced font. */
+/** Advance width of the font. */
 const LETTER = 7.2;
 const PAD = 5;
 const LABEL_HEIGHT = 17;
-/** Between a label and its box. */
 const GAP = 3;
 
-/** Someone or something as it is drawn, and what moves it while the recording plays. */
 interface Drawn extends Sighting {
   move?: RefCallback<Element>;
 }
@@ -35,7 +33,7 @@ function labelAt({ x, y }: Waypoint): Keyframe {
   return { transform, opacity: 1 };
 }
 
-/** Moves an actor while it looks so; before and after it is not to be seen. */
+/** Before and after its look, the actor is transparent. */
 function movingAs({ way, ...sighting }: Look, keyframeAt: (at: Waypoint) => Keyframe): Drawn {
   const shown = way.map(at => ({ ...keyframeAt(at), offset: at.atSeconds / LENGTH_SECONDS }));
   const before = { ...shown[0], offset: 0, opacity: 0, easing: 'step-end' };
@@ -45,15 +43,14 @@ function movingAs({ way, ...sighting }: Look, keyframeAt: (at: Waypoint) => Keyf
 }
 
 interface StreetProps {
-  /** Address of the street without anybody. */
   src: string;
   shown: Shown;
 }
 
-/** The street as the recording plays: who is there, and the corner brackets of what is found. It covers the still picture. */
+/** Covers the still picture. */
 export const Street = memo(function Street({ src, shown }: StreetProps) {
   return (
-    // What is cut off as the still picture is counts as no larger, and so as no later largest paint (LCP).
+    // Clipped to the still picture's size, so that the street is no later largest paint (LCP).
     <div className={`absolute inset-0 overflow-hidden ${offPaper(shown)}`}>
       <img src={src} alt="" className="absolute inset-0 size-full bg-sunk" />
       <svg
@@ -93,7 +90,6 @@ function Figure({
   );
 }
 
-/** What the machine says of those who are there, in letters of one size however wide the picture is. */
 export const Labels = memo(function Labels({ shown }: { shown: Shown }) {
   return (
     <svg
@@ -139,12 +135,12 @@ function Label({ box, label, labelPlace: { row, side }, severity, move }: Omit<D
   );
 }
 
-/** Paper has the still picture while others are to be seen one after the other. */
+/** Paper gets the still picture during playback. */
 function offPaper(shown: Shown): string {
   return shown === 'playing' ? 'print:hidden' : '';
 }
 
-/** A part as SVG writes it, which needs no attribute of style. */
+/** The Content Security Policy forbids `style` attributes, and SVG attributes take percentages. */
 function percent(part: number): string {
   return `${Math.round(part * 1000) / 10}%`;
 }

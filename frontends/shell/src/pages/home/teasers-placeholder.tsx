@@ -2,7 +2,7 @@ import { Section } from '@site/kit/section.tsx';
 
 const TEASERS = ['first', 'second', 'third'];
 
-/** Skeleton of the blog teasers; prevents layout shift. */
+/** Prevents layout shift. */
 export function TeasersPlaceholder() {
   return (
     <Section title="Latest Insights">

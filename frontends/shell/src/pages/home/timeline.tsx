@@ -4,19 +4,18 @@ import { clockAt, findings, LENGTH_SECONDS, noticedUntil } from '../../scenes/ev
 import type { Shown } from './playback.ts';
 import { played } from './playback.ts';
 
-/** What a press of an arrow key moves. */
 const STEP_SECONDS = 0.03;
 
 interface TimelineProps {
   shown: Shown;
-  /** The time of the recording that the words are of. */
+  /** The time that the slider's text states. */
   seconds: number;
   onChange: (seconds: number) => void;
-  /** Has the words follow what plays, which a key then goes on from. */
+  /** Moves the slider to the playing time, from which an arrow key continues. */
   onKeyDown: () => void;
 }
 
-/** Goes through the recording: the browser's own slider, unseen over a line with what was noticed. */
+/** A native slider, transparent over a drawn line. */
 export function Timeline({ shown, seconds, onChange, onKeyDown }: TimelineProps) {
   const noticed = noticedUntil(seconds).at(-1);
   return (
@@ -41,7 +40,6 @@ export function Timeline({ shown, seconds, onChange, onKeyDown }: TimelineProps)
 const growing = played([{ transform: 'scaleX(0)' }, { transform: 'scaleX(1)' }]);
 const following = played([{ transform: 'translateX(0%)' }, { transform: 'translateX(100%)' }]);
 
-/** The line, drawn up to the shown time, and the handle there. */
 const Line = memo(function Line({ shown }: { shown: Shown }) {
   const isPlaying = shown === 'playing';
   return (

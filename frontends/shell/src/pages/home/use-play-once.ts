@@ -4,22 +4,19 @@ import { LENGTH_SECONDS } from '../../scenes/evening.ts';
 import type { Shown } from './playback.ts';
 import { PLAYING_EASING, PLAYING_SECONDS, positionAfter } from './playback.ts';
 
-/** Part of the picture that must be in the viewport. */
 const THRESHOLD = 0.5;
 
 let hasPlayed = false;
 
-/** What plays, or waits until it is seen. */
+/** Playback, or the wait for it. */
 interface Player {
   stop: () => void;
-  /** Tells the present time of the recording. */
   tellNow?: () => void;
 }
 
 /**
- * Plays the recording by itself when it is first seen, once for as long as the page is open, unless the visitor wants no
- * motion: `show` says what is drawn, `tell` of which time the words are. Returns the player, which is ended
- * when the visitor takes over.
+ * Plays once per page load, in the viewport, unless the visitor prefers reduced motion. `show` sets the
+ * drawing, `tell` the time of the text. The returned player stops when the visitor takes over.
  */
 export function usePlayOnce(
   stage: RefObject<Element | null>,
@@ -50,7 +47,6 @@ export function usePlayOnce(
   return player;
 }
 
-/** Plays the recording. */
 function play(show: (shown: Shown) => void, tell: (seconds: number) => void): Player {
   const start = performance.now();
   const tellNow = () => tell(positionAfter((performance.now() - start) / 1000));
@@ -62,7 +58,6 @@ function play(show: (shown: Shown) => void, tell: (seconds: number) => void): Pl
   return { stop: () => clearTimeout(end), tellNow };
 }
 
-/** Whether the visitor wants motion, and the browser can play it. */
 function mayMove(): boolean {
   return (
     !matchMedia('(prefers-reduced-motion: reduce)').matches &&
