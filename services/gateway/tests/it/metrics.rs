@@ -183,7 +183,9 @@ async fn alerted_metrics_start_at_zero() -> anyhow::Result<()> {
         .await?;
     operator.flush().await?;
     eventually("one dead letter", EXPORT, async || {
-        (collector.count_of("site.dead_letters", &sales) == Some(1)).then_some(())
+        let counted = collector.count_of("site.dead_letters", &sales)?;
+        let waiting = collector.gauge_of("site.dead_letters.waiting", &[])?;
+        (counted == 1 && waiting > 0.0).then_some(())
     })
     .await?;
 

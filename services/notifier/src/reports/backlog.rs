@@ -1,8 +1,7 @@
-//! Backlog metrics: consumer lag, age of the oldest event, and fill level of streams. Failed measurements are not
-//! exported, because an old value looks like a new one.
+//! Backlog metrics: consumer lag, age of the oldest event, waiting dead letters, and fill level of streams. Failed
+//! measurements are not exported, because an old value looks like a new one.
 
 use std::{
-    slice,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -10,7 +9,7 @@ use std::{
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use opentelemetry::KeyValue;
 use site_broker::{Failure, provision::stream_names};
-use site_events::SITE_STREAM;
+use site_events::{DEAD_LETTERS_STREAM, SITE_STREAM};
 use site_service::{drain::CancellationToken, metrics};
 use time::OffsetDateTime;
 use tokio::time::{MissedTickBehavior, interval};
@@ -23,6 +22,7 @@ const STALE_AFTER: Duration = Duration::from_secs(30);
 
 const LAG: &str = "site.consumer.lag";
 const OLDEST_AGE: &str = "site.consumer.oldest.age";
+const DEAD_LETTERS: &str = "site.dead_letters.waiting";
 const FILL: &str = "site.stream.fill";
 
 pub struct Backlog {
@@ -35,8 +35,8 @@ pub struct Backlog {
 /// Values of one measurement; every export reads the latest.
 struct Round {
     began: Instant,
-    /// Metric, its channel or stream, and value.
-    values: Vec<(&'static str, KeyValue, f64)>,
+    /// Metric, its channel or stream if it has one, and value.
+    values: Vec<(&'static str, Option<KeyValue>, f64)>,
 }
 
 impl Backlog {
@@ -46,6 +46,8 @@ impl Backlog {
         export(&last, LAG, "{event}", "Unacknowledged events");
         let description = "Age of the oldest unacknowledged event";
         export(&last, OLDEST_AGE, "s", description);
+        let description = "Dead letters that wait to be replayed or dropped";
+        export(&last, DEAD_LETTERS, "{event}", description);
         let description = "Fill level of a stream, from 0 to 1; a full stream rejects messages";
         export(&last, FILL, "1", description);
         Self {
@@ -70,7 +72,7 @@ impl Backlog {
         for consumer in &self.consumers {
             match self.lag(consumer).await {
                 Ok((events, oldest_age)) => {
-                    let channel = KeyValue::new("channel", consumer.clone());
+                    let channel = Some(KeyValue::new("channel", consumer.clone()));
                     round.values.push((LAG, channel.clone(), events));
                     round.values.push((OLDEST_AGE, channel, oldest_age.as_secs_f64()));
                 }
@@ -81,10 +83,15 @@ impl Backlog {
             match self.context.get_stream(&name).await {
                 Ok(stream) => {
                     let info = stream.cached_info();
+                    if name == DEAD_LETTERS_STREAM {
+                        let waiting = info.state.messages as f64;
+                        round.values.push((DEAD_LETTERS, None, waiting));
+                    }
                     // A stream without a limit never fills.
                     let max = u64::try_from(info.config.max_bytes).map_or(f64::INFINITY, |max| max as f64);
                     let fill = info.state.bytes as f64 / max;
-                    round.values.push((FILL, KeyValue::new("stream", name), fill));
+                    let name = Some(KeyValue::new("stream", name));
+                    round.values.push((FILL, name, fill));
                 }
                 Err(error) => tracing::warn!(stream = name, %error, "the stream's fill level is unknown"),
             }
@@ -135,7 +142,7 @@ fn export(last: &Arc<Mutex<Round>>, metric: &'static str, unit: &'static str, de
         let round = last.lock().unwrap_or_else(PoisonError::into_inner);
         if round.is_recent(Instant::now()) {
             for (_, of, value) in round.values.iter().filter(|(of, ..)| *of == metric) {
-                observer.observe(*value, slice::from_ref(of));
+                observer.observe(*value, of.as_slice());
             }
         }
     });
