@@ -11,7 +11,12 @@ use async_nats::{
 };
 use clap::Args;
 
-use crate::{error_line, nats_login::Attempts, settings::Secret, tls::CaFile};
+use crate::{
+    error_line,
+    nats_login::{Attempts, credentials},
+    settings::Secret,
+    tls::CaFile,
+};
 
 /// Older servers silently drop settings that streams and consumers rely on.
 const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
@@ -45,6 +50,12 @@ pub struct NatsSettings {
     /// The file from which the password is: it is read again for each connection
     #[arg(skip = env::var_os("NATS_PASSWORD_FILE").map(PathBuf::from))]
     pub nats_password_file: Option<PathBuf>,
+    /// Credentials (.creds) at the NATS server, which replace user and password
+    #[arg(long, env = "NATS_CREDENTIALS", hide_env_values = true, value_parser = credentials)]
+    pub nats_credentials: Option<Secret>,
+    /// The file from which the credentials are: it is read again for each connection
+    #[arg(skip = env::var_os("NATS_CREDENTIALS_FILE").map(PathBuf::from))]
+    pub nats_credentials_file: Option<PathBuf>,
     /// File (PEM) of the authorities for the certificate of the NATS server; if set, connections use TLS only
     #[arg(long, env = "NATS_CA_FILE", value_parser = CaFile::parse)]
     pub nats_ca_file: Option<CaFile>,
@@ -127,7 +138,7 @@ fn reason(error: &async_nats::ConnectError) -> String {
     let cause = cause.unwrap_or_else(|| error.to_string());
     match error.kind() {
         Authentication | AuthorizationViolation => {
-            "it refuses the login; check NATS_USER and NATS_PASSWORD".to_owned()
+            "it refuses the login; check NATS_USER and NATS_PASSWORD, or NATS_CREDENTIALS".to_owned()
         }
         ServerParse | Dns => format!("{cause}; check NATS_URL"),
         _ => format!("{cause}; check that it runs, NATS_URL and NATS_CA_FILE"),
@@ -142,16 +153,9 @@ fn is_final(error: &async_nats::ConnectError) -> bool {
 }
 
 fn options(settings: &NatsSettings, service: &str) -> ConnectOptions {
-    let attempts = Arc::new(Attempts::new(
-        settings.nats_user.clone(),
-        settings.nats_password.clone(),
-        settings.nats_password_file.clone(),
-    ));
+    let attempts = Arc::new(Attempts::new(settings));
     let choosing = Arc::clone(&attempts);
-    let options = match settings.nats_user {
-        Some(_) => ConnectOptions::with_auth_callback(move |_| ready(Ok(attempts.auth()))),
-        None => ConnectOptions::new(),
-    };
+    let options = ConnectOptions::with_auth_callback(move |nonce| ready(attempts.auth(&nonce)));
     let options = match &settings.nats_ca_file {
         Some(file) => options
             .require_tls(true)

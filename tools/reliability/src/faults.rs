@@ -94,7 +94,7 @@ impl Fault {
         let began = Instant::now();
         (self.make)(stack, rng.fork()).await?;
         let over = Instant::now();
-        if self.shape.broker == Broker::One {
+        if self.shape.broker != Broker::Three {
             return Ok(over);
         }
         stack.nats.wait_until_current().await?;
@@ -111,7 +111,7 @@ pub fn all() -> Vec<Fault> {
 pub fn mixed(broker: Broker) -> Vec<Fault> {
     let of_services = SERVICES.into_iter().flat_map(of_service).collect();
     let of_brokers = match broker {
-        Broker::One => of_broker(),
+        Broker::One | Broker::Managed => of_broker(),
         Broker::Three => of_cluster(),
     };
     [of_services, of_brokers, of_store(), of_mail()].concat()

@@ -2,7 +2,20 @@
 
 use std::process::Command;
 
-const SECRETS: [&str; 5] = ["key", "key-former", "password", "identity", "webhooks"];
+const SECRETS: [&str; 6] = [
+    "key",
+    "key-former",
+    "password",
+    "credentials",
+    "identity",
+    "webhooks",
+];
+
+/// Variables as flags of the same settings.
+pub(crate) fn flags_of(variables: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {
+    let flag = |(name, value): (&str, String)| format!("--{}={value}", name.to_lowercase().replace('_', "-"));
+    variables.into_iter().map(flag).collect()
+}
 
 /// Passes flags, secrets as environment variables: no program accepts a secret as an argument.
 pub fn pass_flags<'a>(command: &'a mut Command, flags: &[String]) -> &'a mut Command {

@@ -22,6 +22,9 @@ pub enum Broker {
     One,
     /// A cluster of three, as in production
     Three,
+    /// One with a single account and login, as a managed NATS may have
+    #[value(skip)]
+    Managed,
 }
 
 /// Options of a stack.

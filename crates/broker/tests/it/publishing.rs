@@ -37,6 +37,8 @@ async fn an_event_waits_briefly_for_the_connection() -> anyhow::Result<()> {
         nats_user: Some(User::Contact.name()),
         nats_password: Some(nats.password_of(User::Contact).to_owned().into()),
         nats_password_file: None,
+        nats_credentials: None,
+        nats_credentials_file: None,
         nats_ca_file: None,
     };
     let client = connect(&settings, &User::Contact.name()).await?;

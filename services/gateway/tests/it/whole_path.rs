@@ -8,7 +8,8 @@ use reqwest::{Client, Response, StatusCode, header, multipart};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use testkit::{
-    Ports, RECRUITERS_TO, SALES_TO, Stack, TcpProxy, eventually, external_program, free_ports, measure::pdf,
+    Broker, Ports, RECRUITERS_TO, SALES_TO, Shape, Stack, TcpProxy, eventually, external_program, free_ports,
+    measure::pdf,
 };
 
 use crate::stopping::gateway;
@@ -21,8 +22,16 @@ struct Site {
 }
 
 async fn site() -> anyhow::Result<Site> {
+    site_on(Broker::One).await
+}
+
+async fn site_on(broker: Broker) -> anyhow::Result<Site> {
+    let shape = Shape {
+        broker,
+        ..Shape::default()
+    };
     Ok(Site {
-        stack: Stack::start(Ports::free()?, &[("RATE_BURST", "100")]).await?,
+        stack: Stack::start_as(shape, Ports::free()?, &[("RATE_BURST", "100")]).await?,
         http: Client::new(),
     })
 }
@@ -181,6 +190,22 @@ async fn a_resume_reaches_the_recruiters_byte_for_byte() -> anyhow::Result<()> {
 
     let acknowledged = first_mail_to(&site, "zoe@example.org").await?;
     assert!(has(&acknowledged["text"], &digest), "{acknowledged}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn one_account_of_a_managed_broker_serves_every_form() -> anyhow::Result<()> {
+    let site = site_on(Broker::Managed).await?;
+    let sign_up = json!({ "email": "zoe@example.org" });
+    for (path, form) in [("/api/contact", message()), ("/api/newsletter", sign_up)] {
+        assert_eq!(site.post(path, &form).await?.status(), StatusCode::OK, "{path}");
+    }
+    assert_eq!(site.apply(pdf(5_000)).await?.status(), StatusCode::OK);
+    first_mail_to(&site, SALES_TO).await?;
+    first_mail_to(&site, RECRUITERS_TO).await?;
+    // One mail for each form.
+    let inbox = site.stack.mail_server()?;
+    inbox.mails_to("zoe@example.org", 3, MAIL).await?;
     Ok(())
 }
 

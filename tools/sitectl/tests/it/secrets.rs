@@ -12,9 +12,11 @@ use crate::{settings_table, tool::assert_says};
 
 /// Text in every secret, and nowhere else.
 const MARK: &str = "marked";
-const SECRET_WORDS: [&str; 5] = ["PASSWORD", "SECRET", "KEY", "TOKEN", "WEBHOOKS"];
+const SECRET_WORDS: [&str; 6] = ["PASSWORD", "CREDENTIALS", "SECRET", "KEY", "TOKEN", "WEBHOOKS"];
 /// Public key from age's documentation.
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+/// Seed from NATS's documentation.
+const NKEY_SEED: &str = "SUAIO3FHUX5PNV2LQIIP7TZ3N4L7TX3W53MQGEIVYFIGA635OZCKEYHFLM";
 /// Settings whose name has such a word, but which are no secrets.
 const NO_SECRETS: [&str; 6] = [
     "BACKUP_S3_ACCESS_KEY_ID",
@@ -129,6 +131,9 @@ fn marked(variable: &str) -> String {
             r#"[{{"name": "crm", "url": "https://crm.example/{MARK}", "events": ["contact.received"],
                 "secrets": ["whsec_bWFya2VkbWFya2VkbWFya2VkbWFya2VkbWFya2VkbWE="]}}]"#
         ),
+        "NATS_CREDENTIALS" => {
+            format!("-----BEGIN NATS USER JWT-----\n{MARK}\n-----BEGIN USER NKEY SEED-----\n{NKEY_SEED}\n")
+        }
         _ => MARK.repeat(8),
     }
 }

@@ -36,7 +36,7 @@ impl Nats {
 
     /// Client connected to this server only.
     pub async fn client_of(&self, number: usize, user: User) -> anyhow::Result<Client> {
-        let options = self.login(user).ignore_discovered_servers();
+        let options = self.login(user)?.ignore_discovered_servers();
         Ok(options.connect(self.servers[number].url()).await?)
     }
 

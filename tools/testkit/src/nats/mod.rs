@@ -1,11 +1,13 @@
 //! Real NATS with our users and streams, as one server or a cluster.
 
 mod cluster;
+mod managed;
 mod routes;
 mod server;
 mod user;
 
 use std::{
+    io,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -25,11 +27,15 @@ use tokio::time::sleep;
 use visitor::PersonKey;
 
 use self::{
+    managed::Managed,
     routes::{CLUSTER_SIZE, Routes},
-    user::{Passwords, new_passwords},
+    user::{Passwords, USERS, new_passwords},
 };
 pub use self::{server::Server, user::User};
-use crate::{Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports};
+use crate::{
+    Broker, MountedCertificate, TcpProxy, child_process::ChildProcess, ports::free_ports,
+    program_flags::flags_of,
+};
 
 const CLUSTER_START: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -43,6 +49,8 @@ pub struct Nats {
     pub servers: Vec<Server>,
     routes: Option<Routes>,
     passwords: Passwords,
+    /// Login of everybody at a managed broker.
+    credentials: Option<String>,
     /// Authorities for clients to trust, with TLS.
     ca_file: Option<PathBuf>,
     _temporary: Option<TempDir>,
@@ -83,23 +91,33 @@ impl Nats {
         port: u16,
         folder: &Path,
     ) -> anyhow::Result<Self> {
-        let (mut routes, mut servers) = (None, Vec::new());
-        if broker == Broker::One {
-            let tls = certificate.map_or_else(String::new, tls_block);
-            servers.push(Server::new("nats".to_owned(), port, folder, ["", &tls])?);
-        } else {
-            let routes = routes.insert(Routes::open().await?);
-            let mut ports: [u16; CLUSTER_SIZE] = free_ports()?;
-            ports[0] = port;
-            for (number, port) in ports.into_iter().enumerate() {
-                let more = ["sync_interval: always", &routes.block(number)];
-                servers.push(Server::new(format!("nats-{number}"), port, folder, more)?);
+        let (mut routes, mut servers, mut credentials) = (None, Vec::new(), None);
+        match broker {
+            Broker::One => {
+                let tls = certificate.map_or_else(String::new, tls_block);
+                servers.push(Server::new("nats".to_owned(), port, folder, ["", &tls, USERS])?);
+            }
+            Broker::Three => {
+                let routes = routes.insert(Routes::open().await?);
+                let mut ports: [u16; CLUSTER_SIZE] = free_ports()?;
+                ports[0] = port;
+                for (number, port) in ports.into_iter().enumerate() {
+                    let more = ["sync_interval: always", &routes.block(number), USERS];
+                    servers.push(Server::new(format!("nats-{number}"), port, folder, more)?);
+                }
+            }
+            Broker::Managed => {
+                let managed = Managed::new()?;
+                let more = ["", "", &managed.accounts];
+                servers.push(Server::new("nats".to_owned(), port, folder, more)?);
+                credentials = Some(managed.credentials);
             }
         }
         let mut nats = Self {
             servers,
             routes,
             passwords: new_passwords(),
+            credentials,
             ca_file: certificate.map(|certificate| certificate.file("ca.crt")),
             _temporary: None,
         };
@@ -186,13 +204,22 @@ impl Nats {
         urls.join(",")
     }
 
-    /// Login flags.
+    /// Login as environment variables.
+    pub fn env(&self, user: User) -> Vec<(&'static str, String)> {
+        let mut env = vec![("NATS_URL", self.url())];
+        match &self.credentials {
+            Some(credentials) => env.push(("NATS_CREDENTIALS", credentials.clone())),
+            None => env.extend([
+                ("NATS_USER", user.name()),
+                ("NATS_PASSWORD", self.password_of(user).to_owned()),
+            ]),
+        }
+        env
+    }
+
+    /// Login as flags.
     pub fn flags(&self, user: User) -> Vec<String> {
-        vec![
-            format!("--nats-url={}", self.url()),
-            format!("--nats-user={}", user.name()),
-            format!("--nats-password={}", self.password_of(user)),
-        ]
+        flags_of(self.env(user))
     }
 
     /// Reloads configuration and certificates.
@@ -215,21 +242,26 @@ impl Nats {
         let up = servers.filter(|(number, server)| server.is_up() && !is_cut(*number));
         let urls: Vec<String> = up.map(|(_, server)| server.url()).collect();
         anyhow::ensure!(!urls.is_empty(), "no NATS server is available");
-        Ok(self.login(user).connect(urls.as_slice()).await?)
+        Ok(self.login(user)?.connect(urls.as_slice()).await?)
     }
 
     async fn jetstream(&self) -> anyhow::Result<jetstream::Context> {
         Ok(jetstream::new(self.client(User::Operator).await?))
     }
 
-    fn login(&self, user: User) -> ConnectOptions {
-        let options = ConnectOptions::new()
-            .user_and_password(user.name(), self.password_of(user).to_owned())
-            .custom_inbox_prefix(format!("_INBOX_{}", user.name()));
-        match &self.ca_file {
+    fn login(&self, user: User) -> io::Result<ConnectOptions> {
+        let options = match &self.credentials {
+            Some(credentials) => ConnectOptions::with_credentials(credentials)?,
+            None => {
+                let password = self.password_of(user).to_owned();
+                ConnectOptions::with_user_and_password(user.name(), password)
+            }
+        };
+        let options = options.custom_inbox_prefix(format!("_INBOX_{}", user.name()));
+        Ok(match &self.ca_file {
             Some(file) => options.require_tls(true).add_root_certificates(file.clone()),
             None => options,
-        }
+        })
     }
 
     /// Shortens the ack wait of all consumers. Running services keep the old value.

@@ -16,8 +16,6 @@ use crate::{child_process::ChildProcess, eventually, ports::free_ports, root};
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// As in production (`k8s/components/nats/stateful-set.yaml`).
 const GARBAGE_COLLECTION: [(&str, &str); 2] = [("GOMEMLIMIT", "900MiB"), ("GOGC", "1000")];
-/// Accounts and permissions as in production.
-const USERS: &str = include_str!("../../../../crates/broker/nats/users.conf");
 /// As in production. The default depends on free disk space.
 const LIMITS: &str = "max_memory_store: 64MB; max_file_store: 18GB";
 
@@ -36,7 +34,7 @@ impl Server {
         name: String,
         port: u16,
         folder: &Path,
-        [storage, more]: [&str; 2],
+        [storage, more, accounts]: [&str; 3],
     ) -> anyhow::Result<Self> {
         let folder = folder.join(&name);
         fs::create_dir_all(&folder)?;
@@ -50,7 +48,7 @@ impl Server {
         };
         let text = format!(
             "server_name: $POD_NAME\nlisten: 127.0.0.1:{port}\nhttp: 127.0.0.1:{monitor}\n\
-             jetstream {{ store_dir: \"{}\"; {LIMITS}; {storage} }}\n{more}{USERS}",
+             jetstream {{ store_dir: \"{}\"; {LIMITS}; {storage} }}\n{more}{accounts}",
             server.disk().display(),
         );
         fs::write(server.configuration(), text)?;

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use clap::ValueEnum;
 use uuid::Uuid;
 
+/// Accounts and permissions as in production.
+pub(super) const USERS: &str = include_str!("../../../../crates/broker/nats/users.conf");
+
 /// A user of the broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
 pub enum User {

@@ -32,7 +32,7 @@ use self::{
     access::{BACKUP_USER, BACKUPS, Rights},
     fault::Impediment,
 };
-use crate::ports::free_ports;
+use crate::{ports::free_ports, program_flags::flags_of};
 
 const BUCKET: &str = "resumes";
 const ACCESS_KEY_ID: &str = "local";
@@ -139,9 +139,7 @@ impl S3 {
 
     /// Settings as flags.
     pub fn flags(&self) -> Vec<String> {
-        let env = self.env().into_iter();
-        env.map(|(name, value)| format!("--{}={value}", name.to_lowercase().replace('_', "-")))
-            .collect()
+        flags_of(self.env())
     }
 
     /// Settings of the backup bucket and user, as environment variables.

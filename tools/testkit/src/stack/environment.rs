@@ -36,12 +36,9 @@ impl Stack {
     }
 
     fn env_of_broker(&self, user: User) -> Variables {
-        vec![
-            ("NATS_URL", self.nats.url()),
-            ("NATS_USER", user.name()),
-            ("NATS_PASSWORD", self.nats.password_of(user).to_owned()),
-            ("PERSON_KEY", PERSON_KEY.to_owned()),
-        ]
+        let mut env = self.nats.env(user);
+        env.push(("PERSON_KEY", PERSON_KEY.to_owned()));
+        env
     }
 
     fn token_key(&self) -> Variables {
