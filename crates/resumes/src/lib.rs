@@ -12,6 +12,7 @@ mod presigned_url;
 mod public_access;
 mod store_error;
 mod upload_records;
+mod web_identity;
 
 use std::{
     io::{self, ErrorKind},
@@ -22,14 +23,14 @@ use std::{
 use aws_sdk_s3::{
     Client,
     config::{
-        BehaviorVersion, Credentials, Region, RequestChecksumCalculation, ResponseChecksumValidation,
-        retry::RetryConfig, timeout::TimeoutConfig,
+        BehaviorVersion, Credentials, IdentityCache, Region, RequestChecksumCalculation,
+        ResponseChecksumValidation, retry::RetryConfig, timeout::TimeoutConfig,
     },
     error::SdkError,
     operation::list_objects_v2::ListObjectsV2Error,
     primitives::ByteStream,
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use http::Uri;
 use opentelemetry::{KeyValue, metrics::Histogram};
 use site_service::{
@@ -48,6 +49,7 @@ pub use key::ResumeKey;
 pub use objects::ObjectInfo;
 pub use store_error::ResumeStoreError;
 pub use upload_records::{UploadRecord, UploadRecords};
+pub use web_identity::has_web_identity;
 
 /// Timeout of one operation, including retries. The careers service's grace period depends on this value.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
@@ -65,24 +67,42 @@ pub struct S3Settings {
     /// Name of the bucket
     #[arg(long, env = "S3_BUCKET", default_value = "resumes")]
     pub s3_bucket: String,
-    /// Access key
-    #[arg(long, env = "S3_ACCESS_KEY_ID")]
-    pub s3_access_key_id: String,
+    /// Where addresses in the store have the bucket's name
+    #[arg(long, env = "S3_ADDRESSING", value_enum, default_value_t = Addressing::Path)]
+    pub s3_addressing: Addressing,
+    /// Access key; not needed with a web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE)
+    #[arg(long, env = "S3_ACCESS_KEY_ID", required = !has_web_identity())]
+    pub s3_access_key_id: Option<String>,
     /// Secret of the access key
-    #[arg(long, env = "S3_SECRET_ACCESS_KEY", hide_env_values = true)]
-    pub s3_secret_access_key: Secret,
+    #[arg(long, env = "S3_SECRET_ACCESS_KEY", hide_env_values = true, required = !has_web_identity())]
+    pub s3_secret_access_key: Option<Secret>,
     /// File (PEM) of authorities to trust besides the system's, for a store whose certificate is not public
     #[arg(long, env = "S3_CA_FILE", value_parser = CaFile::parse)]
     pub s3_ca_file: Option<CaFile>,
 }
 
+/// Where addresses in the store have the bucket's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Addressing {
+    /// In the path: `https://s3.example.com/resumes`.
+    Path,
+    /// In the host name: `https://resumes.s3.example.com`.
+    Virtual,
+}
+
 impl S3Settings {
-    /// Settings for presigned URLs, with the store's public address, because signatures include the host.
-    pub fn for_links(&self, public_endpoint: Option<&str>) -> Self {
-        let endpoint = public_endpoint.unwrap_or(&self.s3_endpoint);
-        Self {
-            s3_endpoint: endpoint.to_owned(),
-            ..self.clone()
+    fn key(&self) -> Option<(&str, &Secret)> {
+        Some((
+            self.s3_access_key_id.as_deref()?,
+            self.s3_secret_access_key.as_ref()?,
+        ))
+    }
+
+    /// How long a link can live, at most as long as wanted. A link ends with the session that signed it.
+    pub fn link_lifetime(&self, wanted: Duration) -> Duration {
+        match self.key() {
+            Some(_) => wanted,
+            None => wanted.min(web_identity::SESSION),
         }
     }
 }
@@ -101,6 +121,18 @@ impl ResumeStore {
     /// Creates the client without sending a request.
     pub fn new(settings: &S3Settings) -> Self {
         Self::over(settings, Client::from_conf(authorised(settings).build()))
+    }
+
+    /// Creates the client for presigned URLs, with the store's public address, because signatures include the
+    /// host.
+    pub fn for_links(settings: &S3Settings, public_endpoint: Option<&str>) -> Self {
+        let settings = S3Settings {
+            s3_endpoint: public_endpoint.unwrap_or(&settings.s3_endpoint).to_owned(),
+            ..settings.clone()
+        };
+        // A new session for each link, because the link ends with it.
+        let config = authorised(&settings).identity_cache(IdentityCache::no_cache());
+        Self::over(&settings, Client::from_conf(config.build()))
     }
 
     fn over(settings: &S3Settings, client: Client) -> Self {
@@ -244,14 +276,14 @@ impl ResumeStore {
 }
 
 fn authorised(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
-    let credentials = Credentials::new(
-        &settings.s3_access_key_id,
-        settings.s3_secret_access_key.expose_secret(),
-        None,
-        None,
-        "settings",
-    );
-    config(settings).credentials_provider(credentials)
+    let config = config(settings);
+    match settings.key() {
+        Some((id, secret)) => {
+            let key = Credentials::new(id, secret.expose_secret(), None, None, "settings");
+            config.credentials_provider(key)
+        }
+        None => config.credentials_provider(web_identity::sessions(settings)),
+    }
 }
 
 fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
@@ -261,7 +293,7 @@ fn config(settings: &S3Settings) -> aws_sdk_s3::config::Builder {
         .http_client(http)
         .endpoint_url(&settings.s3_endpoint)
         .region(Region::new(settings.s3_region.clone()))
-        .force_path_style(true)
+        .force_path_style(settings.s3_addressing == Addressing::Path)
         // Garage rejects the SDK's newer default checksums.
         .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
         .response_checksum_validation(ResponseChecksumValidation::WhenRequired)

@@ -37,3 +37,48 @@ fn content_disposition(file_name: &str) -> String {
     let readable = utf8_percent_encode(&readable, NON_ALPHANUMERIC);
     format!("attachment; filename=\"{safe}\"; filename*=UTF-8''{readable}")
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::S3Settings;
+
+    #[derive(Parser)]
+    struct Flags {
+        #[command(flatten)]
+        store: S3Settings,
+    }
+
+    fn settings(addressing: &str) -> Result<S3Settings, clap::Error> {
+        let addressing = format!("--s3-addressing={addressing}");
+        let key = ["--s3-access-key-id=key", "--s3-secret-access-key=secret"];
+        Ok(Flags::try_parse_from(["s3", &addressing].iter().chain(&key))?.store)
+    }
+
+    #[tokio::test]
+    async fn the_buckets_name_is_in_the_path_or_in_the_host() -> anyhow::Result<()> {
+        for (addressing, begin) in [
+            ("path", "http://s3.example.com/resumes/a-key?"),
+            ("virtual", "http://resumes.s3.example.com/a-key?"),
+        ] {
+            let store = ResumeStore::for_links(&settings(addressing)?, Some("http://s3.example.com"));
+            let lifetime = Duration::from_secs(60);
+            let link = store.presigned_url("a-key", "cv.pdf", lifetime).await?;
+            assert!(link.starts_with(begin), "{link}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_link_by_a_web_identity_lives_at_most_an_hour() -> anyhow::Result<()> {
+        let [minute, hour, day] = [1, 60, 24 * 60].map(|minutes| Duration::from_secs(60 * minutes));
+        let mut settings = settings("path")?;
+        assert_eq!(settings.link_lifetime(day), day);
+        settings.s3_access_key_id = None;
+        assert_eq!(settings.link_lifetime(day), hour);
+        assert_eq!(settings.link_lifetime(minute), minute);
+        Ok(())
+    }
+}

@@ -72,6 +72,11 @@ where
             let reason = format!("it answered {status}{}", said.trim_end_matches('.'));
             (reason, advice(settings, status, error.code()))
         }
+        SdkError::DispatchFailure(_) if cause.contains("credentials") => {
+            let reason = format!("the web identity gets no session: {cause}");
+            let advice = "see AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE";
+            (reason, Some(advice.to_owned()))
+        }
         SdkError::DispatchFailure(_) if cause.contains("certificate") => {
             let reason = format!("it cannot be reached: {cause}");
             (reason, Some(format!("{see_endpoint} and {settings}_CA_FILE")))
@@ -87,7 +92,9 @@ where
 fn advice(settings: &str, status: u16, code: Option<&str>) -> Option<String> {
     Some(match (status, code) {
         (401 | 403, _) => {
-            format!("see {settings}_ACCESS_KEY_ID and {settings}_SECRET_ACCESS_KEY, and what that key may do")
+            format!(
+                "see {settings}_ACCESS_KEY_ID and {settings}_SECRET_ACCESS_KEY, or AWS_ROLE_ARN, and what they allow"
+            )
         }
         (301 | 307, _) | (400, None | Some("AuthorizationHeaderMalformed")) => {
             format!("see {settings}_REGION")

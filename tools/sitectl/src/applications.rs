@@ -59,7 +59,7 @@ pub struct LinkArgs {
     /// Id of the application, from its mail or the list
     #[arg(value_name = "ID")]
     id: Uuid,
-    /// Lifetime of the link in hours, at most 168
+    /// Lifetime of the link in hours, at most 168, or 1 with a web identity
     #[arg(long, default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=168))]
     hours: u64,
     /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
@@ -86,13 +86,14 @@ async fn link(args: &LinkArgs) -> anyhow::Result<()> {
     let resume = resume_of(args).await?;
     let found = ResumeStore::new(&args.store).object(&resume.key).await?;
     ensure!(found.is_some(), "The résumé no longer exists.");
-    let public = args.store.for_links(args.s3_public_endpoint.as_deref());
-    let lifetime = Duration::from_secs(args.hours * 60 * 60);
-    let store = ResumeStore::new(&public);
+    let lifetime = args
+        .store
+        .link_lifetime(Duration::from_secs(args.hours * 60 * 60));
+    let store = ResumeStore::for_links(&args.store, args.s3_public_endpoint.as_deref());
     let link = store
         .presigned_url(&resume.key, &resume.file_name, lifetime)
         .await?;
-    let document = json!({ "id": args.id, "link": link, "hours": args.hours });
+    let document = json!({ "id": args.id, "link": link, "hours": lifetime.as_secs() / (60 * 60) });
     print_output(args.common.json, &document, [link])
 }
 

@@ -8,7 +8,7 @@ use site_events::{
 use time::OffsetDateTime;
 
 use super::{
-    context::{MailContext, RESUME_LINK_LIFETIME},
+    context::MailContext,
     error::MailError,
     message::{File, Mail},
     name::PlainName,
@@ -72,7 +72,7 @@ async fn linked(
     now: OffsetDateTime,
 ) -> Result<Value, MailError> {
     let link = context.resume_link(resume).await?;
-    let until = wording::time(now + RESUME_LINK_LIFETIME);
+    let until = wording::time(now + context.link_lifetime);
     Ok(context! { link, is_attached, until, ..described(resume) })
 }
 

@@ -12,7 +12,7 @@ use visitor::links::LinkBuilder;
 use crate::Settings;
 
 /// S3 signatures allow no longer lifetime. The privacy policy states this value.
-pub const RESUME_LINK_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const RESUME_LINK_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Values and keys for rendering mails.
 pub struct MailContext {
@@ -22,6 +22,7 @@ pub struct MailContext {
     pub(crate) recruiters: Mailbox,
     pub(crate) operator: Mailbox,
     pub(crate) resumes: ResumeStore,
+    pub(crate) link_lifetime: Duration,
     pub(crate) templates: Templates,
     pub(crate) signer: Option<Signer>,
     pub(crate) links: LinkBuilder,
@@ -39,7 +40,7 @@ impl MailContext {
             set.clone()
                 .unwrap_or_else(|| Mailbox::new(Some(brand.name.clone()), address.clone()))
         };
-        let public_store = settings.store.for_links(settings.s3_public_endpoint.as_deref());
+        let store = &settings.store;
         let signer = Signer::new(&settings.dkim)
             .map_err(|reason| anyhow::anyhow!("The setting DKIM_KEY is wrong: {reason}"))?;
         Ok(Self {
@@ -47,7 +48,8 @@ impl MailContext {
             sales: our(&settings.sales_to, &brand.emails.sales),
             operator: our(&settings.operator_to, &brand.emails.admin),
             recruiters: our(&settings.recruiters_to, &brand.emails.careers),
-            resumes: ResumeStore::new(&public_store),
+            resumes: ResumeStore::for_links(store, settings.s3_public_endpoint.as_deref()),
+            link_lifetime: store.link_lifetime(RESUME_LINK_LIFETIME),
             templates: Templates::new(brand, &settings.site_url)?,
             signer,
             links: LinkBuilder::new(&settings.site_url, &settings.token_key),
@@ -62,7 +64,7 @@ impl MailContext {
     /// If it cannot be signed.
     pub async fn resume_link(&self, resume: &StoredResume) -> Result<String, ResumeStoreError> {
         self.resumes
-            .presigned_url(&resume.key, &resume.file_name, RESUME_LINK_LIFETIME)
+            .presigned_url(&resume.key, &resume.file_name, self.link_lifetime)
             .await
     }
 }

@@ -43,7 +43,7 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
     let mut backup = Backup {
-        repository: args.bucket.open().await?,
+        repository: args.bucket.open(args.store.s3_addressing).await?,
         recipients: &args.backup_recipients,
         manifest: Manifest::begin(OffsetDateTime::now_utc(), version),
         sent_objects: 0,

@@ -18,7 +18,7 @@ use async_nats::{
     jetstream::{Context, context::ContextBuilder},
 };
 use clap::Args;
-use resumes::{Bucket, S3Settings};
+use resumes::{Addressing, Bucket, S3Settings, has_web_identity};
 use site_service::{settings::Secret, tls::CaFile};
 
 use self::repository::Repository;
@@ -81,23 +81,30 @@ struct BucketArgs {
     /// Name of the bucket of backups
     #[arg(long, env = "BACKUP_S3_BUCKET", default_value = "backups")]
     backup_s3_bucket: String,
-    /// Access key to the bucket of backups
-    #[arg(long, env = "BACKUP_S3_ACCESS_KEY_ID")]
-    backup_s3_access_key_id: String,
+    /// Access key to the bucket of backups; not needed with a web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE)
+    #[arg(long, env = "BACKUP_S3_ACCESS_KEY_ID", required = !has_web_identity())]
+    backup_s3_access_key_id: Option<String>,
     /// Secret of the access key to the bucket of backups
-    #[arg(long, env = "BACKUP_S3_SECRET_ACCESS_KEY", hide_env_values = true)]
-    backup_s3_secret_access_key: Secret,
+    #[arg(
+        long,
+        env = "BACKUP_S3_SECRET_ACCESS_KEY",
+        hide_env_values = true,
+        required = !has_web_identity()
+    )]
+    backup_s3_secret_access_key: Option<Secret>,
     /// File (PEM) of authorities to trust besides the system's, for a store of backups whose certificate is not public
     #[arg(long, env = "BACKUP_S3_CA_FILE", value_parser = CaFile::parse)]
     backup_s3_ca_file: Option<CaFile>,
 }
 
 impl BucketArgs {
-    async fn open(&self) -> anyhow::Result<Repository> {
+    /// Opens the bucket, whose store has addresses like the résumés' store.
+    async fn open(&self, addressing: Addressing) -> anyhow::Result<Repository> {
         let bucket = Bucket::new(&S3Settings {
             s3_endpoint: self.backup_s3_endpoint.clone(),
             s3_region: self.backup_s3_region.clone(),
             s3_bucket: self.backup_s3_bucket.clone(),
+            s3_addressing: addressing,
             s3_access_key_id: self.backup_s3_access_key_id.clone(),
             s3_secret_access_key: self.backup_s3_secret_access_key.clone(),
             s3_ca_file: self.backup_s3_ca_file.clone(),

@@ -1,13 +1,16 @@
 //! `sitectl setup`.
 
+use std::fs;
+
 use async_nats::jetstream::consumer::{DeliverPolicy, Info, PullConsumer, pull::Config};
 use futures_util::{StreamExt, TryStreamExt};
 use serde_json::json;
 use site_events::{Channel, SITE_STREAM};
+use testkit::{HttpStandIn, http_stand_in::Reply};
 
 use crate::{
     site::{CONTACT, CRM, Site},
-    tool::{assert_says, refused, told, told_in_part, told_json, with},
+    tool::{assert_says, refused, told, told_in_part, told_json, tool, with, without},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,6 +70,63 @@ async fn an_unusable_dependency_is_reported_with_its_setting() -> anyhow::Result
         parts.dedup();
         assert_eq!(parts.len(), count, "a part is repeated: {said}");
     }
+    Ok(())
+}
+
+/// Answer of STS with a session (AssumeRoleWithWebIdentity).
+fn session(id: &str, secret: &str) -> String {
+    format!(
+        "<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">\
+         <AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>{id}</AccessKeyId>\
+         <SecretAccessKey>{secret}</SecretAccessKey><SessionToken>a session</SessionToken>\
+         <Expiration>2100-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleWithWebIdentityResult>\
+         </AssumeRoleWithWebIdentityResponse>"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_web_identity_replaces_the_key_of_the_store() -> anyhow::Result<()> {
+    let site = Site::start().await?;
+    let flags = without(
+        &without(&site.flags, "--s3-access-key-id"),
+        "--s3-secret-access-key",
+    );
+    let output = tool(&["setup"], &flags).output()?;
+    let said = String::from_utf8(output.stderr)?;
+    assert_eq!(
+        (output.status.code(), said.lines().count()),
+        (Some(2), 1),
+        "{said}"
+    );
+    assert_says(&said, &["S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"]);
+
+    let [.., (_, id), (_, secret)] = site.s3.env();
+    let sts = HttpStandIn::start(move |_| Reply::Text(200, session(&id, &secret))).await?;
+    let token = tempfile::NamedTempFile::new()?;
+    fs::write(&token, "a-token")?;
+    let setup = |sts: &str| {
+        let mut setup = tool(&["setup"], &flags);
+        setup
+            .env("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/site")
+            .env("AWS_WEB_IDENTITY_TOKEN_FILE", token.path())
+            .env("AWS_ENDPOINT_URL_STS", sts)
+            .output()
+    };
+    let output = setup(&sts.url)?;
+    assert!(output.status.success(), "{}", String::from_utf8(output.stderr)?);
+    let asked = sts
+        .asked()
+        .into_iter()
+        .map(|request| String::from_utf8(request.body));
+    let asked = asked.collect::<Result<Vec<_>, _>>()?.join("\n");
+    assert_says(&asked, &["WebIdentityToken=a-token", "role%2Fsite"]);
+
+    let refused = setup("http://127.0.0.1:9")?;
+    assert!(!refused.status.success());
+    assert_says(
+        &String::from_utf8(refused.stderr)?,
+        &["no session", "AWS_ROLE_ARN"],
+    );
     Ok(())
 }
 
