@@ -1,12 +1,9 @@
 //! Settings of the notifier, from flags, environment variables or files.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
-use lettre::{message::Mailbox, transport::smtp::extension::ClientId};
+use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
 use site_mail::dkim::DkimSettings;
@@ -17,7 +14,6 @@ use site_service::{
     telemetry::TelemetrySettings,
     tls::CaFile,
 };
-use url::Host;
 use visitor::{links, token::TokenKey};
 use webhooks::WebhookSettings;
 
@@ -113,9 +109,6 @@ pub struct SmtpSettings {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     pub smtp_port: u16,
-    /// Our name at the mail server (HELO): a host name, or an address such as [192.0.2.1]; the domain of MAIL_FROM by default
-    #[arg(long, env = "SMTP_HELO", value_parser = hello)]
-    pub smtp_helo: Option<ClientId>,
     /// How the connection is encrypted
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
@@ -145,21 +138,6 @@ pub enum TlsMode {
     Starttls,
     /// From the first byte on (usually port 465).
     Implicit,
-}
-
-/// Parses a HELO name (RFC 5321, 4.1.1.1): a domain in any script, or an address with or without brackets.
-pub fn hello(raw: &str) -> Result<ClientId, String> {
-    let literal = raw.strip_prefix('[').and_then(|raw| raw.strip_suffix(']'));
-    let literal = literal.map_or(raw, |literal| literal.strip_prefix("IPv6:").unwrap_or(literal));
-    match literal.parse() {
-        Ok(IpAddr::V4(address)) => return Ok(ClientId::Ipv4(address)),
-        Ok(IpAddr::V6(address)) => return Ok(ClientId::Ipv6(address)),
-        Err(_) => {}
-    }
-    match Host::parse(raw.trim_end_matches('.')) {
-        Ok(Host::Domain(domain)) if !domain.is_empty() => Ok(ClientId::Domain(domain)),
-        _ => Err("it is not a host name such as mail.company.com".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -221,29 +199,5 @@ mod tests {
             settings.map(|settings| settings.site_url).as_deref(),
             Some("https://oculant.example")
         );
-    }
-
-    #[test]
-    fn helo_is_a_domain_or_an_address() {
-        for (set, told) in [
-            ("mail.oculant.example", "mail.oculant.example"),
-            ("oculant.example.", "oculant.example"),
-            ("müller.example", "xn--mller-kva.example"),
-            ("192.0.2.1", "[192.0.2.1]"),
-            ("[192.0.2.1]", "[192.0.2.1]"),
-            ("[IPv6:2001:db8::1]", "[IPv6:2001:db8::1]"),
-            ("localhost", "localhost"),
-        ] {
-            assert_eq!(hello(set).map(|hello| hello.to_string()), Ok(told.to_owned()));
-        }
-        for wrong in [
-            "",
-            "two words",
-            "a@b.example",
-            "[mail]",
-            "https://oculant.example",
-        ] {
-            assert!(hello(wrong).is_err(), "{wrong}");
-        }
     }
 }

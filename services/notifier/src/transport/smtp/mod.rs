@@ -18,6 +18,7 @@ use lettre::{
 use site_service::trace;
 use tokio::{sync::Semaphore, time::Instant};
 use tracing::{Instrument, error_span, field::Empty};
+use url::Host;
 
 pub use self::{
     channel::{MAX_BULK_CONNECTIONS, MAX_CONNECTIONS, SmtpChannel},
@@ -25,7 +26,7 @@ pub use self::{
 };
 use crate::{
     mail::Attachment,
-    settings::{SmtpSettings, TlsMode, hello},
+    settings::{SmtpSettings, TlsMode},
     storage::Handover,
 };
 
@@ -40,14 +41,15 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Opens no connection yet. `sender_domain` is the default of HELO. Fails if HELO is no host name, or TLS
-    /// has no usable root certificate.
+    /// Opens no connection yet. `sender_domain` is our name at the mail server (HELO; RFC 5321, 4.1.1.1). Fails
+    /// if it is no host name, or TLS has no usable root certificate.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
-        let of_sender = || hello(sender_domain).map_err(anyhow::Error::msg);
-        let hello = settings.smtp_helo.clone().map_or_else(of_sender, Ok);
+        let Ok(Host::Domain(hello)) = Host::parse(sender_domain) else {
+            anyhow::bail!("The domain of MAIL_FROM is wrong: it is no host name");
+        };
         Ok(Self {
             settings: settings.clone(),
-            hello: hello.context("The domain of MAIL_FROM is wrong")?,
+            hello: ClientId::Domain(hello),
             tls: tls_parameters(settings)?,
             attachments: Semaphore::new(MAX_ATTACHMENTS),
         })
