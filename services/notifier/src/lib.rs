@@ -84,6 +84,9 @@ impl Service {
     /// If a setting is invalid or a dependency is unavailable.
     pub async fn build(settings: Settings) -> anyhow::Result<Self> {
         let mail_context = MailContext::new(&settings)?;
+        if !settings.allow_example_addresses {
+            mail_context.ensure_real_addresses()?;
+        }
         let smtp = Smtp::new(&settings.smtp, mail_context.from.email.domain())?;
         let senders = senders(&settings)?;
         let client = nats::connect(&settings.nats, "notifier").await?;

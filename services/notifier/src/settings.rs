@@ -3,11 +3,9 @@
 use std::{net::SocketAddr, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
-use lettre::message::Mailbox;
 use resumes::S3Settings;
 use site_broker::{Endpoints, RetryPolicy};
-use site_mail::dkim::DkimSettings;
-use site_mail::mailbox;
+use site_mail::{AddressSettings, dkim::DkimSettings};
 use site_service::{
     nats::NatsSettings,
     settings::{Secret, seconds},
@@ -44,21 +42,15 @@ pub struct Settings {
     /// File that names the company
     #[arg(long = "brand-file", id = "brand_file", env = "BRAND_FILE", default_value = "brand.json", value_parser = Brand::read)]
     pub brand: Brand,
-    /// Recipient of contact messages; the brand's sales address by default
-    #[arg(long, env = "SALES_TO", value_parser = mailbox)]
-    pub sales_to: Option<Mailbox>,
-    /// Recipient of applications; the brand's careers address by default
-    #[arg(long, env = "RECRUITERS_TO", value_parser = mailbox)]
-    pub recruiters_to: Option<Mailbox>,
-    /// Recipient of reports about undeliverable events; the brand's admin address by default
-    #[arg(long, env = "OPERATOR_TO", value_parser = mailbox)]
-    pub operator_to: Option<Mailbox>,
+    /// Our addresses
+    #[command(flatten)]
+    pub addresses: AddressSettings,
+    /// Lets our addresses be in domains for examples, where nobody reads mail: for a demo
+    #[arg(long, env = "ALLOW_EXAMPLE_ADDRESSES")]
+    pub allow_example_addresses: bool,
     /// Time between two mails to the operator; shorter in tests
     #[arg(skip = DIGEST_INTERVAL)]
     pub digest_every: Duration,
-    /// Sender of mails; the brand's name and sales address by default
-    #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
-    pub mail_from: Option<Mailbox>,
     /// Mails of each kind to one visitor's inbox within a day; other numbers in tests
     #[arg(skip = MAX_VISITOR_MAILS_PER_DAY)]
     pub max_visitor_mails_per_day: usize,

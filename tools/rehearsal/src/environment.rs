@@ -33,7 +33,7 @@ pub fn environment(
     image: &Image,
 ) -> anyhow::Result<BTreeMap<String, String>> {
     let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
-    let mut env: BTreeMap<String, String> = image.env.into_iter().map(owned).collect();
+    let mut env: BTreeMap<String, String> = image.env.iter().copied().map(owned).collect();
     for source in list(&pod.container()["envFrom"]) {
         let name = source["configMapRef"]["name"].as_str();
         let map = manifests.config_map(name.context("an envFrom without a config map")?)?;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 const SCRIPTS: &str = "tools/rehearsal/scripts";
+const BRAND: &str = "/etc/site/brand.json";
 
 pub struct Image {
     pub entry_point: String,
     /// Path of each file on this machine, and in the image.
     pub files: Vec<(PathBuf, String)>,
-    pub env: Option<(&'static str, &'static str)>,
+    pub env: &'static [(&'static str, &'static str)],
 }
 
 impl Image {
@@ -19,7 +20,7 @@ impl Image {
             Self {
                 entry_point: at.clone(),
                 files: vec![(root.join(folder).join(program), at)],
-                env: None,
+                env: &[],
             }
         };
         let ours = |program: &str| image(program, "target/debug");
@@ -28,9 +29,10 @@ impl Image {
         let found = match short_name(reference) {
             name @ ("gateway" | "contact" | "newsletter" | "careers" | "sitectl") => ours(name),
             name @ "notifier" => {
-                let (brand, recipes) = ("/etc/site/brand.json", "/etc/site/recipes");
-                let mut image = ours(name).with([file("brand.json", brand), file("recipes", recipes)]);
-                image.env = Some(("BRAND_FILE", brand));
+                let recipes = file("recipes", "/etc/site/recipes");
+                let mut image = ours(name).with([file("brand.json", BRAND), recipes]);
+                // The brand's addresses are examples.
+                image.env = &[("BRAND_FILE", BRAND), ("ALLOW_EXAMPLE_ADDRESSES", "true")];
                 image
             }
             "nats" => image("nats-server", "target/tools").with([file("/bin/sh", "/usr/local/bin/sh")]),

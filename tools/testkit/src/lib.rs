@@ -32,7 +32,7 @@ pub use mail_server::{MailFault, MailServer, ScriptedReply};
 pub use mounted_certificate::MountedCertificate;
 pub use nats::{Nats, PERSON_KEY, User};
 pub use ports::{Ports, free_ports};
-pub use program_flags::pass_flags;
+pub use program_flags::{notifier_flags, pass_flags};
 pub use publishing::publish_all;
 pub use receiver::Receiver;
 pub use s3::{S3, S3Fault};

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use crate::root;
+
 const SECRETS: [&str; 6] = [
     "key",
     "key-former",
@@ -10,6 +12,15 @@ const SECRETS: [&str; 6] = [
     "identity",
     "webhooks",
 ];
+
+/// Flags that every notifier under test needs.
+pub fn notifier_flags(smtp_port: u16) -> Vec<String> {
+    vec![
+        format!("--brand-file={}", root().join("brand.json").display()),
+        "--allow-example-addresses".to_owned(),
+        format!("--smtp-port={smtp_port}"),
+    ]
+}
 
 /// Variables as flags of the same settings.
 pub(crate) fn flags_of(variables: impl IntoIterator<Item = (&'static str, String)>) -> Vec<String> {

@@ -6,7 +6,7 @@ use lettre::message::Mailbox;
 use resumes::{ResumeStore, ResumeStoreError};
 use site_events::event::StoredResume;
 use site_mail::dkim::Signer;
-use site_mail::{Brand, Templates};
+use site_mail::{Brand, Templates, is_example};
 use visitor::links::LinkBuilder;
 
 use crate::Settings;
@@ -40,14 +40,14 @@ impl MailContext {
             set.clone()
                 .unwrap_or_else(|| Mailbox::new(Some(brand.name.clone()), address.clone()))
         };
-        let store = &settings.store;
+        let (store, addresses) = (&settings.store, &settings.addresses);
         let signer = Signer::new(&settings.dkim)
             .map_err(|reason| anyhow::anyhow!("The setting DKIM_KEY is wrong: {reason}"))?;
         Ok(Self {
-            from: our(&settings.mail_from, &brand.emails.sales),
-            sales: our(&settings.sales_to, &brand.emails.sales),
-            operator: our(&settings.operator_to, &brand.emails.admin),
-            recruiters: our(&settings.recruiters_to, &brand.emails.careers),
+            from: our(&addresses.mail_from, &brand.emails.sales),
+            sales: our(&addresses.sales_to, &brand.emails.sales),
+            operator: our(&addresses.operator_to, &brand.emails.admin),
+            recruiters: our(&addresses.recruiters_to, &brand.emails.careers),
             resumes: ResumeStore::for_links(store, settings.s3_public_endpoint.as_deref()),
             link_lifetime: store.link_lifetime(RESUME_LINK_LIFETIME),
             templates: Templates::new(brand, &settings.site_url)?,
@@ -55,6 +55,29 @@ impl MailContext {
             links: LinkBuilder::new(&settings.site_url, &settings.token_key),
             brand: brand.clone(),
         })
+    }
+
+    /// Checks that people read the mails to our addresses.
+    ///
+    /// # Errors
+    ///
+    /// If an address is in a domain for examples; the error names its setting.
+    pub fn ensure_real_addresses(&self) -> anyhow::Result<()> {
+        let ours = [
+            ("SALES_TO", &self.sales),
+            ("RECRUITERS_TO", &self.recruiters),
+            ("OPERATOR_TO", &self.operator),
+            ("MAIL_FROM", &self.from),
+        ];
+        let examples = ours.into_iter().filter(|(_, mailbox)| is_example(&mailbox.email));
+        let examples: Vec<&str> = examples.map(|(name, _)| name).collect();
+        anyhow::ensure!(
+            examples.is_empty(),
+            "Nobody reads mail in domains for examples such as oculant.example: set {}, or, for a demo, \
+             ALLOW_EXAMPLE_ADDRESSES=true.",
+            examples.join(", ")
+        );
+        Ok(())
     }
 
     /// An expiring link to a résumé.

@@ -14,7 +14,8 @@ use site_events::{
 };
 use site_service::{RequestId, drain::CancellationToken};
 use testkit::{
-    ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, mail_server::Behaviour, pass_flags,
+    ChildProcess, MailServer, Nats, S3, ScriptedReply, User, eventually, mail_server::Behaviour,
+    notifier_flags, pass_flags,
 };
 use time::{OffsetDateTime, macros::datetime};
 use tokio::{process::Command, task::JoinHandle};
@@ -37,20 +38,18 @@ pub fn flags(nats: &Nats, smtp_port: u16, more: &[String]) -> Vec<String> {
 }
 
 pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
-    let default_flags = [
+    let own = [
         "--listen=127.0.0.1:0".to_owned(),
-        concat!("--brand-file=", env!("CARGO_MANIFEST_DIR"), "/../../brand.json").to_owned(),
         "--site-url=https://oculant.example".to_owned(),
         format!("--token-key={TOKEN_KEY}"),
         format!("--sales-to={SALES}"),
         format!("--recruiters-to={RECRUITERS}"),
         "--mail-from=Oculant <hello@oculant.example>".to_owned(),
-        format!("--smtp-port={smtp_port}"),
         // Tests that follow a résumé's link override these.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ];
-    let mut flags: Vec<String> = default_flags.into();
+    let mut flags = [&notifier_flags(smtp_port)[..], &own].concat();
     for flag in more {
         let name = flag.split('=').next().unwrap_or_default();
         flags.retain(|flag| flag.split('=').next() != Some(name));

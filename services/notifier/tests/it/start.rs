@@ -8,25 +8,33 @@ use crate::running::{SOON, settings_flags};
 
 const NO_ROOTS: [(&str, &str); 2] = [("SSL_CERT_FILE", "/nowhere/ca.pem"), ("SSL_CERT_DIR", "/nowhere")];
 
-/// Runs the program to its end, with these flags and no broker.
 async fn ensure_refused(
     variables: &[(&str, &str)],
     flags: &[&str],
     reasons: [&str; 2],
 ) -> anyhow::Result<()> {
     let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+    ensure_not_started(variables, &settings_flags(9, &flags), &reasons).await
+}
+
+/// Runs the program to its end, with these flags and no broker.
+async fn ensure_not_started(
+    variables: &[(&str, &str)],
+    flags: &[String],
+    reasons: &[&str],
+) -> anyhow::Result<()> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notifier"));
     command
         .env_clear()
         .envs(variables.iter().copied())
         .kill_on_drop(true);
-    pass_flags(command.as_std_mut(), &settings_flags(9, &flags));
+    pass_flags(command.as_std_mut(), flags);
     let output = timeout(SOON, command.output()).await??;
     assert!(!output.status.success(), "{flags:?} was taken");
     let said = String::from_utf8(output.stderr)?;
     assert_eq!(said.lines().count(), 1, "{flags:?}: {said}");
     for reason in reasons {
-        assert!(said.contains(reason), "{flags:?}: {said}");
+        assert!(said.contains(*reason), "{flags:?}: {said}");
     }
     assert!(!said.contains("hunter2"), "{said}");
     Ok(())
@@ -56,6 +64,15 @@ async fn a_wrong_mail_setting_fails_the_start() -> anyhow::Result<()> {
         ensure_refused(&NO_ROOTS, &[&flag], [named, "ca-certificates"]).await?;
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn an_example_address_fails_the_start() -> anyhow::Result<()> {
+    let real = ["--sales-to=sales@company.com", "--operator-to=ops@company.com"].map(str::to_owned);
+    let mut flags = settings_flags(9, &real);
+    flags.retain(|flag| flag != "--allow-example-addresses");
+    let named = "set RECRUITERS_TO, MAIL_FROM, or, for a demo, ALLOW_EXAMPLE_ADDRESSES=true";
+    ensure_not_started(&[], &flags, &[named]).await
 }
 
 #[tokio::test]

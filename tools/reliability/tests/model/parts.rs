@@ -193,12 +193,7 @@ fn careers(nats: &Nats, s3: &S3, spool: &Path) -> Process<careers::Service> {
 }
 
 fn notifier(nats: &Nats, s3: &S3, smtp_port: u16) -> Process<notifier::Service> {
-    let brand = testkit::root().join("brand.json");
-    let own = vec![
-        token_key(),
-        format!("--brand-file={}", brand.display()),
-        format!("--smtp-port={smtp_port}"),
-    ];
+    let own = [vec![token_key()], testkit::notifier_flags(smtp_port)].concat();
     let flags = [nats.flags(User::Notifier), s3.flags(), own].concat();
     process(flags, |mut settings: notifier::Settings| {
         settings.retries.initial_backoff = POLL_INTERVAL;

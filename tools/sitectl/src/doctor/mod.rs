@@ -10,6 +10,7 @@ use async_nats::{Client, jetstream};
 use clap::Args;
 use resumes::S3Settings;
 use site_broker::{Desired, ProvisionSettings, ensure_person_key};
+use site_mail::AddressSettings;
 use visitor::PersonKey;
 
 use crate::{
@@ -36,6 +37,8 @@ pub struct DoctorArgs {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     smtp_port: u16,
+    #[command(flatten)]
+    addresses: AddressSettings,
 }
 
 /// # Errors
@@ -51,7 +54,8 @@ pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
         )],
     };
     findings.extend(store::examine(&args.store).await);
-    findings.push(mail::examine(args.smtp_host.as_deref(), args.smtp_port).await);
+    findings.push(mail::examine_server(args.smtp_host.as_deref(), args.smtp_port).await);
+    findings.extend(mail::examine_addresses(&args.addresses));
     finding::report(&findings, args.common.json)
 }
 

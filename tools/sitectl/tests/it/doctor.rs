@@ -68,6 +68,7 @@ fn ensure_found<const N: usize>(found: &[String], expected: [&str; N]) -> anyhow
 async fn a_healthy_site_is_reported_row_by_row() -> anyhow::Result<()> {
     let (site, _server, flags) = site().await?;
     site.publish(ZOE, message("Zoë Müller", ZOE)?).await?;
+    let flags = with(&flags, "--sales-to=sales@company.com");
     let rows = told_rows(&["doctor"], &flags)?;
     assert!(rows.iter().all(|row| row[0] == "ok"), "{rows:?}");
     let lines: Vec<String> = rows.iter().map(|row| row[1..].join(": ")).collect();
@@ -85,6 +86,7 @@ async fn a_healthy_site_is_reported_row_by_row() -> anyhow::Result<()> {
         "S3 bucket resumes: can be used",
         "S3 bucket resumes: is not public",
         "mail server 127.0.0.1:",
+        "SALES_TO: not in a domain for examples",
     ] {
         let is_told = lines.iter().any(|told| told.starts_with(line));
         assert!(is_told, "{line}: {lines:?}");
@@ -140,6 +142,7 @@ async fn tolerable_problems_are_warnings() -> anyhow::Result<()> {
     let endpoints = context.get_key_value(ENDPOINTS_BUCKET).await?;
     endpoints.put("crm", OFF.into()).await?;
     let flags = with(&without(&flags, "--person-key"), "--webhooks=[]");
+    let flags = with(&flags, "--mail-from=hello@oculant.example");
     let told = told_json(&["doctor"], &without(&flags, "--smtp-host"))?;
     assert_eq!(told["ok"], true);
     ensure_found(
@@ -149,6 +152,7 @@ async fn tolerable_problems_are_warnings() -> anyhow::Result<()> {
             "endpoint crm | warning | off: it answered 410 Gone | sitectl webhooks enable crm",
             "PERSON_KEY | warning | not set | set the key",
             "mail server | warning | not checked, because SMTP_HOST is not set | set SMTP_HOST",
+            "MAIL_FROM | warning | nobody reads mail | notifier",
         ],
     )
 }

@@ -13,7 +13,7 @@ use site_events::{
 use site_proto::newsletter::v1::newsletter_service_client::NewsletterServiceClient;
 use site_service::RequestId;
 use tempfile::TempDir;
-use testkit::{Broker, MailServer, Nats, S3, User, eventually, free_ports, root};
+use testkit::{Broker, MailServer, Nats, S3, User, eventually, free_ports, notifier_flags};
 use time::OffsetDateTime;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -110,13 +110,17 @@ impl Site {
         let own = [
             "notifier".to_owned(),
             "--listen=127.0.0.1:0".to_owned(),
-            format!("--brand-file={}", root().join("brand.json").display()),
             format!("--token-key={TOKEN_KEY}"),
             format!("--sales-to={SALES}"),
             format!("--recruiters-to={RECRUITERS}"),
-            format!("--smtp-port={}", mail_server.port),
         ];
-        let flags = [&own[..], &self.nats.flags(User::Notifier), &self.s3.flags()].concat();
+        let flags = [
+            &own[..],
+            &notifier_flags(mail_server.port),
+            &self.nats.flags(User::Notifier),
+            &self.s3.flags(),
+        ]
+        .concat();
         let service = notifier::Service::build(notifier::Settings::try_parse_from(flags)?).await?;
         Ok(Running::start(|stop| tokio::spawn(service.run(stop))))
     }

@@ -66,6 +66,7 @@ impl Stack {
             ("SALES_TO", SALES_TO.to_owned()),
             ("RECRUITERS_TO", RECRUITERS_TO.to_owned()),
             ("MAIL_FROM", "Oculant <hello@oculant.example>".to_owned()),
+            ("ALLOW_EXAMPLE_ADDRESSES", "true".to_owned()),
         ]);
         env
     }
