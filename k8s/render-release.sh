@@ -1,5 +1,5 @@
 #!/bin/sh
-# Renders each overlay with the digests of a release, and writes their checksums beside them:
+# Renders our overlays with the digests of a release, and writes their checksums beside them:
 #   sh k8s/render-release.sh images.json rendered
 # `images.json` is the component that .github/workflows/release.yml makes. The tree itself stays as it is.
 set -eu
@@ -15,8 +15,8 @@ mkdir -p "$rendered" "$copy/crates/broker"
 cp -R "$root/k8s" "$copy/"
 cp -R "$root/crates/broker/nats" "$copy/crates/broker/"
 
-# Behind the other components, which have images of ours, too.
-for overlay in drill local production; do
+# After the other components, which have images of ours, too. `local` has those of `small`.
+for overlay in drill production small; do
   folder="$copy/k8s/overlays/$overlay"
   mkdir "$folder/images"
   cp "$images" "$folder/images/kustomization.yaml"
@@ -29,8 +29,8 @@ for overlay in drill local production; do
   mv "$folder/with-images" "$folder/kustomization.yaml"
 done
 
-for folder in "$copy"/k8s/overlays/*/; do
-  "$kubectl" kustomize "$folder" > "$rendered/$(basename "$folder").yaml"
+for overlay in drill local production small; do
+  "$kubectl" kustomize "$copy/k8s/overlays/$overlay" > "$rendered/$overlay.yaml"
 done
 cd "$rendered"
 sha256sum -- *.yaml > SHA256SUMS

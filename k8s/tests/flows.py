@@ -5,32 +5,24 @@ Run as a program, it writes docs/operations-flows.md.
 
 from ipaddress import ip_network
 
-from tree import OVERLAYS, ROOT, of_kind, render, render_with, workloads
+from tree import POLICIES, ROOT, of_kind, render, render_with, workloads
 
-# Components for networks that are not as the overlays take them to be.
-VARIANTS = [
-    "ingress-from-cilium",
-    "ingress-from-addresses",
-    "dns-node-local",
-    "dns-openshift",
-    "private-s3",
-    "private-webhooks",
-]
-# Components that are no matter of the network, and have a way of their own through it.
-OTHERS = ["synthetic-check"]
+PROFILES = ["overlays/local", "overlays/small", "overlays/production"]
+# Components with calls of their own.
+COMPONENTS = ["synthetic-check"]
 TABLE = ROOT / "docs/operations-flows.md"
 HEAD = """# Network policies: who may call whom
 
 Worked out from the network policies of `k8s/`, which deny everything else. Do not edit: `cargo xtask generate`
 writes it. A test compares the manifests with the design (`k8s/tests/test_flows.py`).
 """
-COMPONENTS_HEAD = """
-## What components change of production
+CHANGES_HEAD = """
+## What policies and components change of production
 
-Which of them a cluster wants: [operations](operations.md#network-policies). Addresses within 192.0.2.0/24 are nobody's
-(RFC 5737): an overlay puts its own in their place.
+Which policies of `k8s/examples/network-policies` a cluster wants: [operations](operations.md#network-policies). Addresses within
+192.0.2.0/24 are nobody's (RFC 5737): an overlay puts its own in their place.
 
-| component | flows | from | to | port |
+| policy or component | flows | from | to | port |
 |---|---|---|---|---|
 """
 
@@ -107,23 +99,28 @@ def selects(selector, labels):
     )
 
 
-def changed_by(component):
-    """The flows that production has more with a component, and those that it has no more."""
-    before, after = rows_of(render("overlays/production")), rows_of(render_with([component]))
+def changed(name):
+    """Production with an example policy, or a component."""
+    return render_with([name]) if name in COMPONENTS else render_with(policy=name)
+
+
+def changed_by(name):
+    """The flows that production has more with a policy or a component, and those that it has no more."""
+    before, after = rows_of(render("overlays/production")), rows_of(changed(name))
     return after - before, before - after
 
 
 def table():
-    """The page: a table for each overlay, and one of what the other components change."""
+    """The page: a table for each profile, and one of what policies and components change."""
     parts = [HEAD]
-    for overlay in OVERLAYS:
+    for overlay in PROFILES:
         rows = "".join(f"| {a} | {b} | {port} |\n" for a, b, port in sorted(rows_of(render(overlay))))
         parts.append(f"\n## {overlay.split('/')[-1]}\n\n| from | to | port |\n|---|---|---|\n{rows}")
-    parts.append(COMPONENTS_HEAD)
-    for component in VARIANTS + OTHERS:
-        added, taken = changed_by(component)
+    parts.append(CHANGES_HEAD)
+    for name in POLICIES + COMPONENTS:
+        added, taken = changed_by(name)
         for change, rows in (("more", added), ("no more", taken)):
-            parts += [f"| `{component}` | {change} | {a} | {b} | {port} |\n" for a, b, port in sorted(rows)]
+            parts += [f"| `{name}` | {change} | {a} | {b} | {port} |\n" for a, b, port in sorted(rows)]
     return "".join(parts)
 
 

@@ -5,8 +5,9 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from flows import OTHERS, TABLE, VARIANTS, flows, table
-from tree import of_kind, render, render_with
+from flows import COMPONENTS, TABLE, changed, flows, table
+from tree import POLICIES, of_kind, render
+from tree import PRODUCTION as EXAMPLE
 
 DNS = "pods in namespace kubernetes.io/metadata.name=kube-system, k8s-app=kube-dns"
 WAY_IN = "pods in namespace site/way-in=true"
@@ -24,30 +25,35 @@ TELLING = ["gateway", "contact", "newsletter", "careers", "notifier", *WEB]
 DOORS = ["gateway", *WEB]
 
 
-def designed(everywhere, stores):
-    """The flows of every overlay, and those to where it stores and sends."""
+def designed(everywhere, others):
+    """The flows of every overlay, and others."""
     return (
-        {(WAY_IN, door, "8080/TCP") for door in DOORS}
+        {(WAY_IN, "gateway", "8080/TCP")}
         | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
-        # The page of a form that was refused, for a browser without our scripts.
-        | {("gateway", "web-shell", "8080/TCP")}
         | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup", "sweep"]}
         | {("nats", "nats", "6222/TCP")}
         | {(pod, DNS, f"53/{protocol}") for pod in everywhere for protocol in ("UDP", "TCP")}
-        | stores
+        # S3, and webhooks too where the notifier calls.
+        | {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
+        | {("notifier", OUTSIDE, f"{port}/TCP") for port in (465, 587, 2525)}
+        | others
     )
 
 
+BACKUP = {("backup", OUTSIDE, "443/TCP"), ("backup", "nats", "4222/TCP")}
+PROGRAMS = ["gateway", *dict(SERVICES), "notifier", "setup", "sweep", "nats"]
 LOCAL = designed(
-    [*TELLING, "setup", "sweep", "nats", "s3", "mail"],
+    [*PROGRAMS, "s3", "mail"],
     {(client, "s3", "9000/TCP") for client in KEEPING_FILES} | {("notifier", "mail", "1025/TCP")},
 )
+SMALL = designed([*PROGRAMS, "backup"], BACKUP)
 EVERYWHERE = [*TELLING, "setup", "sweep", "backup", "nats", "collector", "broker-exporter", "clamd", "signatures"]
 PRODUCTION = designed(
     EVERYWHERE,
-    # S3, and webhooks too where the notifier calls.
-    {(client, OUTSIDE, "443/TCP") for client in [*KEEPING_FILES, "backup"]}
-    | {("notifier", OUTSIDE, "587/TCP"), ("backup", "nats", "4222/TCP")}
+    BACKUP
+    | {(WAY_IN, page, "8080/TCP") for page in WEB}
+    # The page of a form that was refused, for a browser without our scripts.
+    | {("gateway", "web-shell", "8080/TCP")}
     # Résumés, and the signatures of viruses.
     | {(client, "clamd", "3310/TCP") for client in ("careers", "signatures")}
     | {("clamd", OUTSIDE, "443/TCP")}
@@ -66,10 +72,13 @@ def dns(name, port):
     return {(pod, name, f"{port}/{protocol}") for pod in EVERYWHERE for protocol in ("UDP", "TCP")}
 
 
-# What a component adds to production's flows, and what it takes from them.
+# What a policy or a component adds to production's flows, and what it takes from them.
 CHANGES = {
     "ingress-from-cilium": ({("Cilium's ingress", door, "8080/TCP") for door in DOORS}, set()),
-    "ingress-from-addresses": ({(NAMED, door, "8080/TCP") for door in DOORS}, set()),
+    "ingress-from-addresses": (
+        {(NAMED, door, "8080/TCP") for door in DOORS},
+        {(WAY_IN, door, "8080/TCP") for door in DOORS},
+    ),
     "dns-node-local": (
         dns("addresses 169.254.20.10/32", 53)
         | dns("addresses 192.0.2.53/32", 53)
@@ -99,28 +108,20 @@ CHANGES = {
 }
 
 
-def test_a_local_demo_has_the_designed_flows_only():
-    assert flows(render("overlays/local")) == LOCAL
+@pytest.mark.parametrize(("profile", "expected"), [("local", LOCAL), ("small", SMALL), ("production", PRODUCTION)])
+def test_a_profile_has_the_designed_flows_only(profile, expected):
+    assert flows(render(f"overlays/{profile}")) == expected
 
 
-def test_production_has_the_designed_flows_only():
-    assert flows(render("overlays/production")) == PRODUCTION
-
-
-@pytest.mark.parametrize("component", VARIANTS + OTHERS)
-def test_a_component_changes_the_designed_flows_only(component):
-    added, taken = CHANGES[component]
+@pytest.mark.parametrize("name", POLICIES + COMPONENTS)
+def test_a_policy_or_component_changes_the_designed_flows_only(name):
+    added, taken = CHANGES[name]
     assert taken <= PRODUCTION
-    assert flows(render_with([component])) == PRODUCTION - taken | added
-
-
-def test_the_base_lets_no_visitor_in():
-    """Whoever reaches the gateway may claim any visitor's address, so an overlay says who does."""
-    assert {(source, pod) for source, pod, _ in flows(render("base")) if pod in DOORS} == {("gateway", "web-shell")}
+    assert flows(changed(name)) == PRODUCTION - taken | added
 
 
 def test_the_collector_reaches_where_it_sends_what():
-    maps = [found.get("data", {}) for found in of_kind(render("overlays/production"), "ConfigMap")]
+    maps = [found.get("data", {}) for found in of_kind(render(EXAMPLE), "ConfigMap")]
     [text] = [data["collector.conf.yaml"] for data in maps if "collector.conf.yaml" in data]
     [backends] = [data for data in maps if "TRACES" in data]
     assert set(re.findall(r"\$\{env:(\w+)\}", text)) == set(backends)

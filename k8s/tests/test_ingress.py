@@ -4,10 +4,10 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from flows import flows
-from tree import EXAMPLE_GATEWAY, RENDERED, named, of_kind, render, render_with, routes
+from tree import EXAMPLE_GATEWAY, K8S, PRODUCTION, ROUTED, SMALL, named, of_kind, render, render_with, routes
 
-PRODUCTION = "overlays/production"
 ISSUER = "cert-manager.io/cluster-issuer"
 
 
@@ -87,24 +87,41 @@ def test_the_authority_that_signs_the_certificate_reaches_its_answer():
 
 def test_the_namespace_of_the_example_is_one_that_visitors_come_from():
     [namespace] = of_kind(render(EXAMPLE_GATEWAY), "Namespace")
-    policy = named(render(PRODUCTION), "NetworkPolicy")["ingress-from-namespaces"]["spec"]
+    policy = named(render(PRODUCTION), "NetworkPolicy")["visitors"]["spec"]
     selector = policy["ingress"][0]["from"][0]["namespaceSelector"]["matchLabels"]
     assert selector.items() <= namespace["metadata"]["labels"].items()
 
 
-def test_an_ingress_can_have_a_certificate():
-    [found] = of_kind(render_with(["ingress", "ingress-tls"]), "Ingress")
+@pytest.mark.parametrize("profile", [SMALL, PRODUCTION])
+def test_an_ingress_takes_the_place_of_the_routes(profile):
+    objects = render_with(["ingress"], over=profile)
+    [found] = of_kind(objects, "Ingress")
     assert found["metadata"]["annotations"][ISSUER]
     [tls] = found["spec"]["tls"]
     assert tls["hosts"] == [rule["host"] for rule in found["spec"]["rules"]] == [host()]
     assert tls["secretName"]
+    assert of_kind(objects, "HTTPRoute") == []
+    # An upload has a rule for its time's sake.
+    assert routes(objects) == {path: led for path, led in routes(render(profile)).items() if path != "/api/career-application"}
 
 
-def test_an_ingress_leaves_no_route_of_a_gateway():
-    assert of_kind(render_with(["ingress"]), "HTTPRoute") == []
+def test_an_ingress_lets_uploads_through_every_controller_of_the_nginx_family():
+    """They refuse bodies over 1 MB and wait 60 s for an answer, unless told otherwise."""
+    [found] = of_kind(render_with(["ingress"]), "Ingress")
+    annotations = found["metadata"]["annotations"]
+    sizes = {name: value for name, value in annotations.items() if name.endswith("body-size")}
+    assert sizes == dict.fromkeys(["nginx.ingress.kubernetes.io/proxy-body-size", "nginx.org/client-max-body-size"], "64m")
+    times = {name: value for name, value in annotations.items() if "timeout" in name + value}
+    assert len(times) == 7 and all(re.search(r"(^|=)200s?$", value) for value in times.values())
 
 
-@pytest.mark.parametrize("folder", RENDERED)
+def test_the_answer_to_a_challenge_is_reached():
+    policy = named(render_with(["ingress"]), "NetworkPolicy")["http01-solver"]["spec"]
+    assert policy["podSelector"]["matchLabels"] == {"acme.cert-manager.io/http01-solver": "true"}
+    assert policy["ingress"] == [{"ports": [{"port": 8089}]}]
+
+
+@pytest.mark.parametrize("folder", ROUTED)
 def test_no_route_leads_to_where_programs_tell_how_they_are(folder):
     services = named(render(folder), "Service")
     found = routes(render(folder))
@@ -115,19 +132,21 @@ def test_no_route_leads_to_where_programs_tell_how_they_are(folder):
         assert not re.search(r"/(livez|readyz)$", path)
 
 
-@pytest.mark.parametrize("components", [[], ["ingress"]])
-def test_the_document_of_the_api_is_kept_from_visitors_where_that_is_wanted(components):
+@pytest.mark.parametrize(("components", "kind", "file"), [([], "HTTPRoute", "http-route"), (["ingress"], "Ingress", "ingress")])
+def test_the_document_of_the_api_is_kept_from_visitors_where_that_is_wanted(components, kind, file):
     before = routes(render_with(components))
-    after = routes(render_with([*components, "no-api-document"]))
+    patch = (K8S / f"examples/no-api-document/{file}.yaml").read_text()
+    assert yaml.safe_load(patch)
+    after = routes(render_with(components, [{"target": {"kind": kind, "name": "site"}, "patch": patch}]))
     # The shell has no such file, and says 404.
     assert after == before | {"=/api/openapi.json": ("web-shell", 80)}
 
 
-@pytest.mark.parametrize("component", ["ingress-from-namespaces", "ingress-from-cilium", "ingress-from-addresses"])
-def test_whatever_a_route_leads_to_is_open_to_whoever_brings_visitors(component):
-    # Production has the first.
-    objects = render_with([component] if component != "ingress-from-namespaces" else [])
-    [policy] = [found for found in objects if found["metadata"]["name"] == component]
+@pytest.mark.parametrize("policy", [None, "ingress-from-cilium", "ingress-from-addresses"])
+def test_whatever_a_route_leads_to_is_open_to_whoever_brings_visitors(policy):
+    objects = render_with(policy=policy)
+    name = "visitors-from-cilium" if policy == "ingress-from-cilium" else "visitors"
+    [policy] = [found for found in objects if found["metadata"]["name"] == name]
     services = named(objects, "Service")
     behind = {services[name]["spec"]["selector"]["app.kubernetes.io/name"] for name, _ in routes(objects).values()}
     assert open_by(policy, objects) == {(pod, "8080/TCP") for pod in behind}

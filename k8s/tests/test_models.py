@@ -12,7 +12,7 @@ from copy import deepcopy
 from functools import cache
 
 from test_rendering import COMBINATIONS, SCHEMAS, TAKEN_BY_TESTS, render_combination
-from tree import DRILL, EXAMPLES, RENDERED, RESTORE, ROOT, of_kind, render, render_with
+from tree import DRILL, EXAMPLES, POLICIES, RENDERED, RESTORE, ROOT, of_kind, render, render_with
 
 MODELS = ROOT / "target/tools/kubernetes-models"
 # The package of each API group.
@@ -82,7 +82,8 @@ def test_objects_of_kinds_that_others_define_are_as_these_have_them(tmp_path):
 def of_others():
     """Each object once that is of no kind of Kubernetes' own, wherever it is rendered."""
     trees = [render(folder) for folder in ["base", *RENDERED, RESTORE, DRILL, *EXAMPLES]]
-    trees += [render_with([name] if name != "ingress-tls" else ["ingress", name]) for name in TAKEN_BY_TESTS]
+    trees += [render_with([name]) for name in TAKEN_BY_TESTS]
+    trees += [render_with(policy=name) for name in POLICIES]
     trees += [render_combination(*combination) for combination in COMBINATIONS]
     schemas = {file.stem for file in SCHEMAS.iterdir()}
     different = {json.dumps(found) for objects in trees for found in objects if found["kind"] in schemas}

@@ -4,7 +4,21 @@ import re
 
 import pytest
 from flows import flows, selects
-from tree import DRILL, OVERLAYS, Workload, copies, named, of_kind, render, render_with, workloads
+from tree import (
+    DRILL,
+    OVERLAYS,
+    PRODUCTION,
+    ROOT,
+    SMALL,
+    copies,
+    named,
+    of_kind,
+    render,
+    requests,
+    routes,
+    started,
+    workloads,
+)
 
 # The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
 VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
@@ -71,12 +85,12 @@ def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():
 
 
 def production_broker():
-    [text] = [pod.configuration["nats.conf"] for pod in workloads(render("overlays/production")) if pod.name == "nats"]
+    [text] = [pod.configuration["nats.conf"] for pod in workloads(render(PRODUCTION)) if pod.name == "nats"]
     return text
 
 
 def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_configuration():
-    [clamd] = [pod for pod in workloads(render("overlays/production")) if pod.name == "clamd"]
+    [clamd] = [pod for pod in workloads(render(PRODUCTION)) if pod.name == "clamd"]
     mounts = {mount["mountPath"]: mount.get("subPath") for mount in clamd.container["volumeMounts"]}
     assert "/etc/clamav" not in mounts
     for file in ("clamd.conf", "freshclam.conf"):
@@ -86,7 +100,9 @@ def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_config
 @pytest.mark.parametrize("folder", OVERLAYS)
 def test_the_namespace_enforces_it(folder):
     [namespace] = of_kind(render(folder), "Namespace")
-    assert namespace["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    labels = namespace["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
+    assert re.fullmatch(r"v1\.\d+", labels["pod-security.kubernetes.io/enforce-version"])
 
 
 @pytest.mark.parametrize("folder", ["base", *OVERLAYS])
@@ -96,14 +112,14 @@ def test_what_no_policy_names_is_denied(folder):
 
 
 def test_a_release_takes_nothing_away_before_its_successor_is_ready():
-    for name, deployment in named(render("overlays/production"), "Deployment").items():
+    for name, deployment in named(render(PRODUCTION), "Deployment").items():
         # Where a new pod has to be there for a while before one goes, all wait beside each other.
         surge = "100%" if deployment["spec"].get("minReadySeconds") else 1
         assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": surge}, name
 
 
 def test_production_has_two_of_each_or_more_and_spreads_them():
-    objects = render("overlays/production")
+    objects = render(PRODUCTION)
     least = {name: fewest for name, (fewest, _) in copies(objects).items()}
     for found in of_kind(objects, "StatefulSet"):
         least[found["metadata"]["name"]] = found["spec"]["replicas"]
@@ -113,11 +129,50 @@ def test_production_has_two_of_each_or_more_and_spreads_them():
     assert set(least) == set(named(objects, "PodDisruptionBudget")) == set(serving)
     assert min(least.values()) >= 2
     for name, pod in serving.items():
-        keys = {spread["topologyKey"] for spread in pod.pod["topologySpreadConstraints"]}
-        assert keys == {"kubernetes.io/hostname", "topology.kubernetes.io/zone"}, name
+        spread = {found["topologyKey"]: found["whenUnsatisfiable"] for found in pod.pod["topologySpreadConstraints"]}
+        # A broker's volume stays in its zone, so a first wish that is not met is never met.
+        must = "DoNotSchedule" if name == "nats" else "ScheduleAnyway"
+        assert spread == {"kubernetes.io/hostname": must, "topology.kubernetes.io/zone": must}, name
+
+
+def test_the_broker_and_the_gateway_of_production_go_last():
+    objects = render(PRODUCTION)
+    [priority] = of_kind(objects, "PriorityClass")
+    assert priority["value"] > 0
+    chosen = {pod.name: pod.pod["priorityClassName"] for pod in workloads(objects) if "priorityClassName" in pod.pod}
+    assert chosen == dict.fromkeys(["gateway", "nats"], priority["metadata"]["name"])
+
+
+def test_the_small_profile_is_small():
+    objects = render(SMALL)
+    pods = {pod.name: pod for pod in workloads(objects)}
+    jobs = {found["metadata"]["name"] for found in of_kind(objects, "Job", "CronJob")}
+    assert jobs == {"setup", "sweep", "backup"}
+    # One job at a time.
+    assert len(pods) - len(jobs) + 1 <= 7
+    assert {found["spec"]["replicas"] for found in of_kind(objects, "Deployment", "StatefulSet")} == {1}
+    millicores, mebibytes = requests(objects)
+    assert millicores <= 500 and mebibytes <= 1024
+    assert pods["nats"].container["resources"]["requests"]["memory"] == "256Mi"
+    # Nothing that another operator must be installed for, but the Gateway API.
+    groups = {found["apiVersion"].split("/")[0] for found in objects}
+    assert {group for group in groups if "." in group and not group.endswith(".k8s.io")} == set()
+    assert of_kind(objects, "HorizontalPodAutoscaler") == []
+    assert {path: led for path, led in routes(objects).items() if led != ("gateway", 80)} == {}
+
+
+def test_the_page_of_capacity_says_what_the_profiles_request():
+    page = (ROOT / "docs/capacity.md").read_text()
+    for name, folder in (("small", SMALL), ("production", PRODUCTION)):
+        objects = render(folder)
+        millicores, mebibytes = requests(objects)
+        jobs = len(of_kind(objects, "Job", "CronJob"))
+        pods = sum(started(objects).values()) - jobs
+        row = f"| `{name}` | {pods} | {jobs} | {millicores / 1000:.2f} | {mebibytes / 1024:.1f} |"
+        assert row in page, row
 
 
 def test_applying_the_tree_again_undoes_no_scaling():
-    objects = render("overlays/production")
+    objects = render(PRODUCTION)
     for name in copies(objects):
         assert "replicas" not in named(objects, "Deployment")[name]["spec"], name

@@ -1,11 +1,14 @@
 """The tree renders, is valid, and keeps to the policies."""
 
+import base64
 import json
 import re
 import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,11 +22,17 @@ import yaml
 from tree import (
     DRILL,
     EXAMPLES,
+    EXTERNAL_SECRETS,
     K8S,
+    OVERLAYS,
+    POLICIES,
+    PRODUCTION,
     RENDERED,
     RESTORE,
     ROOT,
+    SMALL,
     Workload,
+    built,
     changed_production,
     free_ports,
     named,
@@ -50,12 +59,13 @@ COMBINATIONS = [
     (("tls", "certificates"), ()),
     (("tls", "certificates"), ("canary",)),
     (("virus-scanner",), ()),
-    ((), ("canary", "no-api-document")),
-    ((), ("ingress", "ingress-tls", "no-api-document")),
+    (("autoscaling",), ()),
+    ((), ("canary", "synthetic-check")),
 ]
+PROFILES = ["overlays/small", "overlays/production"]
 
 
-@pytest.mark.parametrize("folder", ["base", *RENDERED, RESTORE, DRILL, *EXAMPLES])
+@pytest.mark.parametrize("folder", ["base", *PROFILES, *RENDERED, RESTORE, DRILL, *EXAMPLES])
 def test_it_renders_to_valid_objects(folder):
     assert unknown_kinds(render(folder), VERSIONS) == set()
 
@@ -63,8 +73,12 @@ def test_it_renders_to_valid_objects(folder):
 @pytest.mark.parametrize("component", TAKEN_BY_TESTS)
 def test_production_renders_to_valid_objects_with_one_component_more(component):
     """Each by itself, too: the component ingress takes all routes away."""
-    before = [component] if component != "ingress-tls" else ["ingress", component]
-    assert unknown_kinds(render_with(before)) == set()
+    assert unknown_kinds(render_with([component])) == set()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_production_renders_to_valid_objects_with_an_example_policy(policy):
+    assert unknown_kinds(render_with(policy=policy)) == set()
 
 
 @pytest.mark.parametrize(("without", "with_more"), COMBINATIONS, ids=lambda components: "+".join(components) or "nothing")
@@ -76,13 +90,15 @@ def test_production_renders_to_valid_objects_as_the_pages_let_it_be_put_together
 def render_combination(without, with_more):
     with TemporaryDirectory() as copy:
 
-        def put_together(kustomization):
-            before = kustomization["components"]
-            left = [path for path in before if Path(path).name not in without]
-            assert len(left) == len(before) - len(without)
-            kustomization["components"] = left + [f"../../components/{name}" for name in with_more]
+        def leave_out(profile):
+            before = profile["components"]
+            profile["components"] = [path for path in before if Path(path).name not in without]
+            assert len(profile["components"]) == len(before) - len(without)
 
-        return changed_production(Path(copy), put_together)
+        def add(overlay):
+            overlay["components"] = [f"../../components/{name}" for name in with_more]
+
+        return changed_production(Path(copy), leave_out, add)
 
 
 def unknown_kinds(objects, versions=VERSIONS[-1:]):
@@ -146,10 +162,16 @@ def objects_within(found, path=""):
 
 
 def test_every_component_is_rendered_by_some_overlay():
-    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in [*RENDERED, RESTORE])
+    taken = "\n".join((K8S / folder / "kustomization.yaml").read_text() for folder in [*PROFILES, *RENDERED, RESTORE])
     components = [folder.name for folder in (K8S / "components").iterdir()]
     assert components
     assert [name for name in components if f"components/{name}\n" not in taken] == []
+
+
+def test_the_readme_says_of_each_component_when_to_take_it():
+    listed = re.findall(r"^\| `([\w-]+)` \| .+ \|$", (K8S / "README.md").read_text().split("| component |")[1].split("\n\n")[0], re.MULTILINE)
+    assert sorted(listed) == sorted(folder.name for folder in (K8S / "components").iterdir())
+    assert len(listed) <= 14
 
 
 def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(tmp_path):
@@ -170,18 +192,7 @@ def test_no_policy_is_broken_and_no_exception_goes_without_its_reason(tmp_path):
         assert len(skipped["check_result"]["suppress_comment"]) > 20, skipped["resource"]
 
 
-def test_a_local_demo_says_of_each_image_why_it_has_no_digest():
-    objects = render("overlays/local")
-    excused = [found for found in objects if any("checkov" in key for key in found["metadata"].get("annotations", {}))]
-    assert {found["metadata"]["name"] for found in excused} == {pod.name for pod in workloads(objects)}
-    for found in excused:
-        container = Workload(found, objects).container
-        reasons = [text for text in found["metadata"]["annotations"].values() if re.match("CKV_K8S_(15|43)=", text)]
-        built = [text for text in reasons if "built on the spot" in text]
-        assert built == (reasons if container["image"] in published().values() else []), found["metadata"]["name"]
-
-
-@pytest.mark.parametrize("folder", ["overlays/local", "overlays/production"])
+@pytest.mark.parametrize("folder", OVERLAYS)
 def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_path):
     objects = render(folder)
     broker = named(objects, "StatefulSet")["nats"]
@@ -206,6 +217,43 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
     assert texts["cluster.conf"].count("$NATS_ROUTE_") == (servers if servers > 1 else 0)
 
 
+def test_a_damaged_stream_or_a_lost_majority_restarts_no_server_of_the_broker(tmp_path):
+    """And hides the server, which clients then reach by the other name of theirs."""
+    [container] = named(render(PRODUCTION), "StatefulSet")["nats"]["spec"]["template"]["spec"]["containers"]
+    paths = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
+    damaged = tmp_path / "damaged/jetstream/$G/streams/DAMAGED"
+    damaged.mkdir(parents=True)
+    (damaged / "meta.inf").write_text("damaged")
+    routes = [f"nats://127.0.0.1:{port}" for port in free_ports(2)]
+    for name, options in {
+        "damaged": [],
+        "alone": ["--cluster_name", "site", "--cluster", "nats://127.0.0.1:-1", "--routes", ",".join(routes)],
+    }.items():
+        client, monitor = free_ports(2)
+        command = [nats_server(), "--name", name, "--addr", "127.0.0.1", "--port", str(client), "--http_port", str(monitor)]
+        command += ["--jetstream", "--store_dir", tmp_path / name, *options]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as server:
+            try:
+                answers = {probe: status(f"http://127.0.0.1:{monitor}{path}") for probe, path in paths.items()}
+            finally:
+                server.kill()
+        assert answers == {"startup": 200, "liveness": 200, "readiness": 503}, name
+
+
+def status(url):
+    """What a server that starts answers."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                return answer.status
+        except urllib.error.HTTPError as refused:
+            return refused.code
+        except OSError:
+            assert time.monotonic() < deadline, "it does not listen"
+            time.sleep(0.1)
+
+
 def route_certificates(folder):
     """What the broker's servers prove themselves to each other with, as an operator makes it."""
     script = K8S / "components/nats/route-certificates.sh"
@@ -214,7 +262,7 @@ def route_certificates(folder):
 
 
 def test_each_server_of_the_broker_is_found_under_a_name_that_its_certificate_has(tmp_path):
-    broker = named(render("overlays/production"), "StatefulSet")["nats"]["spec"]
+    broker = named(render(PRODUCTION), "StatefulSet")["nats"]["spec"]
     [container] = broker["template"]["spec"]["containers"]
     routes = [variable["value"] for variable in container["env"] if variable["name"].startswith("NATS_ROUTE_")]
     hosts = [f"nats-{number}.{broker['serviceName']}" for number in range(broker["replicas"])]
@@ -232,7 +280,7 @@ def test_each_server_of_the_broker_is_found_under_a_name_that_its_certificate_ha
 
 
 def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path):
-    maps = named(render("overlays/production"), "ConfigMap")
+    maps = named(render(PRODUCTION), "ConfigMap")
     [config] = [found["data"]["clamd.conf"] for name, found in maps.items() if name.startswith("clamd-")]
     # A signature of ours instead of the world's, and nothing outside of this folder.
     (tmp_path / "signatures").mkdir()
@@ -264,7 +312,7 @@ def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path)
 )
 def test_signatures_are_fresh_where_every_scanner_has_those_of_the_last_days(days, is_fresh, tmp_path):
     """The answer is that of clamd/session.c of Cisco-Talos/clamav; without signatures of theirs, it has no date."""
-    objects = render("overlays/production")
+    objects = render(PRODUCTION)
     [job] = [pod for pod in workloads(objects) if pod.name == "signatures"]
     for number, age in enumerate(days):
         made = "" if age is None else time.strftime("/27790/%a %b %e 08:35:29 %Y", time.gmtime(time.time() - age * 86400))
@@ -285,7 +333,7 @@ def test_signatures_are_fresh_where_every_scanner_has_those_of_the_last_days(day
 
 
 def test_the_scanner_is_asked_where_it_listens():
-    objects = render("overlays/production")
+    objects = render(PRODUCTION)
     [job] = [pod for pod in workloads(objects) if pod.name == "signatures"]
     name, port = job.container["command"][2:]
     assert int(port) in [found["port"] for found in named(objects, "Service")[name]["spec"]["ports"]]
@@ -310,21 +358,38 @@ def ask(program, port, question):
 
 
 def test_nothing_secret_is_in_the_repository():
-    assert of_kind(render("base"), "Secret") == []
-    assert of_kind(render("overlays/production"), "Secret") == []
+    for folder in ("base", *PROFILES, EXTERNAL_SECRETS):
+        assert of_kind(render(folder), "Secret") == []
+    for folder in (SMALL, PRODUCTION):
+        for secret in of_kind(render(folder), "Secret"):
+            values = [base64.b64decode(value).decode() for value in secret["data"].values()]
+            assert all("example" in value or value == "[]" for value in values), secret["metadata"]["name"]
+
+
+def test_a_changed_secret_restarts_its_pods():
+    """Each is named for its content, so a change of it changes the pods."""
+    for folder in OVERLAYS:
+        names = [secret["metadata"]["name"] for secret in of_kind(render(folder), "Secret")]
+        assert names and all(re.search(r"-[a-z0-9]{10}$", name) for name in names), names
 
 
 def test_a_local_demo_runs_what_was_built_on_the_spot():
     images = {pod.image: pod.container["image"] for pod in workloads(render("overlays/local"))}
-    assert {name: images.get(name) for name in published()} == published()
+    ours = {pod.image for pod in workloads(render(SMALL)) if pod.container["image"].startswith("registry.example/")}
+    assert {name: images[name] for name in ours} == {name: built(name) for name in ours}
 
 
-def as_a_component(production, kustomization, images):
+def test_every_image_that_is_published_runs_somewhere():
+    images = {pod.container["image"] for folder in (SMALL, PRODUCTION) for pod in workloads(render(folder))}
+    assert {f"registry.example/site/{name}:example" for name in published()} <= images
+
+
+def as_a_component(overlay, kustomization, images):
     """The artifact `images` of .github/workflows/release.yml."""
     component = {"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "images": images}
-    (production / "images").mkdir()
-    (production / "images/kustomization.yaml").write_text(json.dumps(component))
-    kustomization["components"].append("images")
+    (overlay / "images").mkdir()
+    (overlay / "images/kustomization.yaml").write_text(json.dumps(component))
+    kustomization["components"] = ["images"]
 
 
 def by_hand(_, kustomization, images):
@@ -335,12 +400,12 @@ def by_hand(_, kustomization, images):
 
 @pytest.mark.parametrize("way", [as_a_component, by_hand])
 def test_a_release_brings_its_digests_to_production(way, tmp_path):
-    images = released()
-    production = tmp_path / "k8s/overlays/production"
-    objects = changed_production(tmp_path, lambda kustomization: way(production, kustomization, images))
-    rendered = {pod.image: pod.container["image"] for pod in workloads(objects)}
-    for image in images:
-        assert rendered[image["name"]] == f"{image['newName']}@{image['digest']}"
+    digests = {image["name"]: f"{image['newName']}@{image['digest']}" for image in released()}
+    on_top = tmp_path / "k8s" / PRODUCTION
+    objects = changed_production(tmp_path, change_on_top=lambda overlay: way(on_top, overlay, released()))
+    for pod in workloads(objects):
+        tag = pod.container["image"]
+        assert tag == digests.get(pod.image, tag) and "registry.example" not in tag
 
 
 def test_new_versions_of_what_others_make_are_proposed():
@@ -351,8 +416,3 @@ def test_new_versions_of_what_others_make_are_proposed():
     naming = [file for file in (K8S / "components").rglob("*.yaml") if tagged.search(file.read_text())]
     assert naming
     assert {f"/{file.parent.relative_to(ROOT)}" for file in naming} <= set(watched)
-
-
-def test_production_refers_to_every_image_by_its_digest():
-    images = [pod.container["image"] for pod in workloads(render("overlays/production"))]
-    assert [image for image in images if "@sha256:" not in image] == []

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from tree import K8S, OVERLAYS, changed_production, named, of_kind, render, workloads
+from tree import K8S, OVERLAYS, PRODUCTION, changed_production, named, of_kind, render, workloads
 
 OBSERVABILITY = K8S / "components/observability"
 # What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
@@ -14,7 +14,7 @@ LARGEST_ANNOTATION = 256 * 1024
 
 
 def objects():
-    return render("overlays/production")
+    return render(PRODUCTION)
 
 
 def config():
@@ -46,7 +46,7 @@ def test_each_copy_that_sends_telemetry_says_which_it_is(folder):
     """Otherwise two gateways would write one series, each over what the other counted."""
     pods = workloads(render(folder))
     sending = [pod for pod in pods if any(name.startswith("telemetry-") for name in pod.maps)]
-    assert {"gateway", "notifier", "web-shell"} <= {pod.name for pod in sending}
+    assert {"gateway", "notifier"} <= {pod.name for pod in sending}
     for pod in sending:
         assert pod.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)", pod.name
         assert pod.settings["POD_NAME"]["fieldRef"]["fieldPath"] == "metadata.name", pod.name
@@ -131,7 +131,7 @@ def test_what_promtool_tests_is_what_prometheus_gets():
 
 
 def test_alerts_take_of_what_others_measure_what_is_in_this_namespace(tmp_path):
-    elsewhere = changed_production(tmp_path, lambda kustomization: kustomization.update(namespace="elsewhere"))
+    elsewhere = changed_production(tmp_path, change_on_top=lambda overlay: overlay.update(namespace="elsewhere"))
     [rule] = of_kind(elsewhere, "PrometheusRule")
     [installation] = [group["rules"] for group in rule["spec"]["groups"] if group["name"] == "installation"]
     expressions = {entry["record"]: entry["expr"] for entry in installation}
@@ -150,7 +150,7 @@ def test_each_rule_keeps_installations_apart():
 
 def runbook():
     """The one address of the runbook that production says."""
-    text = (K8S / "overlays/production/kustomization.yaml").read_text()
+    text = (K8S / PRODUCTION / "kustomization.yaml").read_text()
     [address] = re.findall(r"- RUNBOOK=(\S+)", text)
     return address
 

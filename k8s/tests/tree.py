@@ -16,9 +16,17 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 K8S = ROOT / "k8s"
-OVERLAYS = ["overlays/local", "overlays/production"]
-# Every way the tree is put together: with these, each component is rendered once at least.
-RENDERED = [*OVERLAYS, "tests/with-others"]
+# A company's overlays of the two profiles.
+SMALL = "examples/overlay-small"
+PRODUCTION = "examples/overlay-production"
+# What is applied as it is.
+OVERLAYS = ["overlays/local", SMALL, PRODUCTION]
+# Production with secrets from a secret store.
+EXTERNAL_SECRETS = "tests/external-secrets"
+# With these, each component is rendered once at least.
+RENDERED = [*OVERLAYS, EXTERNAL_SECRETS, "tests/with-others"]
+# Those that visitors reach by a Gateway or an Ingress; a local demo is reached by a port-forward.
+ROUTED = RENDERED[1:]
 # Production's, with the job that brings a backup back in place of all that works.
 RESTORE = "tests/restore"
 # What restores the newest backup once a month, in a namespace of its own.
@@ -26,7 +34,13 @@ DRILL = "overlays/drill"
 # A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
 # What is applied by itself, each into a namespace of its own.
-EXAMPLES = sorted(f"examples/{folder.name}" for folder in (K8S / "examples").iterdir())
+EXAMPLES = sorted(
+    f"examples/{file.parent.name}"
+    for file in (K8S / "examples").glob("*/kustomization.yaml")
+    if not file.parent.name.startswith("overlay-")
+)
+# Files that an overlay takes for its cluster's network.
+POLICIES = sorted(file.stem for file in (K8S / "examples/network-policies").iterdir())
 POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
 
 
@@ -57,37 +71,44 @@ def render(folder):
     return [found for found in yaml.load_all(render_text(folder), Loader=yaml.CSafeLoader) if found]
 
 
-def render_with(components, patches=()):
-    """Production with these components, as an overlay of a company's own takes them."""
-    return render_overlay(tuple(components), json.dumps(patches))
+def render_with(components=(), patches=(), policy=None, over=PRODUCTION):
+    """Production with these components and patches, as a company adds them, and a policy of examples/network-policies."""
+    return render_overlay(tuple(components), json.dumps(patches), policy, over)
 
 
 @cache
-def render_overlay(components, patches):
+def render_overlay(components, patches, policy, over):
     with TemporaryDirectory() as folder:
         tree = os.path.relpath(K8S, Path(folder).resolve())
         kustomization = {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": "Kustomization",
             "namespace": "site",
-            "resources": [f"{tree}/overlays/production"],
+            "resources": [f"{tree}/{over}"],
             "components": [f"{tree}/components/{name}" for name in components],
             "patches": json.loads(patches),
         }
+        if policy:
+            text = (K8S / f"examples/network-policies/{policy}.yaml").read_text()
+            (Path(folder) / "policy.yaml").write_text(text)
+            if text.startswith("# A patch."):
+                kustomization["patches"].append({"path": "policy.yaml"})
+            else:
+                kustomization["resources"].append("policy.yaml")
         (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
         return render(folder)
 
 
-def changed_production(folder, change):
-    """Production of a copy of the tree, whose kustomization was changed."""
+def changed_production(folder, change=lambda profile: None, change_on_top=lambda overlay: None):
+    """A company's overlay of production in a copy of the tree, where the profile or the overlay on top was changed."""
     for part in ("k8s", "crates/broker/nats"):
         shutil.copytree(ROOT / part, folder / part)
-    production = folder / "k8s/overlays/production"
-    file = production / "kustomization.yaml"
-    kustomization = yaml.safe_load(file.read_text())
-    change(kustomization)
-    file.write_text(yaml.safe_dump(kustomization))
-    return render(production)
+    for place, change_it in (("overlays/production", change), (PRODUCTION, change_on_top)):
+        file = folder / "k8s" / place / "kustomization.yaml"
+        kustomization = yaml.safe_load(file.read_text())
+        change_it(kustomization)
+        file.write_text(yaml.safe_dump(kustomization))
+    return render(folder / "k8s" / PRODUCTION)
 
 
 def copies(objects):
@@ -102,13 +123,38 @@ def copies(objects):
     }
 
 
+def started(objects):
+    """The pods of each workload at first; a job has one while it runs."""
+    least = {name: fewest for name, (fewest, _) in copies(objects).items()}
+    return {
+        found["metadata"]["name"]: least.get(found["metadata"]["name"], found["spec"].get("replicas", 1))
+        for found in of_kind(objects, *POD_OWNERS)
+    }
+
+
+def requests(objects):
+    """Millicores and mebibytes that all of these pods request together."""
+    count = started(objects)
+    asked = [(count[pod.name], pod.container["resources"]["requests"]) for pod in workloads(objects)]
+    scale = {"Mi": 1, "Gi": 1024}
+    return (
+        sum(number * int(found["cpu"].removesuffix("m")) for number, found in asked),
+        sum(number * int(found["memory"][:-2]) * scale[found["memory"][-2:]] for number, found in asked),
+    )
+
+
 def published():
-    """The images that docker-bake.hcl builds, by the names it gives them where nothing else is said."""
+    """The images that docker-bake.hcl builds."""
+    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', (ROOT / "docker-bake.hcl").read_text(), re.DOTALL)
+    return re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)
+
+
+def built(name):
+    """An image as docker-bake.hcl names it, where nothing else is said."""
     bake = (ROOT / "docker-bake.hcl").read_text()
-    [titles] = re.findall(r'variable "TITLES" \{(.*?)\n\}', bake, re.DOTALL)
     [registry] = re.findall(r'variable "REGISTRY" \{\s+default = "(.*?)"', bake)
     [version] = re.findall(r'variable "VERSION" \{\s+default = "(.*?)"', bake)
-    return {name: f"{registry}/{name}:{version}" for name in re.findall(r"^    ([a-z-]+) +=", titles, re.MULTILINE)}
+    return f"{registry}/{name}:{version}"
 
 
 def released():

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, path::Path, process::Command};
 use anyhow::Context as _;
 use serde_json::Value;
 
-const OVERLAY: &str = "k8s/overlays/production";
+/// A company's overlay of production. The module `secrets` makes its secrets up.
+const OVERLAY: &str = "k8s/tests/external-secrets";
 const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
 
 pub type SecretData = BTreeMap<String, String>;
