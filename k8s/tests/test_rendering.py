@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 import urllib.error
 import urllib.request
@@ -159,6 +160,27 @@ def objects_within(found, path=""):
             yield path, found
         for key, below in found.items():
             yield from objects_within(below, f"{path}/{key}")
+
+
+def parts_of_overlays():
+    """What the pages let an operator write into an overlay."""
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        for block in re.findall(r"^ *```yaml\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL):
+            [*found] = yaml.safe_load_all(textwrap.dedent(block))
+            if set(found[0]) <= {"components", "patches", "configMapGenerator"}:
+                yield pytest.param(found[0], id=f"{page.stem}-{len(block)}")
+
+
+@pytest.mark.parametrize("part", list(parts_of_overlays()))
+def test_what_a_page_writes_into_an_overlay_renders(part):
+    components = [Path(path).name for path in part.get("components", [])]
+    targets = [patch["target"] for patch in part["patches"]]
+    objects = render_with(components, part["patches"])
+    assert unknown_kinds(objects) == set()
+    # A patch of a kind or a name that there is not is no error of kustomize.
+    for target in targets:
+        there = [found["metadata"]["name"] for found in of_kind([*objects, *render(RESTORE)], target["kind"])]
+        assert target.get("name", there[0]) in there
 
 
 def test_every_component_is_rendered_by_some_overlay():
