@@ -33,7 +33,7 @@ const BY_HAND: Job = Job {
     ..NIGHTLY
 };
 
-pub const JOBS: [Job; 19] = [
+pub const JOBS: [Job; 20] = [
     Job {
         name: "generate",
         about: "Writes every committed file that is generated from code, and all mails to target/mail-preview",
@@ -152,6 +152,14 @@ pub const JOBS: [Job; 19] = [
         script: r#"export RATE_PER_MINUTE=1000000 RATE_BURST=1000000
             target/debug/stack run target/tools/schemathesis/bin/python services/gateway/tests/api/openapi_requests.py \
             --max-examples 1000 "$@""#,
+        ..NIGHTLY
+    },
+    Job {
+        name: "attack",
+        about: "Attacks the site behind the Caddy of docs/proxy.md, while visitors send forms",
+        tools: &[NATS_SERVER, SITE_PACKAGES, CADDY, ATTACKERS],
+        build: Build::Site,
+        script: "target/debug/stack run python3 tools/testkit/attack.py",
         ..NIGHTLY
     },
     // Fuzzes without a sanitizer, which needs a nightly compiler: our code has no `unsafe`.

@@ -63,6 +63,7 @@ pub const CARGO_BOLERO: Tool = tool("cargo-bolero", Source::Crate("0.13.5"));
 pub const CARGO_MUTANTS: Tool = tool("cargo-mutants", Source::Crate("27.1.0"));
 pub const CLAMD: Tool = deb("clamd", "clamav-daemon", "usr/sbin/clamd");
 pub const PROMTOOL: Tool = deb("promtool", "prometheus", "usr/bin/promtool");
+pub const CADDY: Tool = deb("caddy", "caddy", "usr/bin/caddy");
 pub const FAKETIME: Tool = deb(
     "libfaketimeMT.so.1",
     "libfaketime",
@@ -98,6 +99,10 @@ pub const ENGINES: Tool = system(&[
     ("xvfb", "Xvfb -help"),
 ]);
 pub const LOAD: Tool = system(&[("wrk", "command -v wrk")]);
+pub const ATTACKERS: Tool = system(&[
+    ("slowhttptest", "command -v slowhttptest"),
+    ("nghttp2-client", "h2load --version"),
+]);
 pub const JAVA: Tool = system(&[("default-jre-headless", "java -version")]);
 pub const CPP_COMPILER: Tool = system(&[("g++", "c++ --version")]);
 
