@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
+use axum::{Router, body::Body, routing::post};
+use http::{HeaderMap, StatusCode};
 use reqwest::Client;
 use serde_json::{Value, json};
 use testkit::{Ports, SALES_TO, Stack, eventually, pass_flags};
-use tokio::{task::spawn_blocking, time::sleep};
+use tokio::{net::TcpListener, task::spawn_blocking, time::sleep};
 use visitor::PersonId;
 
 use crate::{collector::Collector, imap_server::ImapServer};
@@ -40,8 +42,12 @@ impl Site {
     }
 
     fn flags(&self, key: &str) -> Vec<String> {
+        self.flags_at(&self.stack.site(), key)
+    }
+
+    fn flags_at(&self, address: &str, key: &str) -> Vec<String> {
         let own = [
-            format!("--site-url={}", self.stack.site()),
+            format!("--site-url={address}"),
             format!("--synthetic-key={key}"),
             format!("--synthetic-email={CHECK}"),
         ];
@@ -79,6 +85,23 @@ impl Site {
     async fn mails_to(&self, address: &str) -> anyhow::Result<Vec<Value>> {
         self.stack.mail_server()?.mails_to(address, 0, SOON).await
     }
+}
+
+/// Starts a proxy that passes on contact forms and refuses uploads, and returns its address.
+async fn proxy_of_small_bodies(site: String) -> anyhow::Result<String> {
+    let contact = move |headers: HeaderMap, body: String| async move {
+        let form = Client::new().post(format!("{site}/api/contact"));
+        let answer = form.headers(headers).body(body).send().await;
+        let answer = answer.map_err(|_| StatusCode::BAD_GATEWAY)?;
+        Ok::<_, StatusCode>(http::Response::from(answer).map(Body::new))
+    };
+    let router = Router::new()
+        .route("/api/contact", post(contact))
+        .fallback(StatusCode::PAYLOAD_TOO_LARGE);
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Ok(address)
 }
 
 fn said(output: &Output) -> String {
@@ -144,6 +167,9 @@ async fn a_failed_check_reports_its_last_step() -> anyhow::Result<()> {
     let checked = site.check(&site.flags(KEY)).await?;
     assert!(checked.status.success(), "the challenge: {}", said(&checked));
 
+    let proxy = proxy_of_small_bodies(site.stack.site()).await?;
+    let without_uploads = site.check(&site.flags_at(&proxy, KEY)).await?;
+
     let other = site.flags("another key of thirty-two bytes or more");
     let with_another_key = site.check(&other).await?;
     site.stack.stop_service("notifier").await?;
@@ -163,6 +189,7 @@ async fn a_failed_check_reports_its_last_step() -> anyhow::Result<()> {
     locked.push("--imap-password=wrong".to_owned());
     let locked = site.check(&locked).await?;
     for (output, sentence) in [
+        (without_uploads, "the proxy refuses an upload of 11 MB"),
         (refused, "The site did not accept the form: it answers 503"),
         (
             waited,

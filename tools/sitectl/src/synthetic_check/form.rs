@@ -15,6 +15,8 @@ use crate::http_client::http_client;
 
 const MESSAGE: &str =
     "This form was sent by `sitectl synthetic-check`, which looks for its mail and removes it.";
+/// More than a résumé may have.
+const TOO_LARGE_BYTES: usize = 11 * 1024 * 1024;
 
 /// Sends the form, and solves the challenge if the site demands one. Returns the id of the accepted request, a header of
 /// its mails.
@@ -39,6 +41,23 @@ pub async fn send(site_url: &str, email: &EmailAddress, mark: &str) -> anyhow::R
     }
     ensure!(head.status == StatusCode::OK, "it answers {}", head.status);
     Ok(RequestId::of_headers(&head.headers))
+}
+
+/// Uploads a résumé that the site refuses, because it is too large. A smaller one would be stored.
+///
+/// # Errors
+///
+/// If something in front of the site answers.
+pub async fn upload_too_large(site_url: &str) -> anyhow::Result<()> {
+    let resume = "0".repeat(TOO_LARGE_BYTES);
+    let body = format!(
+        "--x\r\nContent-Disposition: form-data; name=\"resume\"; filename=\"resume.pdf\"\r\n\r\n%PDF-{resume}\r\n--x--\r\n"
+    );
+    let request = Request::post(format!("{site_url}/api/career-application"))
+        .header(header::CONTENT_TYPE, "multipart/form-data; boundary=x");
+    let (head, body) = post(request.body(body)?).await?;
+    ensure!(body["success"] == false, "it answers {}", head.status);
+    Ok(())
 }
 
 async fn post(request: Request<String>) -> anyhow::Result<(Parts, Value)> {

@@ -1,4 +1,4 @@
-//! `sitectl synthetic-check`: sends a marked form as a visitor does, and waits for its mail.
+//! `sitectl synthetic-check`: sends a marked form as a visitor does, waits for its mail, and tries an upload.
 
 mod form;
 mod mailbox;
@@ -46,7 +46,7 @@ pub struct SyntheticCheckArgs {
 
 /// # Errors
 ///
-/// If the inbox cannot be read, the site rejects the form, or its mail is late.
+/// If the inbox cannot be read, the site rejects the form, its mail is late, or the proxy refuses uploads.
 pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
     // A failed login sends no form.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
@@ -66,6 +66,11 @@ pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
         )
     })??;
     let arrived = started.elapsed();
+    let uploaded = timeout(FORM_TIMEOUT, form::upload_too_large(&args.site_url)).await;
+    let uploaded = uploaded.context("no answer in time").flatten();
+    uploaded.context(
+        "The form is well, but the proxy refuses an upload of 11 MB instead of the site; see docs/proxy.md",
+    )?;
     let (accepted, arrived) = (accepted.as_secs_f32(), arrived.as_secs_f32());
     let line = format!("accepted after {accepted:.1} s, in the inbox after {arrived:.1} s");
     let document = json!({ "takenSeconds": accepted, "arrivedSeconds": arrived });
