@@ -1,7 +1,7 @@
-# Which images there are. Locally, for this machine's platform, into its own store: docker buildx bake
+# For this machine, into its image store: docker buildx bake
 # As a release, for both platforms, with SBOM and provenance: docker buildx bake --push release
 
-# Where images go, without the image's name.
+# Registry and path, without the image's name.
 variable "REGISTRY" {
   default = "localhost/site"
 }
@@ -10,27 +10,24 @@ variable "VERSION" {
   default = "dev"
 }
 
-# The commit that is built.
 variable "REVISION" {
   default = ""
 }
 
-# Where the sources are to be found.
 variable "SOURCE" {
   default = ""
 }
 
-# What everything runs in; a release gives its digest, too.
+# Base image. A release adds its digest.
 variable "RUNTIME" {
   default = "gcr.io/distroless/base-nossl-debian13:nonroot"
 }
 
-# Where layers are kept between builds, as in type=gha.
+# Layer cache, such as type=gha.
 variable "CACHE" {
   default = ""
 }
 
-# The images that are published, and what each is for.
 variable "TITLES" {
   default = {
     gateway     = "The ingress: forwards the forms"
@@ -76,7 +73,7 @@ group "release" {
   targets = [for image in keys(TITLES) : "${image}-release"]
 }
 
-# How an image is built for this machine, and how as a release.
+# Base targets: for this machine, and for a release.
 target "local" {}
 
 target "released" {

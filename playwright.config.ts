@@ -2,17 +2,17 @@ import { defineConfig } from '@playwright/test';
 import { CHROMIUM } from './frontends/build/chromium.ts';
 import type { Options } from './frontends/kit/testing/playwright-fixtures.ts';
 
-/** Browser tests run against the running stack: `cargo xtask test` starts one of its own. */
+/** Browser tests against a running stack. `cargo xtask test` starts its own. */
 export default defineConfig<object, Options>({
   testDir: 'frontends',
   projects: [
-    // Sites from changed sources, which are built once and shared; first, because it takes longest.
+    // Builds modified sites once, for all tests. First, because it takes longest.
     { name: 'modified-builds', testMatch: 'kit/testing/modified-builds.setup.ts' },
     {
       name: 'site',
       testMatch: '*/tests/browser/**/*.test.ts',
       testIgnore: '**/{outages,release,shared-versions}.test.ts',
-      // As a project that depends on this one it would have all of this one's tests run, whatever `--grep` asks for.
+      // Not by `dependencies`: they would run all tests of this project, whatever `--grep` selects.
       teardown: 'outages',
     },
     {
@@ -21,25 +21,25 @@ export default defineConfig<object, Options>({
       dependencies: ['modified-builds'],
       teardown: 'outages',
     },
-    // They stop parts of the stack that all tests share.
+    // Last: these tests stop parts of the shared stack.
     { name: 'outages', testMatch: '*/tests/browser/**/outages.test.ts' },
   ],
   outputDir: 'target/playwright',
   fullyParallel: true,
   workers: 2,
   forbidOnly: true,
-  // On a machine that does other things, too.
+  // For a busy machine.
   timeout: 120_000,
   expect: { timeout: 15_000 },
   reporter: 'list',
   use: {
     launchOptions: {
       ...CHROMIUM,
-      // Drawings stand still in tests. They are moved in software, by half a core while one is in view, and ask a file's
-      // own media query, which a page's emulated media (below) do not reach.
+      // No animated drawings: software rendering of one takes half a core. They read the media
+      // query of their own file, which the page's emulated media (below) do not change.
       args: [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'],
     },
-    // A test about motion says otherwise.
+    // Tests of motion override this.
     contextOptions: { reducedMotion: 'reduce' },
     locale: 'en-US',
     trace: 'on-first-retry',

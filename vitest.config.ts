@@ -6,7 +6,7 @@ const NIGHTLY = 'frontends/build/{asyncapi,rebrand,type-contract}.test.ts';
 
 export default defineConfig({
   test: {
-    // A forgotten `.only` would leave out the rest of its file, unseen.
+    // A forgotten `.only` would silently skip the rest of its file.
     allowOnly: false,
     projects: [
       {
@@ -21,22 +21,22 @@ export default defineConfig({
           exclude: ['**/node_modules/**', NIGHTLY],
           // A file that needs a DOM says so in its first line: `@vitest-environment happy-dom`.
           environment: 'node',
-          // A worker loads React and the DOM once, not once for each file: a quarter of the time. What a module keeps
-          // for as long as its page is open, tests begin anew by `vi.resetModules`.
+          // A worker loads React and the DOM once, which takes a quarter of the time. Tests reset
+          // the state of modules by `vi.resetModules`.
           isolate: false,
-          // Waits are simulated; what takes real time is to import modules, on a machine that does other things, too.
+          // Timers are simulated, but imports take real time on a busy machine.
           testTimeout: 30_000,
           setupFiles: ['frontends/kit/testing/setup.ts'],
         },
       },
-      // The first page that the validator of HTML sees takes it seconds on a busy machine.
+      // The HTML validator takes seconds for its first page on a busy machine.
       {
         test: {
           name: 'site',
           include: ['frontends/*/tests/site/**/*.test.ts'],
           // A worker reads each page of the built site once.
           isolate: false,
-          // After the unit tests: Vitest starts a worker for each file where projects run side by side.
+          // After the unit tests: of parallel projects, Vitest starts a worker for each file.
           sequence: { groupOrder: 1 },
           testTimeout: 30_000,
         },

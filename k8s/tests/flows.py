@@ -1,7 +1,4 @@
-"""Who may call whom, worked out from the network policies as a cluster would.
-
-Run as a program, it writes docs/operations-flows.md.
-"""
+"""Flows that the network policies allow. As a program, it writes docs/operations-flows.md."""
 
 from ipaddress import ip_network
 
@@ -28,7 +25,7 @@ Which policies of `k8s/examples/network-policies` a cluster wants: [operations](
 
 
 def flows(objects):
-    """Each allowed flow as (from, to, port). Between two pods, both sides must allow it."""
+    """Allowed flows as (from, to, port). Between two pods, both sides must allow a flow."""
     policies = of_kind(objects, "NetworkPolicy") + [as_network_policy(found) for found in of_kind(objects, "CiliumNetworkPolicy")]
     pods = workloads(objects)
     leaving = {flow for pod in pods for flow in one_side(policies, pod, pods, "Egress")}
@@ -40,7 +37,7 @@ def flows(objects):
 
 
 def as_network_policy(cilium):
-    """A policy of Cilium in the words of Kubernetes, as far as ours go."""
+    """A policy of Cilium as a NetworkPolicy. Knows only the fields that ours use."""
     spec = cilium["spec"]
     assert set(spec) == {"endpointSelector", "ingress"}, f"unknown to us: {set(spec)}"
     rules = []
@@ -52,7 +49,7 @@ def as_network_policy(cilium):
 
 
 def one_side(policies, pod, pods, direction):
-    """What the policies of one pod let it call, or let call it."""
+    """Flows that the policies of one pod allow in a direction."""
     rules_key, peers_key = ("egress", "to") if direction == "Egress" else ("ingress", "from")
     mine = [
         policy["spec"]
@@ -70,7 +67,7 @@ def one_side(policies, pod, pods, direction):
 
 
 def peers(peer, pods):
-    """A peer of a rule in words: pods of ours by name, and who is elsewhere by how it is told."""
+    """Names of a rule's peers: our pods by name, others by address or labels."""
     if "ipBlock" in peer:
         block = peer["ipBlock"]
         if ip_network(block["cidr"]).prefixlen > 0:
@@ -90,7 +87,6 @@ def told(selector):
 
 
 def selects(selector, labels):
-    """Whether a label selector takes a pod with these labels."""
     exact = selector.get("matchLabels", {})
     listed = selector.get("matchExpressions", [])
     assert all(expression["operator"] == "In" for expression in listed), f"unknown to us: {listed}"
@@ -125,7 +121,7 @@ def table():
 
 
 def rows_of(objects):
-    """The flows, with one row for what every pod may do."""
+    """Flows, with one row for those of every pod."""
     found = flows(objects)
     everybody = {pod.name for pod in workloads(objects)}
     for _, target, port in set(found):

@@ -1,4 +1,4 @@
-"""What the manifests say to our programs is what the programs know: settings, ports, probes, secrets, drain."""
+"""Manifests fit the programs: settings, ports, probes, secrets, grace periods."""
 
 import os
 import re
@@ -30,16 +30,16 @@ from tree import (
 
 BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
-# Read by the OpenTelemetry SDK in our programs, and what that and arguments are made of.
+# Not read by our code: for the OpenTelemetry SDK, or parts of other values.
 NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "RUN"}
-# How long a cluster's DNS remembers a name, by the configuration that Kubernetes documents for CoreDNS.
+# Cache time of CoreDNS in the configuration that Kubernetes documents.
 DNS_SECONDS = 30
-# Time to hand over the last telemetry after the drain.
+# Time to send the last telemetry after the drain.
 FLUSH_SECONDS = 5
 
 
 class Settings:
-    """The settings of a program, as its `--help` tells them."""
+    """Settings of a program, from its `--help`."""
 
     def __init__(self, help_text):
         usage = help_text.split("Usage:")[1].split("\n")[0]
@@ -84,7 +84,7 @@ def settings_of(pod):
 
 
 def given(pod):
-    """The settings of the image, and those of the pod, which go before."""
+    """Settings of the image, overridden by those of the pod."""
     [stage] = source(rf"FROM runtime AS {program_of(pod)}\n(.*?)ENTRYPOINT", "images/rust.Dockerfile")
     return dict(re.findall(r"^ENV (\w+)=(.*)$", stage, re.MULTILINE)) | pod.settings
 
@@ -102,7 +102,7 @@ def each(found):
 
 
 def source(pattern, file):
-    """What stands at this place of our code."""
+    """Matches of a pattern in our code; at least one."""
     found = re.findall(pattern, (ROOT / file).read_text(), re.DOTALL)
     assert found, f"{file} has no {pattern}"
     return found
@@ -115,7 +115,7 @@ def test_every_program_runs_somewhere():
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
-def test_each_setting_is_one_that_the_program_has(folder, pod):
+def test_each_setting_is_known_to_its_program(folder, pod):
     names = set(given(pod)) - NOT_SETTINGS
     assert names - settings_of(pod).known == set()
     for name in names:
@@ -123,15 +123,15 @@ def test_each_setting_is_one_that_the_program_has(folder, pod):
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
-def test_each_setting_that_is_needed_is_given(folder, pod):
-    """Those without a default, and those whose default is an address of a developer's machine."""
+def test_each_required_setting_is_given(folder, pod):
+    """Required: without a default, or with an address of a developer's machine as the default."""
     names = {name.removesuffix("_FILE") for name in given(pod)}
     assert (settings_of(pod).required | settings_of(pod).of_this_host) - names == set()
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
 def test_each_setting_can_be_given(folder, pod):
-    """By a map that holds only what all who take it know, or as a file of a Secret."""
+    """In a map whose readers all know the setting, or as a file of a Secret."""
     taking = {name: [other for other in ours(folder) if name in other.maps] for name in pod.maps}
     for name in settings_of(pod).known - set(given(pod)):
         if name.endswith("_FILE"):
@@ -159,7 +159,7 @@ def test_production_gives_what_a_company_needs_beyond_what_starts():
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
-def test_pods_stay_until_gateways_know_the_ones_that_follow(folder):
+def test_old_pods_stay_until_gateways_find_new_ones(folder):
     [interval] = source(r"LOOKUP_INTERVAL: Duration = Duration::from_secs\((\d+)\);", "services/gateway/src/forwarding/balanced.rs")
     [gateway] = [pod for pod in ours(folder) if pod.name == "gateway"]
     for name in ("CONTACT_URL", "NEWSLETTER_URL", "CAREERS_URL"):
@@ -190,7 +190,7 @@ def test_production_speaks_tls_between_pods_by_names_that_certificates_have(fold
         scheme, host = re.fullmatch(r"(\w+)://([a-z-]+):\d+", address).groups()
         assert scheme in ("nats", "https")
         assert host in certificates[secret]["dnsNames"], address
-    # Nobody but the gateway has a certificate that the services take, and only they have one that it takes.
+    # Only the gateway has a client certificate of the services' authority, and it cannot serve with it.
     clients = {name for name, spec in certificates.items() if "client auth" in spec.get("usages", [])}
     assert clients == {"gateway-tls", "nats-routes"}
     assert {certificates[name]["issuerRef"]["name"] for name in clients} == {"site-ca", "nats-routes-ca"}
@@ -198,7 +198,7 @@ def test_production_speaks_tls_between_pods_by_names_that_certificates_have(fold
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(lambda folder: workloads(render(folder))))
-def test_the_authority_alone_is_taken_of_the_secret_of_another(folder, pod):
+def test_pods_mount_only_the_authority_of_other_secrets(folder, pod):
     for volume in pod.pod.get("volumes", []):
         secret = volume.get("secret", {}).get("secretName", "")
         own = f"{pod.name}-tls"
@@ -222,7 +222,7 @@ def test_each_secret_that_is_read_has_that_key(folder, pod):
 
 
 def keys_read(pod):
-    """The keys that a pod reads, as (secret, key)."""
+    """Keys that a pod reads, as (secret, key)."""
     for name, value in pod.settings.items():
         if isinstance(value, dict) and "secretKeyRef" in value:
             yield value["secretKeyRef"]["name"], value["secretKeyRef"]["key"]
@@ -243,52 +243,50 @@ def test_no_secret_is_kept_that_nobody_reads(folder):
 
 
 def listening(pod):
-    """The ports that it listens on, by setting."""
     addresses = {name: value for name, value in given(pod).items() if name in ("LISTEN", "HEALTH_LISTEN")}
     return {name: int(address.removeprefix("0.0.0.0:")) for name, address in addresses.items()}
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(servers))
-def test_probes_ask_where_the_program_answers(folder, pod):
+def test_probes_call_ports_and_paths_of_the_program(folder, pod):
     ports = listening(pod)
     assert sorted(ports.values()) == sorted(pod.ports.values())
     assert len(pod.probes) == 3
     healths = {"", *source(r'pub const LIVE: &str = "(\w+)"', "crates/service/src/health.rs")}
     for probe in pod.probes:
         if "grpc" in probe:
-            # Where that is by mutual TLS, a kubelet has no certificate for it.
+            # A kubelet has no certificate for a port with mutual TLS.
             assert probe["grpc"]["port"] == (ports["HEALTH_LISTEN"] if "GRPC_CA_FILE" in given(pod) else ports["LISTEN"])
             assert probe["grpc"].get("service", "") in healths
         else:
-            # A flood of visitors neither restarts a pod nor hides it.
+            # On its own port, a probe passes during a flood of visitors.
             assert pod.ports[probe["httpGet"]["port"]] == ports["HEALTH_LISTEN"] != ports["LISTEN"]
             assert probe["httpGet"]["path"] in source(r'\.route\("(/[a-z]+z)"', "crates/service/src/http_health.rs")
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(servers))
 def test_an_outage_of_the_broker_restarts_nothing(folder, pod):
-    """The overall health and /readyz say what is away; a restart would not bring it back."""
+    """A restart would not help. The overall health and /readyz report the outage."""
     for probe in (pod.container["livenessProbe"], pod.container["startupProbe"]):
         assert probe.get("grpc", {}).get("service") == "live" or probe["httpGet"]["path"] == "/livez"
 
 
 def grace(pod):
-    """The seconds that the program in this pod may take to stop: what the pod is given, or the program's own default."""
     return int(given(pod).get("GRACE_SECONDS", settings_of(pod).defaults["GRACE_SECONDS"]))
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(servers))
-def test_the_grace_period_holds_the_drain(folder, pod):
+def test_the_grace_period_covers_the_drain(folder, pod):
     before = pod.container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
     assert pod.pod["terminationGracePeriodSeconds"] >= before + grace(pod) + FLUSH_SECONDS
-    # Whoever is called must stay until nobody calls any more.
+    # A pod behind a service must wait until its callers know that it stops.
     is_called = any(pod.labels.items() >= service["spec"]["selector"].items() for service in services(folder).values())
     assert (before > 0) == is_called
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
-def test_whoever_takes_an_upload_goes_after_those_who_send_it(folder):
-    """Where all are stopped at once: the careers service receives for as long as a gateway sends."""
+def test_careers_stops_after_gateways_that_send_uploads(folder):
+    """If all stop at once, careers must receive for as long as a gateway sends."""
     pods = {pod.name: pod for pod in servers(folder)}
     [storing] = source(r"const STORING_SECONDS: u64 = (\d+);", "services/careers/src/settings.rs")
     assert grace(pods["careers"]) - int(storing) >= grace(pods["gateway"])
@@ -300,7 +298,7 @@ def test_a_local_stack_waits_for_the_longest_drain():
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
-def test_what_two_must_share_comes_from_one_place(folder):
+def test_shared_secrets_come_from_one_place(folder):
     there = secrets(render(folder))
     kept = {(pod.name, key): there[secret][key] for pod in workloads(render(folder)) for secret, key in keys_read(pod)}
     assert all(kept[name, "person-key"] == kept["setup", "person-key"] for name in ("contact", "newsletter", "careers"))
@@ -325,7 +323,7 @@ def test_each_service_leads_to_ports_that_pods_have(folder):
 
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
-def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
+def test_each_address_in_the_namespace_belongs_to_a_service(folder, pod):
     told = {
         **pod.settings,
         "SMTP": f"smtp://{pod.settings.get('SMTP_HOST')}:{pod.settings.get('SMTP_PORT')}",
@@ -334,7 +332,7 @@ def test_each_address_in_the_namespace_is_that_of_a_service(folder, pod):
     values = [part for value in told.values() if isinstance(value, str) for part in value.split(",")]
     addresses = [re.fullmatch(r"\w+://([a-z0-9-]+):(\d+)", value) for value in values]
     inside = [(found[1], int(found[2])) for found in addresses if found and found[1] != "localhost"]
-    # A front end's server calls nobody but the collector, which a local demo has not.
+    # A front end's server calls only the collector, which a local demo lacks.
     assert inside or program_of(pod) == "web", "no address was found"
     for host, port in inside:
         assert port in [found["port"] for found in services(folder)[host]["spec"]["ports"]]
@@ -391,16 +389,16 @@ def test_the_sweep_is_no_dry_run(folder):
     assert sweep.container["args"] == ["sweep", "--yes"]
 
 
-def test_a_restore_writes_while_nobody_else_does():
+def test_nothing_else_writes_during_a_restore():
     objects = render(RESTORE)
     pods = {pod.name: pod for pod in workloads(objects)}
-    # What stores the data, the scanner that stores none, and the job itself.
+    # The broker, the scanner, which stores no data, and the job.
     assert set(pods) == {"nats", "clamd", "restore"}
     restore = pods["restore"]
-    # It waits until whoever restores says so.
+    # The operator starts it.
     assert named(objects, "Job")["restore"]["spec"]["suspend"] is True
     assert restore.container["args"][0] == "restore" and restore.container["args"][-1] == "--yes"
-    # It was the set-up's job, and keeps what that is told.
+    # It is the job `setup`, patched, and keeps its settings.
     known = settings_of(restore).known | settings("sitectl", ("setup",)).known
     assert set(given(restore)) - NOT_SETTINGS - known == set()
     assert settings_of(restore).required - {name.removesuffix("_FILE") for name in given(restore)} == set()
@@ -412,13 +410,13 @@ def test_what_is_restored_comes_from_where_the_backup_goes():
     [drill] = workloads(render(DRILL))
     for name in ("BACKUP_S3_ENDPOINT", "BACKUP_S3_REGION", "BACKUP_S3_BUCKET"):
         assert backup.settings[name] == restore.settings[name] == drill.settings[name], name
-    # Whoever writes backups cannot read them, and who reads them is told how by another Secret.
+    # The backup job cannot decrypt: the identity is in another Secret.
     assert "BACKUP_IDENTITY_FILE" not in backup.settings
     assert restore.settings["BACKUP_IDENTITY_FILE"] == "/identity/identity"
     assert restore.secret_files()["/identity"] == "backup-identity"
 
 
-def test_a_drill_is_told_all_that_a_restore_wants():
+def test_a_drill_has_all_settings_of_a_restore():
     [drill] = workloads(render(DRILL))
     assert set(given(drill)) - settings_of(drill).known == set()
     assert settings_of(drill).required - {name.removesuffix("_FILE") for name in given(drill)} == set()

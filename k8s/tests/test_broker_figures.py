@@ -1,4 +1,4 @@
-"""The broker tells the numbers that alerts ask its exporter for."""
+"""The broker reports the numbers that alerts use."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from tree import K8S, free_ports, nats_server
 
 
 def numbers(told, prefix="gnatsd_varz"):
-    """The names that the exporter makes of numbers, `objectToMetrics` of its collector/collector.go."""
+    """Metric names, as the exporter derives them (`objectToMetrics` in its collector/collector.go)."""
     for key, value in told.items():
         if isinstance(value, dict):
             yield from numbers(value, f"{prefix}_{key}")
@@ -28,7 +28,7 @@ def varz(port):
     raise TimeoutError("the broker does not start")
 
 
-def test_the_broker_tells_what_alerts_ask_its_exporter_for(tmp_path):
+def test_the_broker_reports_the_numbers_that_alerts_use(tmp_path):
     asked = set(re.findall(r"gnatsd_varz_\w+", (K8S / "components/observability/alerts/site.yaml").read_text()))
     client, monitor = free_ports(2)
     command = [nats_server(), "--addr", "127.0.0.1", "--port", str(client), "--http_port", str(monitor)]

@@ -1,4 +1,4 @@
-"""The network lets through what was designed, and nothing else."""
+"""Network policies allow the designed flows and no other."""
 
 import re
 from urllib.parse import urlsplit
@@ -14,14 +14,14 @@ WAY_IN = "pods in namespace site/way-in=true"
 MONITORING = "pods in namespace kubernetes.io/metadata.name=monitoring"
 KEDA = "pods in namespace kubernetes.io/metadata.name=keda, app=keda-operator"
 OUTSIDE = "outside the cluster"
-# Nobody's, until an overlay says whose (RFC 5737).
+# Placeholder (RFC 5737), which an overlay replaces.
 NAMED = "addresses 192.0.2.0/24"
 
 WEB = ["web-shell", "web-blog", "web-careers"]
 SERVICES = [("contact", 50051), ("newsletter", 50052), ("careers", 50053)]
 KEEPING_FILES = ["careers", "notifier", "setup", "sweep"]
 TELLING = ["gateway", "contact", "newsletter", "careers", "notifier", *WEB]
-# What visitors reach.
+# Pods that visitors reach.
 DOORS = ["gateway", *WEB]
 
 
@@ -92,7 +92,7 @@ CHANGES = {
         ),
         dns(DNS, 53),
     ),
-    # The notifier's way to webhooks is one to the store, too, and so are those to the bucket of backups.
+    # Only careers loses public addresses: the others still need webhooks or the bucket of backups.
     "private-s3": (
         {(client, NAMED, "443/TCP") for client in [*KEEPING_FILES, "backup"]},
         {("careers", OUTSIDE, "443/TCP")},
@@ -100,7 +100,7 @@ CHANGES = {
     "private-webhooks": ({("notifier", NAMED, "443/TCP")}, set()),
     "synthetic-check": (
         {("synthetic-check", OUTSIDE, f"{port}/TCP") for port in (443, 993)}
-        # A load balancer's address of the same cluster leads to the Gateway's pods at once.
+        # kube-proxy sends calls to a load balancer of this cluster straight to the Gateway's pods.
         | {("synthetic-check", WAY_IN, f"{port}/TCP") for port in (443, 8443, 10443)}
         | {("synthetic-check", DNS, f"53/{protocol}") for protocol in ("UDP", "TCP")},
         set(),
@@ -130,7 +130,7 @@ def test_the_collector_reaches_where_it_sends_what():
         assert ("collector", MONITORING, f"{address.port}/TCP") in PRODUCTION
     told = yaml.safe_load(text)
     exporters = {signal: pipeline["exporters"] for signal, pipeline in told["service"]["pipelines"].items()}
-    # Tempo has no place for logs, and Loki takes OTLP by HTTP only.
+    # Tempo takes no logs, and Loki takes OTLP by HTTP only.
     assert (exporters["traces"], exporters["logs"]) == (["otlp_grpc"], ["otlp_http"])
     assert told["exporters"]["otlp_grpc"] == {"endpoint": "${env:TRACES}", "tls": {"insecure": True}}
     assert told["exporters"]["otlp_http"] == {"endpoint": "${env:LOGS}"}

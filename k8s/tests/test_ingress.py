@@ -1,4 +1,4 @@
-"""Visitors come in encrypted, and to nothing but what is theirs."""
+"""Visitors reach the site by HTTPS, and no internal port."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ ISSUER = "cert-manager.io/cluster-issuer"
 
 
 def host():
-    """Where the links in mails lead."""
+    """Host of links in mails."""
     [address] = [found["data"]["SITE_URL"] for found in of_kind(render(PRODUCTION), "ConfigMap") if "SITE_URL" in found.get("data", {})]
     return urlsplit(address).hostname
 
@@ -27,7 +27,7 @@ def listeners(protocol):
 
 
 def attached(listener):
-    """The routes of production that this listener of the example has."""
+    """Production's routes at a listener of the example Gateway."""
     place = {"name": gateway()["metadata"]["name"], "namespace": gateway()["metadata"]["namespace"], "sectionName": listener}
     return [found for found in of_kind(render(PRODUCTION), "HTTPRoute") if place in found["spec"]["parentRefs"]]
 
@@ -40,14 +40,14 @@ def lets_in(listener, namespace):
     return namespace in expression["values"]
 
 
-def test_each_route_names_the_listener_that_it_is_for():
-    """A route without a name is every listener's, so that of port 80, too."""
+def test_each_route_names_its_listener():
+    """Without a name, a route is attached to every listener, also at port 80."""
     found = [route for name in ("http", "https") for route in attached(name)]
     assert {route["metadata"]["name"] for route in found} == set(named(render(PRODUCTION), "HTTPRoute"))
     assert all(len(route["spec"]["parentRefs"]) == 1 for route in found)
 
 
-def test_the_site_is_there_by_https_alone():
+def test_the_site_is_served_by_https_only():
     [https] = listeners("HTTPS")
     [site] = attached(https)
     assert site["metadata"]["name"] == "site"
@@ -55,20 +55,20 @@ def test_the_site_is_there_by_https_alone():
     assert not any(rule.get("backendRefs") for route in attached(http) for rule in route["spec"]["rules"])
 
 
-def test_plain_http_leads_to_https():
+def test_http_redirects_to_https():
     [http] = listeners("HTTP")
     [redirect] = attached(http)
     assert redirect["spec"]["hostnames"] == named(render(PRODUCTION), "HTTPRoute")["site"]["spec"]["hostnames"] == [host()]
     [rule] = redirect["spec"]["rules"]
-    # Whatever the path is, which stays.
+    # For every path. The path stays the same.
     assert "matches" not in rule
     assert rule["filters"] == [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}]
 
 
-def test_the_example_gateway_has_a_certificate_and_takes_our_routes():
+def test_the_example_gateway_has_a_certificate_and_accepts_our_routes():
     [https] = listeners("HTTPS").values()
     assert gateway()["metadata"]["annotations"][ISSUER]
-    # cert-manager makes the Secret that a listener names, for its host name.
+    # cert-manager issues the Secret of a listener for its host name.
     assert https["tls"]["mode"] == "Terminate"
     assert [set(reference) for reference in https["tls"]["certificateRefs"]] == [{"name"}]
     [site] = of_kind(render(PRODUCTION), "Namespace")
@@ -77,15 +77,15 @@ def test_the_example_gateway_has_a_certificate_and_takes_our_routes():
         assert lets_in(listener, site["metadata"]["name"])
 
 
-def test_the_authority_that_signs_the_certificate_reaches_its_answer():
-    """cert-manager answers by a route beside the Gateway (HTTP-01), and at port 80."""
+def test_http_01_challenges_are_answered_at_port_80():
+    """cert-manager answers by a route in the namespace of the Gateway."""
     namespace = gateway()["metadata"]["namespace"]
     [http] = listeners("HTTP").values()
     [https] = listeners("HTTPS").values()
     assert lets_in(http, namespace) and not lets_in(https, namespace)
 
 
-def test_the_namespace_of_the_example_is_one_that_visitors_come_from():
+def test_visitors_may_come_from_the_example_gateways_namespace():
     [namespace] = of_kind(render(EXAMPLE_GATEWAY), "Namespace")
     policy = named(render(PRODUCTION), "NetworkPolicy")["visitors"]["spec"]
     selector = policy["ingress"][0]["from"][0]["namespaceSelector"]["matchLabels"]
@@ -153,6 +153,6 @@ def test_whatever_a_route_leads_to_is_open_to_whoever_brings_visitors(policy):
 
 
 def open_by(policy, objects):
-    """The pods and ports that one policy opens."""
+    """Pods and ports that only this policy opens."""
     others = [found for found in objects if found is not policy]
     return {(pod, port) for _, pod, port in flows(objects) - flows(others)}

@@ -1,8 +1,7 @@
-"""Objects of kinds that others define are as their makers' Go types have them: no field that is not theirs, none of another type.
+"""Custom resources match their makers' Go types.
 
-The types come from the packages that tools/pins/kubernetes-models names, made from their makers' sources.
-TypeScript refuses a field that a type does not have, as the API server's strict validation does; the packages' own check refuses
-values: of a wrong type, of another word, beyond a bound.
+The packages in tools/pins/kubernetes-models are generated from the makers' sources. TypeScript refuses unknown
+fields, as the API server's strict validation does. The packages' own check refuses wrong values.
 """
 
 import json
@@ -67,10 +66,10 @@ for (const [number, [module, found]] of JSON.parse(readFileSync("objects.json", 
 """
 
 
-def test_objects_of_kinds_that_others_define_are_as_these_have_them(tmp_path):
-    """And what their makers do not have is refused, by the same run of the compiler."""
+def test_custom_resources_match_their_makers_types(tmp_path):
+    """The same run refuses broken objects, so the check works."""
     objects = of_others()
-    # One at least of each kind that there is a schema of ours of.
+    # At least one object of each kind that we have a schema for.
     assert {found["kind"] for found in objects} == {file.stem for file in SCHEMAS.iterdir()} == {kind for kind, *_ in BROKEN}
     wrong = complaints([broken(objects, *case[:3]) for case in BROKEN] + objects, tmp_path)
     assert [case for number, case in enumerate(BROKEN) if case[3] not in wrong.pop(number, "")] == []
@@ -80,7 +79,7 @@ def test_objects_of_kinds_that_others_define_are_as_these_have_them(tmp_path):
 
 @cache
 def of_others():
-    """Each object once that is of no kind of Kubernetes' own, wherever it is rendered."""
+    """Every rendered custom resource, without duplicates."""
     trees = [render(folder) for folder in ["base", *RENDERED, RESTORE, DRILL, *EXAMPLES]]
     trees += [render_with([name]) for name in TAKEN_BY_TESTS]
     trees += [render_with(policy=name) for name in POLICIES]
@@ -91,7 +90,7 @@ def of_others():
 
 
 def broken(objects, kind, path, value):
-    """The first object of a kind that has what the path leads through, with this value at its end."""
+    """The first object of a kind with this path, changed to have this value there."""
     for found in of_kind(objects, kind):
         changed = part = deepcopy(found)
         try:
@@ -105,7 +104,7 @@ def broken(objects, kind, path, value):
 
 
 def complaints(objects, folder):
-    """What is wrong with each of these, by its number."""
+    """Errors of the objects, by index."""
     (folder / "node_modules").symlink_to(MODELS / "node_modules")
     modules = [module(found) for found in objects]
     typed = [
@@ -116,7 +115,7 @@ def complaints(objects, folder):
     (folder / "objects.json").write_text(json.dumps(list(zip(modules, objects, strict=True))))
     (folder / "values.mjs").write_text(VALUES)
     options = ["--noEmit", "--pretty", "false", "--strict", "--skipLibCheck", "--module", "preserve", "--target", "es2022"]
-    # It ends with 1 where it finds something.
+    # tsc exits with 1 if it finds errors.
     types = run(["node_modules/.bin/tsc", *options, "objects.ts"], folder, 0, 1)
     values = run(["node", "values.mjs"], folder, 0)
     wrong = {}
@@ -124,7 +123,7 @@ def complaints(objects, folder):
         wrong[int(line) - 1] = wrong.get(int(line) - 1, "") + said + "\n"
     for number, said in re.findall(r"^(\d+): (.*)", values, re.MULTILINE):
         wrong[int(number)] = wrong.get(int(number), "") + said + "\n"
-    # Nothing that either said is passed over.
+    # All output was parsed.
     assert bool(wrong) == bool(types.strip() or values.strip()), types + values
     return wrong
 

@@ -1,4 +1,4 @@
-"""Every pod is confined, and what serves stays up while it is changed."""
+"""Pods are hardened, and serving pods stay up during a rollout."""
 
 import re
 
@@ -20,14 +20,14 @@ from tree import (
     workloads,
 )
 
-# The volumes that Pod Security "restricted" leaves; a pod template has at most these of ours.
+# Volume types of ours that Pod Security "restricted" allows.
 VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "projected", "secret"}
 PODS = [pytest.param(pod, id=f"{folder}/{pod.name}") for folder in OVERLAYS for pod in workloads(render(folder))]
 
 
 @pytest.mark.parametrize("pod", PODS)
 def test_a_pod_is_restricted(pod):
-    """https://kubernetes.io/docs/concepts/security/pod-security-standards, and a root that cannot be written to."""
+    """https://kubernetes.io/docs/concepts/security/pod-security-standards, and a read-only root."""
     assert pod.pod["securityContext"]["runAsNonRoot"] is True
     assert pod.pod["securityContext"]["runAsUser"] > 0
     assert pod.pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -45,23 +45,23 @@ def test_a_pod_is_restricted(pod):
 @pytest.mark.parametrize("pod", PODS)
 def test_a_pod_has_no_token_and_its_own_account(pod):
     assert pod.pod["automountServiceAccountToken"] is False
-    # A task of the operator's tool goes by the name that the tool has in the network.
+    # Jobs of sitectl share the label and the account `setup`.
     assert pod.pod["serviceAccountName"] == pod.labels["app.kubernetes.io/name"]
 
 
 @pytest.mark.parametrize("pod", PODS)
-def test_a_pod_says_what_it_needs_and_what_it_may_have(pod):
+def test_a_pod_has_requests_and_limits(pod):
     for kind in ("requests", "limits"):
         assert {"cpu", "memory"} <= set(pod.container["resources"][kind])
 
 
 @pytest.mark.parametrize("pod", PODS)
-def test_each_folder_that_is_written_to_is_a_volume(pod):
+def test_each_writable_folder_is_a_volume(pod):
     writable = {mount["mountPath"] for mount in pod.container.get("volumeMounts", []) if not mount.get("readOnly")}
     assert {value for name, value in pod.settings.items() if name.endswith("_DIR")} <= writable
 
 
-def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():
+def test_the_drill_is_restricted_and_reaches_only_the_backups():
     objects = render(DRILL)
     [drill] = workloads(objects)
     broker, store = drill.pod["initContainers"]
@@ -71,7 +71,7 @@ def test_the_drill_is_restricted_and_reaches_nothing_but_the_backups():
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-    # Side by side with the drill, gone with it, and so are their volumes, which hold what it decrypted.
+    # Sidecars and the volumes with decrypted data end with the drill.
     [job] = [found["spec"]["jobTemplate"]["spec"] for found in of_kind(objects, "CronJob")]
     assert job["ttlSecondsAfterFinished"] <= 86400
     assert {container["restartPolicy"] for container in (broker, store)} == {"Always"}
@@ -98,7 +98,7 @@ def test_the_scanner_keeps_the_certificates_that_its_image_has_beside_its_config
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
-def test_the_namespace_enforces_it(folder):
+def test_the_namespace_enforces_restricted_pods(folder):
     [namespace] = of_kind(render(folder), "Namespace")
     labels = namespace["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
@@ -123,7 +123,7 @@ def test_production_has_two_of_each_or_more_and_spreads_them():
     least = {name: fewest for name, (fewest, _) in copies(objects).items()}
     for found in of_kind(objects, "StatefulSet"):
         least[found["metadata"]["name"]] = found["spec"]["replicas"]
-    # Jobs come and go; the collector holds the metrics' last values, so there is one, and its likes serve nobody.
+    # Not jobs, nor pods of telemetry, whose outage harms no visitor.
     others = {"setup", "sweep", "backup", "signatures", "collector", "broker-exporter"}
     serving = {pod.name: pod for pod in workloads(objects) if pod.name not in others}
     assert set(least) == set(named(objects, "PodDisruptionBudget")) == set(serving)

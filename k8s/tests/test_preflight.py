@@ -20,7 +20,7 @@ def test_placeholders_of_production_are_named():
     assert wanted | {"registry.example/site/gateway:example"} <= found
 
 
-def test_an_overlay_that_does_not_render_is_said_in_a_sentence(tmp_path):
+def test_an_overlay_that_does_not_render_gets_one_sentence(tmp_path):
     done = preflight(tmp_path)
     assert done.returncode == 1 and not done.stdout
     assert "does not render" in done.stderr and done.stderr.count("\n") == 1, done.stderr

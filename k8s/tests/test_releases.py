@@ -1,4 +1,4 @@
-"""How a release reaches a cluster: by Argo CD or Flux, signed, by a canary first, and rendered."""
+"""How a release reaches a cluster: Argo CD, Flux, signatures, the canary and rendered manifests."""
 
 import json
 import os
@@ -19,7 +19,7 @@ HOOK = "argocd.argoproj.io/hook"
 OPTIONS = "argocd.argoproj.io/sync-options"
 FORCE = "kustomize.toolkit.fluxcd.io/force"
 PRUNE = "kustomize.toolkit.fluxcd.io/prune"
-# What holds data, or takes it along when it is deleted.
+# Kinds that hold data, or whose deletion would delete it.
 HOLDING_DATA = ("Namespace", "PersistentVolumeClaim", "StatefulSet")
 
 
@@ -34,7 +34,6 @@ def flux():
 
 
 def by_argo_cd():
-    """Production as Argo CD applies it."""
     return render_with([], application()["spec"]["source"]["kustomize"]["patches"])
 
 
@@ -43,7 +42,6 @@ def by_flux():
 
 
 def annotated(objects, annotation):
-    """The objects with an annotation, and what it says."""
     told = {(found["kind"], found["metadata"]["name"]): found["metadata"].get("annotations", {}) for found in objects}
     return {who: annotations[annotation] for who, annotations in told.items() if annotation in annotations}
 
@@ -52,7 +50,7 @@ def all_of(objects, *kinds):
     return {(found["kind"], found["metadata"]["name"]) for found in of_kind(objects, *kinds)}
 
 
-def test_both_keep_the_overlay_production():
+def test_argo_cd_and_flux_apply_the_overlay_production():
     assert ROOT / application()["spec"]["source"]["path"] == K8S / PRODUCTION
     assert (ROOT / flux()["spec"]["path"]).resolve() == K8S / PRODUCTION
     [source] = of_kind(render("examples/flux"), "GitRepository")
@@ -61,16 +59,16 @@ def test_both_keep_the_overlay_production():
     assert application()["spec"]["destination"]["namespace"] == namespace["metadata"]["name"]
 
 
-def test_argo_cd_runs_the_job_once_a_sync_and_misses_it_never():
+def test_argo_cd_runs_the_job_once_in_each_sync():
     objects = by_argo_cd()
     assert annotated(objects, HOOK) == {("Job", "setup"): "Sync"}
     assert annotated(objects, f"{HOOK}-delete-policy") == {("Job", "setup"): "BeforeHookCreation"}
-    # The broker, the job and the services wait for each other, and a wave waits for the one before.
+    # No waves: each would wait for the one before, but broker, job and services wait for each other.
     assert annotated(objects, "argocd.argoproj.io/sync-wave") == {}
     assert "syncOptions" not in application()["spec"]["syncPolicy"]
 
 
-def test_flux_replaces_the_job_alone_and_finds_it_there():
+def test_flux_replaces_only_the_job_and_keeps_it():
     objects = by_flux()
     assert annotated(objects, FORCE) == {("Job", "setup"): "enabled"}
     assert "force" not in flux()["spec"]
@@ -78,7 +76,7 @@ def test_flux_replaces_the_job_alone_and_finds_it_there():
     assert "ttlSecondsAfterFinished" not in named(objects, "Job")["setup"]["spec"]
 
 
-def test_flux_waits_for_whatever_runs_as_long_as_the_job_may():
+def test_flux_waits_for_all_workloads_until_the_jobs_deadline():
     spec = flux()["spec"]
     checked = {(check["kind"], check["name"]) for check in spec["healthChecks"]}
     objects = by_flux()
@@ -87,20 +85,20 @@ def test_flux_waits_for_whatever_runs_as_long_as_the_job_may():
     assert spec["timeout"] == f"{named(objects, 'Job')['setup']['spec']['activeDeadlineSeconds'] // 60}m"
 
 
-def test_neither_takes_data_away_nor_maps_that_pods_were_started_with():
+def test_argo_cd_and_flux_prune_no_data_and_no_maps():
     argo_cd = annotated(by_argo_cd(), OPTIONS)
     kept = all_of(render(PRODUCTION), *HOLDING_DATA)
     maps = all_of(render(PRODUCTION), "ConfigMap")
     assert {who for who, said in argo_cd.items() if said == "Prune=false,Delete=false"} == kept
     assert {who for who, said in argo_cd.items() if said == "Prune=false"} == maps
-    # Otherwise a former map would be a difference for ever.
+    # Otherwise an old map would be a difference forever.
     assert annotated(by_argo_cd(), "argocd.argoproj.io/compare-options") == dict.fromkeys(maps, "IgnoreExtraneous")
     assert annotated(by_flux(), PRUNE) == dict.fromkeys(kept | maps, "disabled")
     assert flux()["spec"]["deletionPolicy"] == "Orphan"
     assert "finalizers" not in application()["metadata"]
 
 
-def test_they_change_nothing_else():
+def test_argo_cd_and_flux_change_only_the_job():
     before = {(found["kind"], found["metadata"]["name"]): found.get("spec") for found in render(PRODUCTION)}
     for objects in (by_argo_cd(), by_flux()):
         after = {(found["kind"], found["metadata"]["name"]): found.get("spec") for found in objects}
@@ -112,7 +110,7 @@ def policy():
     return found["spec"]
 
 
-def test_the_policy_is_about_our_images_and_no_others():
+def test_the_signature_policy_applies_only_to_our_images():
     [reference] = policy()["matchImageReferences"]
     images = {pod.container["image"] for pod in workloads(render(PRODUCTION))}
     taken = {image for image in images if fnmatchcase(image, reference["glob"])}
@@ -123,7 +121,7 @@ def test_the_policy_is_about_our_images_and_no_others():
     }
 
 
-def test_the_policy_is_about_every_container_of_a_pod():
+def test_the_signature_policy_applies_to_every_container():
     [validation] = policy()["validations"]
     kinds = set(re.findall(r"images\.(\w+)", validation["expression"]))
     assert kinds == {"containers", "initContainers", "ephemeralContainers"}
@@ -131,9 +129,9 @@ def test_the_policy_is_about_every_container_of_a_pod():
     assert set(rule["resources"]) == {"pods", "pods/ephemeralcontainers"}
 
 
-def test_the_policy_knows_the_release_workflow_by_how_it_signs():
+def test_the_signature_policy_trusts_only_the_release_workflow():
     text = RELEASE.read_text()
-    # Without a key, so by the identity that GitHub gives to a workflow.
+    # Keyless: the certificate has the identity that GitHub gives to a workflow.
     assert "id-token: write" in text and 'cosign sign --yes "$image"' in text and "--key" not in text
     assert 'tags: ["v*"]' in text
     [attestor] = policy()["attestors"]
@@ -158,7 +156,7 @@ def test_the_canary_is_the_gateway_under_another_name():
     objects = render_with(["canary"])
     deployments = named(objects, "Deployment")
     stable, canary = deployments["gateway"], deployments["gateway-canary"]
-    # Its certificate is there only where the component tls is.
+    # Its TLS files are there only with the component tls.
     optional = '"optional": true, '
     assert json.dumps(canary).count(optional) == 2
     renamed = json.loads(json.dumps(canary).replace(optional, "").replace('"gateway-canary"', '"gateway"'))
@@ -169,8 +167,8 @@ def test_the_canary_is_the_gateway_under_another_name():
     assert pods["gateway-canary"].secret_files() == pods["gateway"].secret_files()
 
 
-def test_the_canary_has_an_image_of_its_own(tmp_path):
-    """Whatever digest the overlay that takes it names for the gateway."""
+def test_the_canary_has_its_own_image(tmp_path):
+    """The overlay's digest for the gateway does not replace it."""
     kept = {}
 
     def take_it(kustomization):
@@ -186,7 +184,7 @@ def test_the_canary_has_an_image_of_its_own(tmp_path):
     assert tried["digest"] != kept["digest"]
 
 
-def test_the_canary_gets_its_share_of_what_the_gateway_gets_and_nothing_else():
+def test_the_canary_gets_a_share_of_the_gateways_requests_only():
     before = named(render_with([]), "HTTPRoute")["site"]["spec"]["rules"]
     after = named(render_with(["canary"]), "HTTPRoute")["site"]["spec"]["rules"]
     for old, new in zip(before, after, strict=True):
@@ -199,13 +197,13 @@ def test_the_canary_gets_its_share_of_what_the_gateway_gets_and_nothing_else():
             assert new | {"backendRefs": old["backendRefs"]} == old
         else:
             assert new == old
-    # No visitor of the service `gateway` comes to the canary, nor the other way round.
+    # Each service leads to its own pods only.
     services = named(render_with(["canary"]), "Service")
     assert services["gateway"]["spec"]["selector"] == {"app.kubernetes.io/name": "gateway"}
     assert services["gateway-canary"]["spec"]["selector"] == {"app.kubernetes.io/name": "gateway-canary"}
 
 
-def test_the_network_is_open_to_the_canary_as_to_the_gateway():
+def test_the_canary_has_the_gateways_network_flows():
     before, after = flows(render_with([])), flows(render_with(["canary"]))
     assert before < after
     mine = {

@@ -1,4 +1,4 @@
-"""The tree renders, is valid, and keeps to the policies."""
+"""The tree renders to valid objects, and keeps to the policies of checkov."""
 
 import base64
 import json
@@ -49,12 +49,12 @@ from tree import (
 )
 
 SCHEMAS = K8S / "tests/schemas"
-# The oldest that we promise, and the newest that there is a schema of.
+# The oldest version that we support, and the newest that has a schema.
 VERSIONS = ("1.30.0", kubernetes_validate.latest_version())
-# The components that no overlay of ours takes.
+# Components that no overlay uses.
 TAKEN_BY_TESTS = [Path(path).name for path in yaml.safe_load((K8S / "tests/with-others/kustomization.yaml").read_text())["components"]]
 
-# Components that the pages let a company leave out of production, and those that it takes besides.
+# Documented combinations: components left out of production, and components added.
 COMBINATIONS = [
     (("certificates",), ()),
     (("tls", "certificates"), ()),
@@ -83,7 +83,7 @@ def test_production_renders_to_valid_objects_with_an_example_policy(policy):
 
 
 @pytest.mark.parametrize(("without", "with_more"), COMBINATIONS, ids=lambda components: "+".join(components) or "nothing")
-def test_production_renders_to_valid_objects_as_the_pages_let_it_be_put_together(without, with_more):
+def test_production_is_valid_in_documented_combinations(without, with_more):
     assert unknown_kinds(render_combination(without, with_more)) == set()
 
 
@@ -103,13 +103,13 @@ def render_combination(without, with_more):
 
 
 def unknown_kinds(objects, versions=VERSIONS[-1:]):
-    """The kinds that there is no schema of. An object of any other must be valid."""
+    """Kinds without a schema. Fails if an object of another kind is invalid."""
     return {found["kind"] for found in objects if not is_known(json.dumps(found), versions)}
 
 
 @cache
 def is_known(text, versions):
-    """Whether there is a schema of an object, by which it is valid. Most objects are in every combination."""
+    """Whether a schema exists. Fails if the object is invalid. Cached, because most objects are in every combination."""
     found = json.loads(text)
     try:
         for version in versions:
@@ -121,7 +121,7 @@ def is_known(text, versions):
 
 @cache
 def validator(version, kind, api_version):
-    """A schema of ours, or that of kubernetes-validate, strict, which the package itself reads for each object anew."""
+    """Our schema, or the strict one of kubernetes-validate, which the package would read again for each object."""
     if (ours := SCHEMAS / f"{kind}.yaml").exists():
         return jsonschema.Draft202012Validator(schema(ours))
     schemas = Path(kubernetes_validate.__file__).parent / f"kubernetes-json-schema/v{version}-local-strict"
@@ -141,8 +141,8 @@ def schema(file):
 
 
 @pytest.mark.parametrize("file", sorted(SCHEMAS.iterdir()), ids=lambda file: file.stem)
-def test_a_schema_of_ours_is_strict_and_says_where_it_comes_from(file):
-    """By the version that it is of and a page that has the whole, whoever takes a new version knows what to compare."""
+def test_our_schemas_are_strict_and_name_their_source(file):
+    """Version and source say what to compare at an update."""
     ours = schema(file)
     jsonschema.Draft202012Validator.check_schema(ours)
     version = ours["properties"]["apiVersion"]["const"]
@@ -154,7 +154,7 @@ def test_a_schema_of_ours_is_strict_and_says_where_it_comes_from(file):
 
 
 def objects_within(found, path=""):
-    """Each part of a schema that tells of an object with named fields, with the way to it."""
+    """Parts of a schema that describe an object, with their paths."""
     if isinstance(found, dict):
         if found.get("type") == "object":
             yield path, found
@@ -234,7 +234,7 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
     tested = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=20)
     assert tested.returncode == 0, tested.stderr
     assert "\n  sync_interval: always\n" in texts["nats.conf"]
-    # A local demo's one server must not wait for two others.
+    # The single server of a local demo must not wait for others.
     servers = broker["spec"]["replicas"]
     assert texts["cluster.conf"].count("$NATS_ROUTE_") == (servers if servers > 1 else 0)
 
@@ -277,7 +277,7 @@ def status(url):
 
 
 def route_certificates(folder):
-    """What the broker's servers prove themselves to each other with, as an operator makes it."""
+    """Certificate of the broker's routes, as an operator makes it."""
     script = K8S / "components/nats/route-certificates.sh"
     subprocess.run(["sh", script, folder], check=True, capture_output=True, timeout=60)
     return folder
@@ -293,7 +293,7 @@ def test_each_server_of_the_broker_is_found_under_a_name_that_its_certificate_ha
     assert "\n    user: route\n" in cluster and "\n    verify: true\n" in cluster
     folder = route_certificates(tmp_path)
     authority = (folder / "ca.crt").read_text()
-    # A second run renews the certificate, and leaves the authority.
+    # A second run renews the certificate, and keeps the authority.
     route_certificates(folder)
     assert (folder / "ca.crt").read_text() == authority
     for host, purpose in product(hosts, ["sslserver", "sslclient"]):
@@ -304,7 +304,7 @@ def test_each_server_of_the_broker_is_found_under_a_name_that_its_certificate_ha
 def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path):
     maps = named(render(PRODUCTION), "ConfigMap")
     [config] = [found["data"]["clamd.conf"] for name, found in maps.items() if name.startswith("clamd-")]
-    # A signature of ours instead of the world's, and nothing outside of this folder.
+    # One signature of ours, and no file outside this folder.
     (tmp_path / "signatures").mkdir()
     (tmp_path / "signatures/test.ndb").write_text(f"Test.Virus:0:*:{b'a virus to the test'.hex()}\n")
     (tmp_path / "tmp").mkdir()
@@ -321,7 +321,7 @@ def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path)
     command = [ROOT / "target/tools/clamd", "--foreground", "--config-file", tmp_path / "clamd.conf"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as clamd:
         try:
-            # What the image's clamdcheck.sh asks.
+            # As the image's clamdcheck.sh asks.
             assert ask(clamd, port, b"PING") == b"PONG\n"
             assert ask(clamd, port, in_stream(b"%PDF-1.7 nothing")) == b"stream: OK\0"
             assert b"Test.Virus.UNOFFICIAL FOUND" in ask(clamd, port, in_stream(b"%PDF-1.7 a virus to the test"))
@@ -339,7 +339,7 @@ def test_signatures_are_fresh_where_every_scanner_has_those_of_the_last_days(day
     for number, age in enumerate(days):
         made = "" if age is None else time.strftime("/27790/%a %b %e 08:35:29 %Y", time.gmtime(time.time() - age * 86400))
         (tmp_path / f"answer-{number}").write_text(f"ClamAV 1.5.3{made}\n")
-    # The two take turns, as behind a service.
+    # Two scanners answer in turn, as behind a service.
     turns = tmp_path / "turns"
     turns.touch()
     netcat = tmp_path / "nc"
@@ -366,7 +366,7 @@ def in_stream(content):
 
 
 def ask(program, port, question):
-    """What a program says to this, once it listens."""
+    """The answer of a program, once it listens."""
     deadline = time.monotonic() + 20
     while True:
         try:
@@ -395,7 +395,7 @@ def test_a_changed_secret_restarts_its_pods():
         assert names and all(re.search(r"-[a-z0-9]{10}$", name) for name in names), names
 
 
-def test_a_local_demo_runs_what_was_built_on_the_spot():
+def test_a_local_demo_runs_locally_built_images():
     images = {pod.image: pod.container["image"] for pod in workloads(render("overlays/local"))}
     ours = {pod.image for pod in workloads(render(SMALL)) if pod.container["image"].startswith("registry.example/")}
     assert {name: images[name] for name in ours} == {name: built(name) for name in ours}
@@ -415,7 +415,7 @@ def as_a_component(overlay, kustomization, images):
 
 
 def by_hand(_, kustomization, images):
-    """What `kustomize edit set image` makes of the file."""
+    """By `kustomize edit set image`."""
     given = {image["name"]: image for image in images}
     kustomization["images"] = [given.get(image["name"], image) for image in kustomization["images"]]
 
@@ -430,10 +430,10 @@ def test_a_release_brings_its_digests_to_production(way, tmp_path):
         assert tag == digests.get(pod.image, tag) and "registry.example" not in tag
 
 
-def test_new_versions_of_what_others_make_are_proposed():
+def test_dependabot_watches_all_images_of_others():
     updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())["updates"]
     [watched] = [update["directories"] for update in updates if update["package-ecosystem"] == "docker"]
-    # Images of ours stand without a tag.
+    # Our images have no tag here.
     tagged = re.compile(r"^ +image: \S+:\S+$", re.MULTILINE)
     naming = [file for file in (K8S / "components").rglob("*.yaml") if tagged.search(file.read_text())]
     assert naming

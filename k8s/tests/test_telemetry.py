@@ -1,4 +1,4 @@
-"""What is watched is what is sent: the names that the collector makes, the alerts, the dashboards."""
+"""Collector, alerts, probes and dashboards fit together."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import yaml
 from tree import K8S, OVERLAYS, PRODUCTION, changed_production, named, of_kind, render, workloads
 
 OBSERVABILITY = K8S / "components/observability"
-# What one object may hold as an annotation, which is where `kubectl apply` keeps the last one.
+# Limit of annotations, where `kubectl apply` keeps the last manifest.
 LARGEST_ANNOTATION = 256 * 1024
 
 
@@ -18,13 +18,13 @@ def objects():
 
 
 def config():
-    """The collector's."""
+    """Configuration of the collector."""
     maps = [found["data"] for found in of_kind(objects(), "ConfigMap")]
     [text] = [data["collector.conf.yaml"] for data in maps if "collector.conf.yaml" in data]
     return yaml.safe_load(text)
 
 
-def test_prometheus_has_the_names_that_dashboards_and_alerts_ask_for():
+def test_prometheus_has_the_names_that_dashboards_and_alerts_use():
     prometheus = config()["exporters"]["prometheus"]
     assert prometheus["translation_strategy"] == "UnderscoreEscapingWithSuffixes"
     assert not {"namespace", "const_labels", "add_metric_suffixes"} & set(prometheus)
@@ -42,20 +42,20 @@ def test_every_signal_comes_in_by_otlp_and_goes_on():
 
 
 @pytest.mark.parametrize("folder", OVERLAYS)
-def test_each_copy_that_sends_telemetry_says_which_it_is(folder):
-    """Otherwise two gateways would write one series, each over what the other counted."""
+def test_each_pod_that_sends_telemetry_names_itself(folder):
+    """Otherwise two gateways would write to one series, and overwrite each other's counts."""
     pods = workloads(render(folder))
     sending = [pod for pod in pods if any(name.startswith("telemetry-") for name in pod.maps)]
     assert {"gateway", "notifier"} <= {pod.name for pod in sending}
     for pod in sending:
         assert pod.settings["OTEL_RESOURCE_ATTRIBUTES"] == "service.instance.id=$(POD_NAME)", pod.name
         assert pod.settings["POD_NAME"]["fieldRef"]["fieldPath"] == "metadata.name", pod.name
-        # A variable is filled in only where it stands before.
+        # A variable is expanded only if it is defined before.
         order = [variable["name"] for variable in pod.container["env"]]
         assert order.index("POD_NAME") < order.index("OTEL_RESOURCE_ATTRIBUTES"), pod.name
 
 
-def test_prometheus_asks_the_ports_that_the_collector_tells_at():
+def test_prometheus_scrapes_the_ports_of_the_collector():
     [collector] = [pod for pod in workloads(objects()) if pod.name == "collector"]
     told = config()
     ports = collector.ports
@@ -65,7 +65,7 @@ def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     [reader] = told["service"]["telemetry"]["metrics"]["readers"]
     own = reader["pull"]["exporter"]["prometheus"]
     assert own["port"] == ports["own-metrics"]
-    # The alert TelemetryIsMissing uses its own names as documented, without `_total` behind counters.
+    # The alert TelemetryIsMissing uses the collector's documented names, without `_total`.
     assert all(own[f"without_{what}"] is True for what in ("type_suffix", "units", "scope_info"))
     monitor = named(objects(), "PodMonitor")["site"]
     asked = {endpoint["port"]: endpoint for endpoint in monitor["spec"]["podMetricsEndpoints"]}
@@ -75,7 +75,7 @@ def test_prometheus_asks_the_ports_that_the_collector_tells_at():
     assert monitor["spec"]["selector"]["matchLabels"].items() <= collector.labels.items()
 
 
-def test_prometheus_asks_an_exporter_that_asks_every_server_of_the_broker():
+def test_prometheus_scrapes_every_broker_server_through_the_exporter():
     pods = {pod.name: pod for pod in workloads(objects())}
     exporter = pods["broker-exporter"]
     monitor = named(objects(), "PodMonitor")["broker"]["spec"]
@@ -88,7 +88,7 @@ def test_prometheus_asks_an_exporter_that_asks_every_server_of_the_broker():
     assert asked == [f"{name},http://{name}.{broker['serviceName']}:{port}" for name in names]
 
 
-def test_the_site_is_asked_for_from_outside_and_every_form_from_within():
+def test_probes_call_the_site_outside_and_forms_inside():
     probes = {name: found["spec"] for name, found in named(objects(), "Probe").items()}
     targets = {name: probe["targets"]["staticConfig"]["static"] for name, probe in probes.items()}
     [notifier] = [pod for pod in workloads(objects()) if pod.name == "notifier"]
@@ -113,15 +113,15 @@ def alerts(rule):
 
 
 def rule_on_file():
-    """What the test in Rust cuts out of the file for promtool."""
+    """The rules that the Rust test extracts for promtool."""
     file = (OBSERVABILITY / "alerts/site.yaml").read_text()
     return {"spec": yaml.safe_load(re.sub(r"^  ", "", file.split("\nspec:\n")[1], flags=re.MULTILINE))}
 
 
-def test_what_promtool_tests_is_what_prometheus_gets():
+def test_prometheus_gets_the_rules_that_promtool_tests():
     [rule] = of_kind(objects(), "PrometheusRule")
     tested = rule_on_file()
-    # What an overlay says of the place: where the runbook is read.
+    # An overlay sets the address of the runbook.
     for entry in alerts(tested):
         entry["annotations"]["runbook_url"] = runbook() + entry["annotations"]["runbook_url"].removeprefix("docs/runbook.md")
     assert rule["spec"] == tested["spec"]
@@ -155,25 +155,25 @@ def runbook():
     return address
 
 
-def test_whoever_is_woken_can_open_the_runbook():
-    """A path within a repository is no link in a mail."""
+def test_alerts_link_to_the_runbook():
+    """A path in a repository is no link in a mail."""
     [rule] = of_kind(objects(), "PrometheusRule")
     for entry in alerts(rule):
         address = urlsplit(entry["annotations"]["runbook_url"])
         assert (address.scheme, bool(address.hostname)) == ("https", True), entry["alert"]
         assert address.path.endswith("/docs/runbook.md"), entry["alert"]
         assert address.fragment == entry["alert"].lower()
-    # The map that says it is for kustomize only.
+    # The ConfigMap `watched` is for kustomize only.
     assert [name for name in named(objects(), "ConfigMap") if name.startswith("watched")] == []
 
 
 def example():
-    """An Alertmanager's configuration, as an operator begins with it."""
+    """The example configuration of Alertmanager."""
     return yaml.safe_load((OBSERVABILITY / "alertmanager.example.yaml").read_text())
 
 
-def test_each_severity_goes_to_somebody():
-    """By the names that kube-prometheus routes, https://runbooks.prometheus-operator.dev."""
+def test_each_severity_has_a_receiver():
+    """Severities as in kube-prometheus, https://runbooks.prometheus-operator.dev."""
     rule = rule_on_file()
     found = {entry["alert"]: severities(entry, rule) for entry in alerts(rule)}
     assert all(found.values()) and set().union(*found.values()) == {"critical", "warning"}
@@ -185,7 +185,7 @@ def test_each_severity_goes_to_somebody():
 
 
 def severities(alert, rule):
-    """From the alert's labels, from its expression, or from the labels of the series that it takes."""
+    """Severities in an alert's labels, its expression, and the labels of recorded series that it uses."""
     entries = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
     taken = [entry for entry in entries if entry.get("record") == alert["expr"]]
     labels = [entry.get("labels", {}) for entry in [alert, *taken]]
@@ -209,7 +209,7 @@ def test_only_a_critical_alert_silences_others():
     ("level", "budget"), [("accept_errors", "0.001"), ("delivery_errors", "0.01")], ids=["accept", "deliver"]
 )
 def test_a_service_level_is_watched_by_four_pairs_of_windows(level, budget):
-    """https://sre.google/workbook/alerting-on-slos, table 5-8, and how many faults in the long window wake somebody."""
+    """https://sre.google/workbook/alerting-on-slos, table 5-8, and the least number of failures in the long window."""
     [rule] = of_kind(objects(), "PrometheusRule")
     rules = [entry for group in rule["spec"]["groups"] for entry in group["rules"]]
     recorded = {entry["record"]: entry["expr"] for entry in rules if "record" in entry}

@@ -1,4 +1,4 @@
-"""The rendered tree, and what the tests ask of it."""
+"""Renders the tree, and reads it for the tests."""
 
 import json
 import os
@@ -29,9 +29,7 @@ RENDERED = [*OVERLAYS, EXTERNAL_SECRETS, "tests/with-others"]
 ROUTED = RENDERED[1:]
 # Production's, with the job that brings a backup back in place of all that works.
 RESTORE = "tests/restore"
-# What restores the newest backup once a month, in a namespace of its own.
 DRILL = "overlays/drill"
-# A Gateway, for a cluster that has none.
 EXAMPLE_GATEWAY = "examples/gateway"
 # What is applied by itself, each into a namespace of its own.
 EXAMPLES = sorted(
@@ -45,12 +43,11 @@ POD_OWNERS = ("Deployment", "StatefulSet", "Job", "CronJob")
 
 
 def tool(name):
-    """A program of the environment that runs us."""
     return Path(sys.executable).parent / name
 
 
 def nats_server():
-    """The server that a chore fetched, or that the tests in Rust would take."""
+    """The server that `NATS_SERVER` names, that `cargo xtask` fetched, or that is in the PATH."""
     ours = ROOT / "target/tools/nats-server"
     return os.environ.get("NATS_SERVER") or (ours if ours.exists() else shutil.which("nats-server"))
 
@@ -66,7 +63,6 @@ def render_text(folder):
 
 @cache
 def render(folder):
-    """Every object of the tree."""
     # libyaml's loader is ten times as fast.
     return [found for found in yaml.load_all(render_text(folder), Loader=yaml.CSafeLoader) if found]
 
@@ -112,7 +108,7 @@ def changed_production(folder, change=lambda profile: None, change_on_top=lambda
 
 
 def copies(objects):
-    """The least and the most copies of each deployment that is scaled."""
+    """Fewest and most pods of each autoscaled deployment."""
     specs = [found["spec"] for found in of_kind(objects, "HorizontalPodAutoscaler", "ScaledObject")]
     return {
         spec["scaleTargetRef"]["name"]: (
@@ -158,7 +154,7 @@ def built(name):
 
 
 def released():
-    """Those images as a release names them, whose digests are told apart by their numbers."""
+    """The published images as a release names them, each with its own digest."""
     return [
         {"name": name, "newName": f"ghcr.io/owner/repository/{name}", "digest": f"sha256:{number:064x}"}
         for number, name in enumerate(published(), start=1)
@@ -166,7 +162,6 @@ def released():
 
 
 def free_ports(count):
-    """Ports that nobody uses now."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
@@ -179,12 +174,11 @@ def of_kind(objects, *kinds):
 
 
 def named(objects, kind):
-    """The objects of a kind by name."""
     return {found["metadata"]["name"]: found for found in of_kind(objects, kind)}
 
 
 def routes(objects):
-    """The service and port that each path leads to, with all that lies below it; a path alone is told by `=`."""
+    """Service and port of each path prefix. `=` marks an exact path."""
     led = {}
     for route in of_kind(objects, "HTTPRoute"):
         for rule in (rule for rule in route["spec"]["rules"] if "backendRefs" in rule):
@@ -202,7 +196,7 @@ def routes(objects):
 
 
 class Workload:
-    """What starts pods, or is one, with its one container."""
+    """An object that starts pods, or a pod, with exactly one container."""
 
     def __init__(self, found, objects):
         spec = found["spec"].get("jobTemplate", found)["spec"]
@@ -215,22 +209,21 @@ class Workload:
 
     @property
     def image(self):
-        """The image's own name: `contact` of `registry.example/site/contact@sha256:…`."""
+        """Short name of the image: `contact` of `registry.example/site/contact@sha256:…`."""
         return self.container["image"].split("@")[0].split("/")[-1].split(":")[0]
 
     @property
     def ports(self):
-        """Its ports by name."""
         return {port["name"]: port["containerPort"] for port in self.container["ports"]}
 
     @property
     def maps(self):
-        """The names of the ConfigMaps that it takes as settings."""
+        """Names of the ConfigMaps in its environment."""
         return [source["configMapRef"]["name"] for source in self.container.get("envFrom", [])]
 
     @property
     def settings(self):
-        """Its environment: a text, or the reference that stands in place of one."""
+        """Its environment: values, or references (`valueFrom`)."""
         found = {}
         for name in self.maps:
             found |= self._maps[name]["data"]
@@ -244,7 +237,7 @@ class Workload:
 
     @property
     def configuration(self):
-        """The text of the files that it has from ConfigMaps, by name."""
+        """Texts of its files from ConfigMaps, by name."""
         found = {}
         for volume in self.pod.get("volumes", []):
             for source in [volume, *volume.get("projected", {}).get("sources", [])]:
@@ -253,7 +246,7 @@ class Workload:
         return found
 
     def secret_files(self):
-        """The Secrets it has as files, by the folder they are in."""
+        """Names of its mounted Secrets, by folder."""
         volumes = {volume["name"]: volume for volume in self.pod.get("volumes", [])}
         mounts = self.container.get("volumeMounts", [])
         secrets = {mount["mountPath"]: volumes.get(mount["name"], {}).get("secret") for mount in mounts}
@@ -265,7 +258,7 @@ def workloads(objects):
 
 
 def secrets(objects):
-    """The keys of each Secret, with the value, or with the place that it is fetched from, or with who issues it."""
+    """Keys of each Secret, with their value, the place to fetch it from, or its issuer."""
     here = {name: secret["data"] for name, secret in named(objects, "Secret").items()}
     fetched = {
         secret["spec"]["target"]["name"]: {key["secretKey"]: key["remoteRef"] for key in secret["spec"]["data"]}
@@ -275,7 +268,7 @@ def secrets(objects):
 
 
 def issued(objects):
-    """The Secrets that cert-manager fills, but those of authorities, which it alone reads."""
+    """Secrets that cert-manager fills, except those of authorities, which no pod reads."""
     certificates = [found["spec"] for found in of_kind(objects, "Certificate") if not found["spec"].get("isCA")]
     files = ("tls.crt", "tls.key", "ca.crt")
     return {spec["secretName"]: dict.fromkeys(files, spec["issuerRef"]["name"]) for spec in certificates}

@@ -1,6 +1,6 @@
-"""Memory of each service of a running stack: idle, and at its peak during 100 simultaneous uploads of 10 MB.
+"""Memory of the services in a running stack: idle, and at its peak during 100 simultaneous uploads of 10 MB.
 
-Fails above the budget. `cargo xtask measure memory` calls it.
+Fails above the budget. `cargo xtask measure memory` runs it.
 """
 
 import json
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 SERVICES = ["gateway", "contact", "newsletter", "careers", "notifier"]
 IDLE_BUDGET_MB = 22
-# The gateway reads up to 320 KiB of each upload that waits for a place.
+# The gateway reads up to 320 KiB of each upload that waits for a slot.
 PEAK_BUDGET_MB = 64
 UPLOADS = 100
 UPLOAD_SECONDS = 120
@@ -29,14 +29,14 @@ def process(service, file):
 
 
 def megabytes(service, field):
-    """A field of the process's status (proc(5))."""
+    """A field of /proc/<pid>/status (proc(5))."""
     lines = process(service, "status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(f"{field}:"))
     return int(kilobytes) * 1024 / 1e6
 
 
 def upload(visitor):
-    """Sends one application, again and again while the visitor is told to come back later."""
+    """Sends an application, and retries while the answer is 503."""
     fields = FIELDS | {"email": f"ada.{visitor}@example.org"}
     parts = [f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n' for name, text in fields.items()]
     parts.append('--b\r\nContent-Disposition: form-data; name="resume"; filename="resume.pdf"\r\n\r\n')
@@ -55,7 +55,7 @@ def upload(visitor):
 
 def main():
     for service in SERVICES:
-        # The peak starts again (proc(5)).
+        # Resets the peak (proc(5)).
         process(service, "clear_refs").write_text("5")
     idle = {service: megabytes(service, "VmRSS") for service in SERVICES}
     with ThreadPoolExecutor(UPLOADS) as visitors:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what the broker's servers prove themselves to each other with, into a folder: tls.crt and tls.key, signed by the
-# authority in ca.crt. An authority that is there already, with its key in ca.key, goes on; otherwise it is made.
+# Writes the certificate of the broker's routes into a folder: tls.crt and tls.key, signed by ca.crt. It keeps
+# an authority that exists (ca.crt, ca.key), and otherwise creates one.
 set -eu
 umask 077
 mkdir -p "$1"
@@ -10,7 +10,7 @@ if [ ! -e ca.key ]; then
     -subj "/CN=Routes of the broker" -addext "keyUsage=critical,keyCertSign"
 fi
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout tls.key -out tls.csr -subj "/CN=nats"
-# Each server answers and calls under these names (stateful-set.yaml).
+# Names of the servers (stateful-set.yaml), each also a client of the others.
 cat > tls.ext <<END
 subjectAltName=DNS:nats-0.nats-nodes,DNS:nats-1.nats-nodes,DNS:nats-2.nats-nodes
 extendedKeyUsage=serverAuth,clientAuth

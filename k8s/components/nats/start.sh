@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the server, and has it read its certificates again when they were renewed: connections stay, new ones see the new ones.
+# Starts the server, and reloads it when its certificates change. Open connections stay.
 certificates() {
   cat /etc/nats-routes/tls.* /etc/nats-routes/ca.crt /etc/nats-tls/tls.* 2>/dev/null | sha256sum
 }
@@ -15,6 +15,6 @@ follow() {
   done
 }
 
-# The server gets this shell's process id.
+# exec gives the server the process id of this shell.
 follow $$ &
 exec nats-server --config /etc/nats/nats.conf

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes a container's root and starts its command there: enter.sh ROOT ro|rw NUMBER [FROM AT ro|rw]… COMMAND…, with as many mounts.
+# Builds a container's root, and starts its command there. MOUNTS is the number of the triples after it:
+#   enter.sh ROOT ro|rw MOUNTS [FROM AT ro|rw]… COMMAND…
 set -e
 root="$1" mode="$2" mounts="$3"
 shift 3
@@ -25,7 +26,7 @@ done
 mkdir "$root/proc" "$root/dev"
 mount --rbind /proc "$root/proc"
 mount --rbind /dev "$root/dev"
-# The image's programs are in a folder beside the system's.
+# Writable, for mounts of the image's programs: /usr is read-only.
 mount -t tmpfs -o mode=755 tmpfs "$root/usr/local/bin"
 while [ "$mounts" -gt 0 ]; do
   bind "$1" "$2" "$3"

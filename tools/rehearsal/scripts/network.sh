@@ -1,5 +1,6 @@
 #!/bin/sh
-# The links of the cluster's network, in a network and a mount namespace of its own. Every pod sends everything to the router.
+# Links of the cluster's network, in separate network and mount namespaces. Pods send all packets to the
+# router.
 #   network.sh up; network.sh join NAME ADDRESS DEVICE
 set -e
 router=169.254.1.1

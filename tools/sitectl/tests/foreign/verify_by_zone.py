@@ -1,6 +1,6 @@
-"""Says of each mail whether dkimpy finds its signature good by what dnspython reads in a zone.
+"""Verifies DKIM signatures of mails with dkimpy, by the keys that dnspython reads in a zone.
 
-Reads {"domain": whose zone it is, "zone": lines of a zone file, "mails": [base64]}; prints {"texts": {name: text},
+Reads {"domain": domain of the zone, "zone": lines of a zone file, "mails": [base64]}; prints {"texts": {name: text},
 "verified": [boolean]}.
 """
 
