@@ -30,15 +30,16 @@ variable "CACHE" {
 
 variable "TITLES" {
   default = {
-    gateway     = "The ingress: forwards the forms"
-    contact     = "Takes contact messages"
-    newsletter  = "Takes sign-ups for the newsletter"
-    careers     = "Takes applications"
-    notifier    = "Turns events into mails and webhooks"
-    sitectl     = "The operator's tool"
-    web-shell   = "The site's pages"
-    web-blog    = "The blog's remote"
-    web-careers = "The careers' remote"
+    gateway       = "The ingress: forwards the forms"
+    contact       = "Takes contact messages"
+    newsletter    = "Takes sign-ups for the newsletter"
+    careers       = "Takes applications"
+    notifier      = "Turns events into mails and webhooks"
+    sitectl       = "The operator's tool"
+    gateway-pages = "The ingress with all pages, for small installations"
+    web-shell     = "The site's pages"
+    web-blog      = "The blog's remote"
+    web-careers   = "The careers' remote"
   }
 }
 
@@ -95,6 +96,21 @@ target "rust" {
   labels     = labels(image)
   cache-from = cache("rust", "")
   cache-to   = cache("rust", ",mode=max")
+}
+
+target "gateway-pages" {
+  name = "gateway-pages${kind == "released" ? "-release" : ""}"
+  matrix = {
+    kind = ["local", "released"]
+  }
+  inherits   = [kind]
+  dockerfile = "images/web.Dockerfile"
+  contexts   = { gateway = "target:gateway${kind == "released" ? "-release" : ""}" }
+  target     = "gateway-pages"
+  tags       = tags("gateway-pages")
+  labels     = labels("gateway-pages")
+  cache-from = cache("web", "")
+  cache-to   = cache("web", ",mode=max")
 }
 
 target "site" {

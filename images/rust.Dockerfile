@@ -53,6 +53,7 @@ RUN cargo chef cook --release --locked --recipe-path /recipe.json --workspace --
       --bin gateway --bin contact --bin newsletter --bin careers --bin notifier --bin sitectl --bin web
 COPY Cargo.toml Cargo.lock brand.json ./
 COPY frontends/careers/src/positions.json frontends/careers/src/
+COPY k8s/examples k8s/examples
 COPY crates crates
 COPY services services
 COPY tools tools

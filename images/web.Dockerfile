@@ -3,6 +3,8 @@
 
 # The image `web` of images/rust.Dockerfile. docker-bake.hcl builds it and passes it under this name.
 ARG SERVER=server
+# The image `gateway`, in the same way.
+ARG GATEWAY=gateway
 
 # The files are the same on every platform, so they are built once, on the builder's.
 FROM --platform=$BUILDPLATFORM node:24-trixie-slim AS site
@@ -25,3 +27,9 @@ COPY --from=site /src/frontends/dist.split/blog /site
 
 FROM ${SERVER} AS web-careers
 COPY --from=site /src/frontends/dist.split/careers /site
+
+# The gateway serves the pages, too: for one machine.
+# hadolint ignore=DL3006
+FROM ${GATEWAY} AS gateway-pages
+COPY --from=site /src/frontends/dist /site
+ENV SITE_DIR=/site

@@ -102,7 +102,6 @@ kubectl apply -f - <<< '{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway
 # Install
 cp -R k8s/examples/overlay-production k8s/overlays/mine
 age-keygen -o identity.txt
-openssl genrsa -traditional -out k8s/overlays/mine/secrets/dkim.pem 2048
 sed -i -E -e 's/access-key-id=.*/access-key-id=site/' -e "s/secret-access-key=.*/secret-access-key=$key/" -e "s/age1example/$(age-keygen -y identity.txt)/" \
   -e ':a' -e 's/(=example[a-z0-9]*)-/\1/' -e 'ta' -e "s/=example/=$key/" k8s/overlays/mine/secrets/*.env
 sed -i -E -e 's#registry.example/site#localhost/site#; s/newTag: example/newTag: dev/; s#https://s3.example.(com|net)#http://s3.stores:9000#' \

@@ -56,6 +56,24 @@ impl Bucket {
         &self.name
     }
 
+    /// Creates the bucket if the store says that it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// If the store does not create it.
+    pub async fn create_if_missing(&self) -> Result<(), ResumeStoreError> {
+        let found = self.client.head_bucket().bucket(&self.name).send().await;
+        match found {
+            Err(SdkError::ServiceError(error)) if error.err().is_not_found() => {
+                let created = self.client.create_bucket().bucket(&self.name).send().await;
+                created
+                    .map(drop)
+                    .map_err(|error| failed("create the bucket", &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Lists every file, ordered by key.
     ///
     /// # Errors

@@ -1,7 +1,12 @@
 //! Arguments that most commands share.
 
+use std::time::Duration;
+
 use clap::Args;
-use site_service::nats::NatsSettings;
+use site_service::{drain, error_line, nats::NatsSettings};
+use tokio::time::sleep;
+
+const RETRY: Duration = Duration::from_secs(60);
 
 /// Broker and output format.
 #[derive(Args, Debug)]
@@ -20,6 +25,42 @@ pub struct NamedArgs {
     pub name: String,
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+/// Repetition of a command, where no scheduler runs it.
+#[derive(Args, Debug, Clone, Copy)]
+pub struct Repeat {
+    /// Repeats the command after so many hours until it is stopped; a failure is printed and retried after a minute
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..))]
+    every_hours: Option<u32>,
+}
+
+impl Repeat {
+    /// Runs the work once, or until SIGTERM.
+    ///
+    /// # Errors
+    ///
+    /// If the work fails and is not repeated.
+    pub async fn run(self, work: impl AsyncFn() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let Some(hours) = self.every_hours else {
+            return work().await;
+        };
+        let stop = drain::on_signal()?;
+        let repeating = async {
+            loop {
+                let pause = match work().await {
+                    Ok(()) => Duration::from_secs(u64::from(hours) * 60 * 60),
+                    Err(error) => {
+                        eprintln!("{}", crate::printable(&error_line(error.as_ref())));
+                        RETRY
+                    }
+                };
+                sleep(pause).await;
+            }
+        };
+        let _stopped: Option<()> = stop.run_until_cancelled(repeating).await;
+        Ok(())
+    }
 }
 
 /// Whether a command with irreversible effects makes changes.

@@ -12,6 +12,7 @@ mod doctor;
 mod event_export;
 mod finding;
 mod http_client;
+mod init;
 mod leads;
 mod manual;
 mod newsletter;
@@ -44,6 +45,8 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Writes the settings and secrets of a new installation, for compose.yaml
+    Init(Box<init::InitArgs>),
     /// Creates or updates streams, consumers and buckets; safe to repeat
     Setup(Box<setup::SetupArgs>),
     /// Undelivered events: list, show, replay, drop
@@ -100,6 +103,7 @@ enum Command {
 /// If the command failed, even in part. The exit code is then 1.
 pub async fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
+        Command::Init(args) => init::init(&args),
         Command::Setup(args) => setup::setup(&args).await,
         Command::DeadLetters(command) => dead_letters::run(&command).await,
         Command::Person(command) => person::run(&command).await,

@@ -20,7 +20,7 @@ use visitor::PersonId;
 
 use crate::{
     broker,
-    common_args::{CommonArgs, Mode},
+    common_args::{CommonArgs, Mode, Repeat},
     output::print_output,
 };
 
@@ -30,6 +30,8 @@ pub struct SweepArgs {
     /// Minutes after which an upload without an event counts as interrupted, and a synthetic check as finished
     #[arg(long, value_name = "MINUTES", default_value_t = 60)]
     grace: u32,
+    #[command(flatten)]
+    repeat: Repeat,
     #[command(flatten)]
     mode: Mode,
     #[command(flatten)]
@@ -62,6 +64,10 @@ pub struct Swept {
 ///
 /// As [`remove_unneeded`].
 pub async fn sweep(args: &SweepArgs) -> anyhow::Result<()> {
+    args.repeat.run(async || sweep_once(args).await).await
+}
+
+async fn sweep_once(args: &SweepArgs) -> anyhow::Result<()> {
     let mode = args.mode;
     let client = broker::client(&args.common.nats).await?;
     let store = ResumeStore::new(&args.store);

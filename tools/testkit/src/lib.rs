@@ -35,7 +35,7 @@ pub use ports::{Ports, free_ports};
 pub use program_flags::{notifier_flags, pass_flags};
 pub use publishing::publish_all;
 pub use receiver::Receiver;
-pub use s3::{S3, S3Fault};
+pub use s3::{S3, S3Fault, serve_folder};
 pub use shape::{Broker, Hosting, Shape};
 pub use small_disk::SmallDisk;
 pub use stack::{RECRUITERS_TO, SALES_TO, Stack};

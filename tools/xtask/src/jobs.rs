@@ -75,10 +75,18 @@ pub const JOBS: [Job; 20] = [
     },
     Job {
         name: "images",
-        about: "Builds images of release programs, starts and measures them",
-        tools: &[SITE_PACKAGES, CONTAINERS, MAKE],
+        about: "Builds images of release programs, starts and weighs them, and runs them by compose.yaml",
+        tools: &[
+            NATS_SERVER,
+            SITE_PACKAGES,
+            CONTAINERS,
+            CADDY,
+            PODMAN_COMPOSE,
+            MAKE,
+        ],
         build: Build::Release,
-        script: "python3 images/contents_test.py target/release --weigh",
+        script: "python3 images/contents_test.py target/release --weigh
+            target/tools/compose/bin/python images/compose_test.py target/release",
         ..NIGHTLY
     },
     Job {

@@ -37,7 +37,7 @@ pub enum Part {
     Kubernetes,
     /// Visitors in Chromium, against the whole stack
     Browser,
-    /// What is in the container images; nightly
+    /// The container images, and one machine that runs them by compose.yaml; nightly
     Images,
     /// The main pages and the forms in Firefox and WebKit; nightly
     Engines,
@@ -159,7 +159,7 @@ impl Part {
                 CLAMD_LIBRARY,
             ],
             Self::Browser => &[NATS_SERVER, ALL_PACKAGES, CHROMIUM],
-            Self::Images => &[SITE_PACKAGES, CONTAINERS],
+            Self::Images => &[NATS_SERVER, SITE_PACKAGES, CONTAINERS, CADDY, PODMAN_COMPOSE],
             Self::Engines => &[NATS_SERVER, ALL_PACKAGES, ENGINES],
         }
     }
@@ -198,7 +198,10 @@ impl Part {
                 r#"PLAYWRIGHT_JUNIT_OUTPUT_NAME="$REPORT" target/debug/stack run \
                 npm run --silent test:browser -- --reporter=list,junit ${1:+--no-deps} "$@""#
             }
-            Self::Images => "python3 images/contents_test.py target/debug",
+            Self::Images => {
+                "python3 images/contents_test.py target/debug
+                target/tools/compose/bin/python images/compose_test.py target/debug"
+            }
             Self::Engines => {
                 r#"target/debug/stack run \
                 npm run --silent test:engines -- --reporter=default --reporter=junit --outputFile.junit="$REPORT" "$@""#

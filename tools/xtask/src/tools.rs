@@ -56,6 +56,7 @@ pub const FOREIGN_CLIENTS: Tool = tool("python", Source::Python);
 pub const LINTERS: Tool = tool("ci", Source::Python);
 pub const KUBERNETES_CHECKERS: Tool = tool("k8s", Source::Python);
 pub const SCHEMATHESIS: Tool = tool("schemathesis", Source::Python);
+pub const PODMAN_COMPOSE: Tool = tool("compose", Source::Python);
 pub const CARGO_NEXTEST: Tool = tool("cargo-nextest", Source::Crate("0.9.143"));
 pub const CARGO_DENY: Tool = tool("cargo-deny", Source::Crate("0.20.2"));
 pub const CARGO_CYCLONEDX: Tool = tool("cargo-cyclonedx", Source::Crate("0.5.9"));
@@ -83,6 +84,9 @@ pub const CONTAINERS: Tool = system(&[
     ("buildah", "buildah --version"),
     ("podman", "podman --version"),
     ("runc", "runc --version"),
+    ("netavark", "test -e /usr/lib/podman/netavark"),
+    ("aardvark-dns", "test -e /usr/lib/podman/aardvark-dns"),
+    ("iptables", "iptables --version"),
 ]);
 /// Tests compare the fallback font to a font as wide as Arial.
 pub const CHROMIUM: Tool = system(&[

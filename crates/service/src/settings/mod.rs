@@ -8,7 +8,12 @@ mod complaint;
 mod exit;
 mod secrets;
 
-use std::{env, ffi::OsString, ops::RangeBounds, time::Duration};
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    ops::RangeBounds,
+    time::Duration,
+};
 
 use clap::{
     ArgMatches, Command, Parser,
@@ -48,9 +53,11 @@ pub fn read_from<S: Parser>(
     mut args: Vec<OsString>,
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<S, Exit> {
-    let command = S::command();
-    secrets::refuse_arguments(&command, &args)?;
-    let taker = chosen(&command, &args);
+    let described = S::command();
+    secrets::refuse_arguments(&described, &args)?;
+    let taker = chosen(&described, &args);
+    let env = |name: &str| env(name).filter(|value| !value.is_empty());
+    let command = without_empty_variables(described.clone());
     let asked = args.clone();
     let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
     // Errors in flags come before secrets are added, which the sentence could show.
@@ -70,6 +77,16 @@ pub fn read_from<S: Parser>(
     let matches = matches.map_err(|error| explain(&error))?;
     refuse_logins(taker, &matches)?;
     S::from_arg_matches(&matches).map_err(|error| explain(&error))
+}
+
+/// An empty variable counts as not set: Compose files pass one for a setting that `.env` leaves out.
+fn without_empty_variables(command: Command) -> Command {
+    let is_empty = |name: &OsStr| env::var_os(name).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|arg| match arg.get_env() {
+        Some(name) if is_empty(name) => arg.env(None::<&'static str>),
+        _ => arg,
+    });
+    command.mut_subcommands(without_empty_variables)
 }
 
 /// Innermost subcommand that the arguments name.

@@ -54,7 +54,7 @@ fn is_flag(arg: &OsStr, flag: &str) -> bool {
     rest.is_some_and(|rest| matches!(rest, [] | [b'=', ..]))
 }
 
-/// Flag with the content of the file that `<NAME>_FILE` names, if set.
+/// Flag with the content of the file that `<NAME>_FILE` names, unless the file is empty.
 pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<Option<OsString>, Exit> {
     let name = variable_of(secret);
     let Some(path) = env(&format!("{name}_FILE")) else {
@@ -68,9 +68,8 @@ pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<
     let value = fs::read_to_string(&path).map(SecretString::from);
     let value = value
         .map_err(|e| Exit::InvalidSetting(format!("{name}_FILE names {path}, which cannot be read: {e}.")))?;
-    Ok(Some(
-        format!("{}={}", flag_of(secret), value.expose_secret().trim_end()).into(),
-    ))
+    let value = value.expose_secret().trim_end();
+    Ok((!value.is_empty()).then(|| format!("{}={value}", flag_of(secret)).into()))
 }
 
 /// Command for its help: secrets have a section of their own, without flags.

@@ -34,6 +34,10 @@ const NO_BACKUP: &str = "there is no backup; repeat it";
 ///
 /// If a store cannot be read, the broker has no stream `SITE`, or the bucket of backups fails.
 pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
+    args.repeat.run(async || backup_once(args).await).await
+}
+
+async fn backup_once(args: &BackupArgs) -> anyhow::Result<()> {
     let client = broker::client(&args.common.nats).await?;
     let version = client.server_info().version;
     let context = jetstream(client);
@@ -42,8 +46,10 @@ pub async fn backup(args: &BackupArgs) -> anyhow::Result<()> {
     // Fails at a wrong address, instead of writing an empty backup.
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
+    let bucket = args.bucket.bucket(args.store.s3_addressing);
+    bucket.create_if_missing().await?;
     let mut backup = Backup {
-        repository: args.bucket.open(args.store.s3_addressing).await?,
+        repository: Repository::open(bucket).await?,
         recipients: &args.backup_recipients,
         manifest: Manifest::begin(OffsetDateTime::now_utc(), version),
         sent_objects: 0,

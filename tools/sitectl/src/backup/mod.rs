@@ -21,8 +21,7 @@ use clap::Args;
 use resumes::{Addressing, Bucket, S3Settings, has_web_identity};
 use site_service::{settings::Secret, tls::CaFile};
 
-use self::repository::Repository;
-use crate::common_args::{CommonArgs, Mode};
+use crate::common_args::{CommonArgs, Mode, Repeat};
 pub use create::backup;
 pub use restore::restore;
 
@@ -39,6 +38,8 @@ pub struct BackupArgs {
     /// Days after which a backup is removed, with objects that no other backup needs
     #[arg(long, env = "BACKUP_KEEP_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..))]
     backup_keep_days: u16,
+    #[command(flatten)]
+    repeat: Repeat,
     #[command(flatten)]
     common: CommonArgs,
     #[command(flatten)]
@@ -99,8 +100,8 @@ struct BucketArgs {
 
 impl BucketArgs {
     /// Opens the bucket, whose store has addresses like the résumés' store.
-    async fn open(&self, addressing: Addressing) -> anyhow::Result<Repository> {
-        let bucket = Bucket::new(&S3Settings {
+    fn bucket(&self, addressing: Addressing) -> Bucket {
+        Bucket::new(&S3Settings {
             s3_endpoint: self.backup_s3_endpoint.clone(),
             s3_region: self.backup_s3_region.clone(),
             s3_bucket: self.backup_s3_bucket.clone(),
@@ -108,8 +109,7 @@ impl BucketArgs {
             s3_access_key_id: self.backup_s3_access_key_id.clone(),
             s3_secret_access_key: self.backup_s3_secret_access_key.clone(),
             s3_ca_file: self.backup_s3_ca_file.clone(),
-        });
-        Repository::open(bucket).await
+        })
     }
 }
 

@@ -27,7 +27,7 @@ const PARTIAL_RESTORE_HINT: &str = "only a part is restored; empty the broker an
 /// says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let identities = Identities::parse(&args.backup_identity)?;
-    let repository = args.bucket.open(args.store.s3_addressing).await?;
+    let repository = Repository::open(args.bucket.bucket(args.store.s3_addressing)).await?;
     let manifest = repository.choose(args.from.as_deref()).await?;
     let mut backup = Backup {
         repository,

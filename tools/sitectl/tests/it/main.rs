@@ -6,6 +6,7 @@ mod dead_letters;
 mod dns_records;
 mod doctor;
 mod generated;
+mod init;
 mod leads;
 mod manual;
 mod newsletter;

@@ -37,6 +37,17 @@ enum Cli {
         #[arg(required = true, trailing_var_arg = true)]
         command: Vec<String>,
     },
+    /// Serves a folder by the S3 API at port 9000, as versitygw: `posix <folder>`
+    S3 {
+        #[arg(value_parser = ["posix"])]
+        kind: String,
+        /// Its subfolders are the buckets
+        folder: PathBuf,
+        #[arg(long, env = "ROOT_ACCESS_KEY_ID")]
+        user: String,
+        #[arg(long, env = "ROOT_SECRET_ACCESS_KEY")]
+        secret: String,
+    },
 }
 
 fn with_inbox(shape: Shape) -> Shape {
@@ -48,6 +59,11 @@ async fn main() -> ExitCode {
     let done = match Cli::parse() {
         Cli::Up { ports, shape, file } => up(with_inbox(shape), ports, &file).await,
         Cli::Run { shape, command } => run(with_inbox(shape), &command).await,
+        Cli::S3 {
+            folder, user, secret, ..
+        } => testkit::serve_folder(&folder, &user, &secret)
+            .await
+            .map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         eprintln!("{error:#}");

@@ -23,6 +23,7 @@ use s3s::{
     service::{S3Service, S3ServiceBuilder},
 };
 use s3s_fs::FileSystem;
+use site_service::drain;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::watch, task::JoinSet};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -178,6 +179,30 @@ impl S3 {
         objects.sort();
         Ok(objects)
     }
+}
+
+/// Serves a folder at port 9000 to one user, until SIGTERM.
+///
+/// # Errors
+///
+/// If the folder or the port cannot be used.
+pub async fn serve_folder(folder: &Path, user: &str, secret: &str) -> anyhow::Result<()> {
+    let files = FileSystem::new(folder).map_err(|error| anyhow::anyhow!("S3: {error:?}"))?;
+    let mut service = S3ServiceBuilder::new(files);
+    service.set_auth(SimpleAuth::from_single(user, secret));
+    let listener = TcpListener::bind("0.0.0.0:9000").await?;
+    let fault = watch::Sender::default();
+    let connections = Arc::default();
+    let stop = drain::on_signal()?;
+    serve(
+        listener,
+        service.build(),
+        fault.subscribe(),
+        Arc::downgrade(&connections),
+        stop,
+    )
+    .await;
+    Ok(())
 }
 
 fn collect(bucket: &Path, folder: &Path, objects: &mut Vec<(String, Vec<u8>)>) -> anyhow::Result<()> {
