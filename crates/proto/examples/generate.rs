@@ -18,7 +18,11 @@ fn main() -> anyhow::Result<()> {
     let (proto, folder) = (here.join("../../proto"), here.join("src/generated"));
     let files = PACKAGES.map(|name| proto.join(format!("{name}/v1/{name}.proto")));
     let descriptors = protox::compile(files, [&proto])?;
-    fs::write(folder.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    let (binary, path) = (descriptors.encode_to_vec(), folder.join("descriptors.bin"));
+    // After a write, Cargo compiles every dependent crate again.
+    if fs::read(&path).ok().as_ref() != Some(&binary) {
+        fs::write(path, binary)?;
+    }
     let mut config = tonic_prost_build::configure().bytes(".careers.v1.ApplyRequest.resume_chunk");
     for file in &descriptors.file {
         let comments = &file.source_code_info.clone().unwrap_or_default().location;

@@ -40,7 +40,7 @@ pub const JOBS: [Job; 20] = [
         tools: &[CARGO_NEXTEST, ALL_PACKAGES, KUBERNETES_CHECKERS],
         build: Build::Programs,
         script: "cargo run --quiet --package site-proto --features generate --example generate
-            GENERATE=1 cargo nextest run --tests generated
+            GENERATE=1 cargo nextest run --tests generate
             npm run generate --workspace=frontends/kit
             target/tools/k8s/bin/python k8s/tests/flows.py",
         ..BY_HAND
