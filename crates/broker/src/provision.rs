@@ -385,13 +385,13 @@ mod tests {
     }
 
     #[test]
-    fn the_broker_is_asked_for_these_streams_and_buckets() {
+    fn every_stream_and_bucket_looks_like_this() {
         assert_json_snapshot!("streams", wanted().streams);
         assert_json_snapshot!("buckets", wanted().buckets);
     }
 
     #[test]
-    fn the_broker_is_asked_for_these_consumers() {
+    fn every_consumer_looks_like_this() {
         let Desired {
             mut consumers,
             others,
