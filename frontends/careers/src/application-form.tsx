@@ -17,7 +17,7 @@ import { useEffect } from 'react';
 import { resumeErrorOf } from './resume.ts';
 import { ResumeField } from './resume-field.tsx';
 
-const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
+export const FIELDS = ['name', 'email', 'phone', 'position', 'experience', 'coverLetter'] as const;
 const FAILED = 'Failed to submit application. Please try again.';
 /** The draft omits these fields if the page sets the position. */
 const NOT_DRAFTED = ['position'];

@@ -58,26 +58,34 @@ const WORDS: [&str; 3] = [
     "𝄞",
 ];
 
-const LIMITS: [(&str, usize); 6] = [
-    ("name", 200),
-    ("message", 10_000),
-    ("company", 200),
-    ("coverLetter", 20_000),
-    ("position", 200),
-    ("phone", 40),
-];
+/// Fields of the event's form except the address, with the largest limit of each in the API.
+fn limits(event: EventType) -> anyhow::Result<Vec<(&'static str, usize)>> {
+    let api: Value = serde_json::from_str(&fs::read_to_string(root().join("docs/openapi.json"))?)?;
+    let schemas = api["components"]["schemas"].as_object().context("schemas")?;
+    let limit = |field: &str| {
+        let limits = schemas.values();
+        let limits = limits.filter_map(|form| form["properties"][field]["maxLength"].as_u64());
+        limits
+            .max()
+            .with_context(|| format!("the API has no limit of {field}"))
+    };
+    let fields = event.form_fields().iter().map(|(field, _)| *field);
+    fields
+        .filter(|field| *field != "email")
+        .map(|field| Ok((field, usize::try_from(limit(field)?)?)))
+        .collect()
+}
 
 fn longest(event: EventType, words: &str) -> anyhow::Result<Outgoing> {
+    let limits = limits(event)?;
     changed(event, |content| {
-        let Some(data) = content["data"].as_object_mut() else {
-            return;
-        };
-        for (field, most) in LIMITS {
-            let text: String = words.chars().cycle().take(most).collect();
-            data.entry(field).and_modify(|value| *value = text.into());
+        let data = &mut content["data"];
+        for (field, most) in limits {
+            data[field] = words.chars().cycle().take(most).collect::<String>().into();
         }
-        data.entry("email")
-            .and_modify(|value| *value = longest_address().into());
+        if let Some(email) = data.get_mut("email") {
+            *email = longest_address().into();
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::{RequestBuilder, StatusCode, multipart};
 use serde_json::{Value as Json, json};
+use site_events::EventType;
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::sleep};
 use uuid::Uuid;
 use visitor::{
@@ -20,14 +21,10 @@ impl Site {
     }
 
     pub(super) async fn contact(&self, email: &str, key: Uuid, message: &str) -> anyhow::Result<StatusCode> {
-        let form = json!({
-            "name": format!("{MARK} Zoë"),
-            "email": email,
-            "message": format!("{MARK} {message}"),
-            "company": format!("{MARK} company"),
-            "phone": format!("{MARK} phone"),
-            "attribution": { "page": format!("/{MARK}"), "utmSource": format!("{MARK}-source") },
-        });
+        let mut form: Json = marked_fields(EventType::ContactReceived).collect();
+        form["email"] = email.into();
+        form["message"] = format!("{MARK} {message}").into();
+        form["attribution"] = json!({ "page": format!("/{MARK}"), "utmSource": format!("{MARK}-source") });
         let answer = self
             .post("contact")
             .header("idempotency-key", key.to_string())
@@ -44,18 +41,12 @@ impl Site {
     }
 
     pub(super) async fn apply(&self, resume: Vec<u8>, file_name: &str) -> anyhow::Result<StatusCode> {
-        let marked = |what: &str| format!("{MARK} {what}");
-        let form = multipart::Form::new()
-            .text("name", marked("Zoë"))
-            .text("email", VISITOR)
-            .text("phone", marked("123"))
-            .text("position", marked("intern"))
-            .text("experience", marked("1 year"))
-            .text("coverLetter", marked("letter"))
-            .part(
-                "resume",
-                multipart::Part::bytes(resume).file_name(file_name.to_owned()),
-            );
+        let mut form = multipart::Form::new().text("email", VISITOR);
+        for (field, text) in marked_fields(EventType::CareersApplied).filter(|(field, _)| *field != "email") {
+            form = form.text(field, text);
+        }
+        let resume = multipart::Part::bytes(resume).file_name(file_name.to_owned());
+        let form = form.part("resume", resume);
         let application = self.post("career-application").multipart(form);
         Ok(application.send().await?.status())
     }
@@ -131,6 +122,12 @@ impl Site {
         assert!(answer.text().await?.contains(&format!("{MARK} hello")));
         Ok(())
     }
+}
+
+/// Every field of the form, each with the mark.
+fn marked_fields(form: EventType) -> impl Iterator<Item = (&'static str, String)> {
+    let fields = form.form_fields().iter();
+    fields.map(|&(field, label)| (field, format!("{MARK} {label}")))
 }
 
 fn token(purpose: Purpose) -> anyhow::Result<String> {
