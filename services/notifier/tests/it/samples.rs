@@ -4,6 +4,7 @@ use notifier::{
     DigestContent, EarlierApplication, Mail, MailContext, MailEvent, RecruiterExtras, dead_letters, issue,
     mail_of,
 };
+use serde_json::json;
 use site_broker::dead_letters::DeadLetterSummary;
 use site_events::{
     Attribution, Channel, Event, EventData, IssueId, Sending,
@@ -41,10 +42,24 @@ pub async fn mails(context: &MailContext) -> anyhow::Result<Vec<(&'static str, M
 type NamedEvent = (&'static str, Channel, Vec<u8>);
 
 fn events() -> anyhow::Result<Vec<NamedEvent>> {
-    let address = || email("asha@example.com");
+    Ok([contact_events()?, newsletter_events()?, careers_events()?].concat())
+}
+
+fn contact_events() -> anyhow::Result<Vec<NamedEvent>> {
+    let (lead, answer) = (Channel::SalesLead, Channel::ContactAcknowledgement);
     let message = stored(written("Asha Rao", MESSAGE))?;
     let hard_message = written("ஆஷா <b>ராவ்</b> =?utf-8?B?Q0VP?=", &HARD_MESSAGE.repeat(2));
     let hard_message = stored(hard_message)?;
+    Ok(vec![
+        ("sales-lead", lead, message.clone()),
+        ("sales-lead-hard", lead, hard_message.clone()),
+        ("contact-acknowledgement", answer, message),
+        ("contact-acknowledgement-hard", answer, hard_message),
+    ])
+}
+
+fn newsletter_events() -> anyhow::Result<Vec<NamedEvent>> {
+    let address = || email("asha@example.com");
     let requested = stored(NewsletterRequested {
         email: address(),
         expires: TIME + Duration::hours(48),
@@ -52,23 +67,7 @@ fn events() -> anyhow::Result<Vec<NamedEvent>> {
     })?;
     let confirmed = stored(NewsletterConfirmed { email: address() })?;
     let ended = stored(NewsletterUnsubscribed { email: address() })?;
-    let application = stored(applied("Asha Rao", Some(resume())))?;
-    let hard_application = stored(CareersApplied {
-        phone: None,
-        position: "Anything with cameras".to_owned(),
-        experience: None,
-        attribution: None,
-        ..applied("Zoë Müller-Ångström of https://casino.example", None)
-    })?;
-    let (answer, taken) = (
-        Channel::ContactAcknowledgement,
-        Channel::ApplicationAcknowledgement,
-    );
     Ok(vec![
-        ("sales-lead", Channel::SalesLead, message.clone()),
-        ("sales-lead-hard", Channel::SalesLead, hard_message.clone()),
-        ("contact-acknowledgement", answer, message),
-        ("contact-acknowledgement-hard", answer, hard_message),
         (
             "newsletter-confirmation",
             Channel::NewsletterConfirmation,
@@ -76,18 +75,25 @@ fn events() -> anyhow::Result<Vec<NamedEvent>> {
         ),
         ("newsletter-welcome", Channel::NewsletterWelcome, confirmed),
         ("newsletter-goodbye", Channel::NewsletterGoodbye, ended),
-        (
-            "recruiter-application",
-            Channel::RecruiterApplication,
-            application.clone(),
-        ),
-        (
-            "recruiter-application-hard",
-            Channel::RecruiterApplication,
-            hard_application.clone(),
-        ),
-        ("application-acknowledgement", taken, application),
-        ("application-acknowledgement-hard", taken, hard_application),
+    ])
+}
+
+fn careers_events() -> anyhow::Result<Vec<NamedEvent>> {
+    let (recruiters, answer) = (Channel::RecruiterApplication, Channel::ApplicationAcknowledgement);
+    let application = stored(applied())?;
+    // Has no optional field.
+    let hard_application: CareersApplied = serde_json::from_value(json!({
+        "name": "Zoë Müller-Ångström of https://casino.example",
+        "email": "asha@example.com",
+        "position": "Anything with cameras",
+        "coverLetter": COVER_LETTER,
+    }))?;
+    let hard_application = stored(hard_application)?;
+    Ok(vec![
+        ("recruiter-application", recruiters, application.clone()),
+        ("recruiter-application-hard", recruiters, hard_application.clone()),
+        ("application-acknowledgement", answer, application),
+        ("application-acknowledgement-hard", answer, hard_application),
     ])
 }
 
@@ -141,13 +147,13 @@ fn written(name: &str, text: &str) -> ContactReceived {
     }
 }
 
-fn applied(name: &str, resume: Option<StoredResume>) -> CareersApplied {
+fn applied() -> CareersApplied {
     CareersApplied {
-        name: name.to_owned(),
+        name: "Asha Rao".to_owned(),
         email: email("asha@example.com"),
         position: "Computer Vision Intern".to_owned(),
         cover_letter: COVER_LETTER.to_owned(),
-        resume,
+        resume: Some(resume()),
         attribution: Some(Attribution {
             page: Some("/careers".to_owned()),
             referrer: Some("https://www.example.org/jobs".to_owned()),
