@@ -21,17 +21,6 @@ pub enum Channel {
     ApplicationAcknowledgement,
 }
 
-/// Recipient of a mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recipient {
-    /// The visitor, at the address in the event.
-    Visitor,
-    /// Our sales staff.
-    Sales,
-    /// Our recruiters.
-    Recruiters,
-}
-
 impl Channel {
     /// All channels.
     pub const ALL: [Self; 7] = [
@@ -55,22 +44,16 @@ impl Channel {
         }
     }
 
-    /// Recipient of the channel's mails.
-    pub fn recipient(self) -> Recipient {
+    /// Whether the channel mails an address that a visitor typed. Other channels mail our staff.
+    pub fn is_to_visitor(self) -> bool {
         match self {
-            Self::SalesLead => Recipient::Sales,
-            Self::RecruiterApplication => Recipient::Recruiters,
+            Self::SalesLead | Self::RecruiterApplication => false,
             Self::ContactAcknowledgement
             | Self::NewsletterConfirmation
             | Self::NewsletterWelcome
             | Self::NewsletterGoodbye
-            | Self::ApplicationAcknowledgement => Recipient::Visitor,
+            | Self::ApplicationAcknowledgement => true,
         }
-    }
-
-    /// Whether the channel mails an address that a visitor typed. Other channels mail our staff.
-    pub fn is_to_visitor(self) -> bool {
-        self.recipient() == Recipient::Visitor
     }
 
     /// Name of the channel's durable consumer, also part of subjects and delivery records.

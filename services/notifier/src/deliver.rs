@@ -28,14 +28,13 @@ pub struct Notifier {
 
 impl Notifier {
     pub async fn deliver(&self, channel: Channel, smtp_channel: &SmtpChannel, delivery: Delivery) -> Outcome {
-        // Synthetic submissions send only the sales lead, which goes to the check's own inbox.
-        if delivery.person.is_synthetic() && channel != Channel::SalesLead {
-            return Outcome::Delivered;
-        }
         let event = match MailEvent::read(channel, delivery.payload()) {
             Ok(event) => event,
             Err(unreadable) => return self.events.unless_erased(&delivery, unreadable.into()).await,
         };
+        if !event.is_mailed(&delivery.person) {
+            return Outcome::Delivered;
+        }
         // Boxed: the compiler fails on futures nested this deep.
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery, &event));
         match self.deliveries.deliver_once(&delivery, send).await {
@@ -57,8 +56,8 @@ impl Notifier {
             && failure.remedy == Remedy::DeadLetter
             && refusal == Some(Refusal::NoSuchAddress)
             && let NewsletterConfirmation | NewsletterWelcome | NewsletterGoodbye = channel
+            && let Some(email) = event.visitor().cloned()
         {
-            let email = event.email().clone();
             let (mail, reason) = (channel.name(), &failure.reason);
             let kind = BounceKind::Hard;
             let published = publish_bounce(&self.publisher, delivery, mail, email, kind, reason).await;
@@ -75,8 +74,8 @@ impl Notifier {
         event: &MailEvent,
     ) -> Result<Handover, SmtpFailure> {
         let now = OffsetDateTime::now_utc();
-        if channel.is_to_visitor() {
-            let allowed = self.visitor_mails.allow(channel, delivery, event.email(), now);
+        if let Some(visitor) = event.visitor() {
+            let allowed = self.visitor_mails.allow(channel, delivery, visitor, now);
             if allowed.await? == Allowance::Withheld {
                 return Ok(Handover::NotSent(NotSent::Withheld));
             }

@@ -9,10 +9,8 @@ use std::{
 use reliability::digest;
 use serde::Deserialize;
 use serde_json::Value;
-use site_events::{Channel, EventType, SITE_STREAM, channel::Recipient};
-use testkit::{
-    RECRUITERS_TO, SALES_TO, Stack, mail_server::AcceptedMail, measure::open_files, receiver::Received,
-};
+use site_events::{Channel, EventType, SITE_STREAM};
+use testkit::{Stack, mail_server::AcceptedMail, measure::open_files, receiver::Received};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -22,6 +20,9 @@ const HOOKED: [EventType; 3] = [
     EventType::NewsletterConfirmed,
     EventType::CareersApplied,
 ];
+
+/// End of our staff's addresses.
+const OUR_DOMAIN: &str = "@oculant.example";
 
 #[derive(Default)]
 pub struct Holdings {
@@ -67,7 +68,7 @@ impl StoredEvent {
             .filter(move |channel| is(&channel.event_type()));
         let mails = channels.map(|channel| Delivery::Mail {
             id: format!("{}.{}", self.id, channel.name()),
-            recipient: self.recipient(channel),
+            visitor: channel.is_to_visitor().then(|| self.email()),
             resume_key: self
                 .resume_key()
                 .filter(|_| channel == Channel::RecruiterApplication),
@@ -78,14 +79,6 @@ impl StoredEvent {
         });
         mails.chain(webhook)
     }
-
-    fn recipient(&self, channel: Channel) -> &str {
-        match channel.recipient() {
-            Recipient::Sales => SALES_TO,
-            Recipient::Recruiters => RECRUITERS_TO,
-            Recipient::Visitor => self.email(),
-        }
-    }
 }
 
 /// Mail or webhook that an event requires.
@@ -93,7 +86,8 @@ pub enum Delivery<'a> {
     /// Identified by event and channel.
     Mail {
         id: String,
-        recipient: &'a str,
+        /// The visitor's address; none if the mail goes to our staff.
+        visitor: Option<&'a str>,
         /// Key of the résumé to attach.
         resume_key: Option<&'a str>,
     },
@@ -163,13 +157,17 @@ impl Holdings {
         match delivery {
             Delivery::Mail {
                 id,
-                recipient,
+                visitor,
                 resume_key,
             } => {
                 let mails = self.mails_of(id).iter();
-                if let Some(other) = mails.clone().find(|mail| mail.recipient != *recipient) {
-                    let other = &other.recipient;
-                    return Some(format!("{delivery} is for {recipient} but went to {other}"));
+                let is_right = |mail: &AcceptedMail| match visitor {
+                    Some(visitor) => mail.recipient == *visitor,
+                    None => mail.recipient.ends_with(OUR_DOMAIN),
+                };
+                if let Some(other) = mails.clone().find(|mail| !is_right(mail)) {
+                    let (whom, other) = (visitor.unwrap_or("our staff"), &other.recipient);
+                    return Some(format!("{delivery} is for {whom} but went to {other}"));
                 }
                 // `loss_of` compares the object with what the visitor sent.
                 let resume = resume_key.and_then(|key| self.objects.get(key));

@@ -15,7 +15,7 @@ mod recruiter_extras;
 mod visitor;
 mod wording;
 
-use ::visitor::EmailAddress;
+use ::visitor::{EmailAddress, PersonId};
 use lettre::Message;
 use serde_json::from_slice;
 use site_broker::Delivery;
@@ -73,14 +73,24 @@ impl MailEvent {
         })
     }
 
-    /// The visitor's address.
-    pub fn email(&self) -> &EmailAddress {
+    /// Whether the event of this person is mailed. A synthetic form sends only the sales lead, which goes to the
+    /// check's own inbox.
+    pub fn is_mailed(&self, person: &PersonId) -> bool {
         match self {
-            Self::SalesLead(event) | Self::ContactAcknowledgement(event) => &event.data.email,
-            Self::NewsletterConfirmation(event) => &event.data.email,
-            Self::NewsletterWelcome(event) => &event.data.email,
-            Self::NewsletterGoodbye(event) => &event.data.email,
-            Self::RecruiterApplication(event) | Self::ApplicationAcknowledgement(event) => &event.data.email,
+            Self::SalesLead(_) => true,
+            _ => !person.is_synthetic(),
+        }
+    }
+
+    /// The visitor's address; none if the mail goes to our staff.
+    pub fn visitor(&self) -> Option<&EmailAddress> {
+        match self {
+            Self::SalesLead(_) | Self::RecruiterApplication(_) => None,
+            Self::ContactAcknowledgement(event) => Some(&event.data.email),
+            Self::NewsletterConfirmation(event) => Some(&event.data.email),
+            Self::NewsletterWelcome(event) => Some(&event.data.email),
+            Self::NewsletterGoodbye(event) => Some(&event.data.email),
+            Self::ApplicationAcknowledgement(event) => Some(&event.data.email),
         }
     }
 }
@@ -128,5 +138,22 @@ pub async fn mail_of(
         MailEvent::NewsletterGoodbye(event) => newsletter::goodbye(context, event),
         MailEvent::RecruiterApplication(event) => careers::application(context, event, extras, now).await,
         MailEvent::ApplicationAcknowledgement(event) => careers::acknowledgement(context, event),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The daily limit needs the address.
+    #[test]
+    fn every_mail_to_a_visitor_has_the_address() -> Result<(), MailError> {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        for channel in Channel::ALL {
+            let stored = webhooks::sample(channel.event_type(), now).payload;
+            let event = MailEvent::read(channel, &stored)?;
+            assert_eq!(event.visitor().is_some(), channel.is_to_visitor(), "{channel:?}");
+        }
+        Ok(())
     }
 }

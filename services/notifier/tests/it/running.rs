@@ -1,15 +1,20 @@
 //! A notifier on a real broker, and events as other services publish them.
 
-use std::{path::Path, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use async_nats::jetstream::{self, consumer::PullConsumer, kv, message::StreamMessage};
 use clap::Parser;
 use notifier::{Service, Settings};
 use resumes::{ResumeKey, ResumeStore};
+use serde_json::Value;
 use site_broker::{DELIVERIES_BUCKET, Publisher};
 use site_events::{
-    Channel, EventData, SITE_STREAM,
+    Channel, EventData, EventType, SITE_STREAM,
     event::{CareersApplied, ContactReceived, NewsletterRequested, Scan, StoredResume},
 };
 use site_service::{RequestId, drain::CancellationToken};
@@ -322,6 +327,27 @@ impl Site {
             .get_consumer_from_stream(channel.name(), SITE_STREAM)
             .await;
         consumer.map_err(|error| anyhow::anyhow!("{}: {error}", channel.name()))
+    }
+
+    /// Publishes an event of every type with a mail, without a résumé, and returns the ids.
+    pub async fn publish_every_type(&self, email: &str) -> anyhow::Result<HashMap<EventType, Uuid>> {
+        let (person, mut ids) = (person(email)?, HashMap::new());
+        for event_type in HashSet::from(Channel::ALL.map(Channel::event_type)) {
+            let sample = webhooks::sample(event_type, OffsetDateTime::now_utc());
+            let mut event: Value = serde_json::from_slice(&sample.payload)?;
+            event["subject"] = person.as_str().into();
+            event["requestid"] = REQUEST.into();
+            if let Some(data) = event["data"].as_object_mut() {
+                data.remove("resume");
+                for (field, value) in [("name", "Zoë Müller"), ("email", email)] {
+                    data.entry(field).and_modify(|known| *known = value.into());
+                }
+            }
+            self.publish_raw(&event_type.subject(&person), event.to_string())
+                .await?;
+            ids.insert(event_type, sample.id);
+        }
+        Ok(ids)
     }
 
     pub async fn contact(&self, email: &str) -> anyhow::Result<Uuid> {

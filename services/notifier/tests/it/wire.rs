@@ -1,15 +1,11 @@
 //! Mails as a mail server receives them.
 
-use site_events::{
-    Channel,
-    event::{NewsletterConfirmed, NewsletterUnsubscribed},
-};
+use site_events::Channel;
 use testkit::{eventually, seed_subscribers};
-use visitor::EmailAddress;
 
 use crate::{
     issues::{Operator, PERSON_KEY},
-    running::{SOON, application, message, request, scene, take},
+    running::{SOON, scene, take},
 };
 
 const VISITOR: &str = "zoe@example.org";
@@ -18,13 +14,7 @@ pub const KINDS: usize = Channel::ALL.len() + 1;
 
 pub async fn every_mail(more: &[String]) -> anyhow::Result<Vec<String>> {
     let (nats, server, site, _notifier) = scene(more, take).await?;
-    let email = EmailAddress::parse(VISITOR)?;
-    site.publish(VISITOR, message(VISITOR)?).await?;
-    site.publish(VISITOR, request(VISITOR)?).await?;
-    let confirmed = NewsletterConfirmed { email: email.clone() };
-    site.publish(VISITOR, confirmed).await?;
-    site.publish(VISITOR, NewsletterUnsubscribed { email }).await?;
-    site.publish(VISITOR, application(VISITOR)?).await?;
+    site.publish_every_type(VISITOR).await?;
     let readers = seed_subscribers(&nats, PERSON_KEY, [VISITOR.to_owned()]).await?;
     Operator::on(&nats).await?.send(&readers).await?;
     eventually("a mail of every kind", SOON, async || {
