@@ -67,7 +67,7 @@ pub struct S3Settings {
     /// Name of the bucket
     #[arg(long, env = "S3_BUCKET", default_value = "resumes")]
     pub s3_bucket: String,
-    /// Where addresses in the store have the bucket's name
+    /// Whether the bucket's name is in the path or the host name of the store's addresses
     #[arg(long, env = "S3_ADDRESSING", value_enum, default_value_t = Addressing::Path)]
     pub s3_addressing: Addressing,
     /// Access key; not needed with a web identity (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE)
@@ -81,7 +81,7 @@ pub struct S3Settings {
     pub s3_ca_file: Option<CaFile>,
 }
 
-/// Where addresses in the store have the bucket's name.
+/// Whether the bucket's name is in the path or the host name of the store's addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Addressing {
     /// In the path: `https://s3.example.com/resumes`.

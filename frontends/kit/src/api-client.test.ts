@@ -43,7 +43,7 @@ function application(name = message().email, content = 'About me', lastModified 
   return form;
 }
 
-/** Waits until the file is read. In an object, the result is not awaited, too. */
+/** Waits until the file is read. An object wraps the result, because `await upload(…)` would otherwise await it, too. */
 async function upload(form: FormData, onProgress?: (part: number) => void) {
   const result = client.postMultipart('/api/career-application', form, {
     failureMessages: FAILURE_MESSAGES,

@@ -81,7 +81,7 @@ async function started(page: Page, waitUntil: string | undefined) {
   }
 }
 
-/** Opens a page whose remote does not load, and waits until the shell and the remote's area are hydrated. */
+/** Opens a page whose remote does not load, and waits until React has hydrated the shell's slot for it. */
 export async function openWithout(page: Page, remote: string, address: string): Promise<void> {
   await page.goto(address, { waitUntil: 'commit' });
   await hydrated(page.locator(`[data-area="${remote}"]`));

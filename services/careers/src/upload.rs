@@ -94,7 +94,8 @@ impl Uploads {
             (!is_claimed).then_some(()).ok_or(RecordError::Conflict)
         };
         if let Err(error) = is_swept.retry(SWEEP_CHECKS).await {
-            // The sweep died, maybe after it removed the résumé. The next sweep finds the event and keeps the résumé.
+            // The sweep died, maybe after it removed the résumé. The next sweep finds the event, so it keeps the
+            // résumé that is stored again here.
             tracing::warn!(%error, "a sweep did not finish; the résumé is stored again");
         }
         if let Err(error) = self.put(upload).await {
