@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds a container's root, and starts its command there. MOUNTS is the number of the triples after it:
-#   enter.sh ROOT ro|rw MOUNTS [FROM AT ro|rw]… COMMAND…
+# Builds a container's read-only root, and starts its command there. SHARED has the hosts file and the authorities.
+# MOUNTS is the number of the triples after it:
+#   enter.sh ROOT SHARED MOUNTS [FROM AT ro|rw]… COMMAND…
 set -e
-root="$1" mode="$2" mounts="$3"
+root="$1" shared="$2" mounts="$3"
 shift 3
 
 bind() {
@@ -23,6 +24,10 @@ done
 for file in /usr /etc/passwd /etc/group /etc/nsswitch.conf; do
   bind "$file" "$file" ro
 done
+bind "$shared" /shared ro
+mkdir -p "$root/etc/ssl/certs"
+ln -s /shared/hosts "$root/etc/hosts"
+ln -s /shared/authorities.pem "$root/etc/ssl/certs/ca-certificates.crt"
 mkdir "$root/proc" "$root/dev"
 mount --rbind /proc "$root/proc"
 mount --rbind /dev "$root/dev"
@@ -33,5 +38,5 @@ while [ "$mounts" -gt 0 ]; do
   shift 3
   mounts=$((mounts - 1))
 done
-mount -o "remount,$mode" "$root"
+mount -o remount,ro "$root"
 exec chroot "$root" "$@"

@@ -11,6 +11,7 @@ case "$1" in
     mount -t tmpfs tmpfs /run/netns
     ip link set lo up
     echo 1 > /proc/sys/net/ipv4/ip_forward
+    nft -f "${0%/*}/rules.nft"
     ;;
   join)
     name="$2" address="$3" device="$4"

@@ -10,10 +10,14 @@ use anyhow::Context as _;
 use nix::sched::{CloneFlags, setns};
 use tokio::{runtime::Builder, sync::oneshot};
 
-use crate::{container::Node, manifests::Manifests, network::Network};
+use crate::{manifests::Manifests, network::Network};
+
+/// Volumes and logs of the pods, until the next run.
+pub const FOLDER: &str = "/tmp/rehearsal";
+/// Folder that every container sees: the hosts file, and the authorities that it trusts.
+pub const SHARED: &str = "/tmp/rehearsal/shared";
 
 pub struct Cluster {
-    pub node: Node,
     pub manifests: Manifests,
     pub network: Mutex<Network>,
 }

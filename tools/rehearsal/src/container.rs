@@ -1,9 +1,9 @@
 //! Runs a container as a process in the pod's network. Its root has the image's files and the pod's volumes.
 
 use std::{
-    fs::File,
-    path::PathBuf,
-    process::{Output, Stdio},
+    fs::{self, File},
+    path::Path,
+    process::Stdio,
     time::Duration,
 };
 
@@ -12,32 +12,25 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use serde_json::Value;
 use tokio::{
     process::{Child, Command},
     time::{sleep, timeout},
 };
 
 use crate::{
-    environment::{environment, words},
+    cluster::{Cluster, FOLDER, SHARED},
+    environment::environment,
     images::Image,
-    manifests::{Manifests, Pod, list, text},
-    volumes::{Mount, mounts},
+    manifests::{Pod, list, text},
+    volumes::mounts,
 };
 
-/// Default user of our images (images/rust.Dockerfile).
-const IMAGE_USER: u64 = 65532;
-pub const HOSTS: &str = "hosts";
-pub const AUTHORITIES: &str = "authorities.pem";
 const ENTER: &str = "tools/rehearsal/scripts/enter.sh";
 
-#[derive(Clone)]
-pub struct Node {
-    pub root: PathBuf,
-    pub folder: PathBuf,
-}
-
+/// Process in a pod. Dropping it kills the process.
 pub struct Container {
-    pub pod: Pod,
+    pod: Pod,
     process: Child,
     rights: Vec<String>,
 }
@@ -46,36 +39,31 @@ impl Container {
     /// # Errors
     ///
     /// If the manifest uses a feature that the rehearsal lacks.
-    pub fn start(node: &Node, manifests: &Manifests, pod: &Pod) -> anyhow::Result<Self> {
+    pub fn start(cluster: &Cluster, pod: &Pod) -> anyhow::Result<Self> {
         let (name, container) = (&pod.name, pod.container());
-        let image = Image::find(&node.root, text(&container["image"]));
+        let image = Image::find(text(&container["image"]));
         let image = image.with_context(|| format!("no program for {}", container["image"]))?;
-        let env = environment(pod, manifests, &image)?;
-        let words = words(container, &image, &env);
+        let env = environment(pod, &cluster.manifests, &image)?;
         let rights = rights(pod);
-        let mut files = image.files;
-        files.push((
-            node.folder.join(AUTHORITIES),
-            "/etc/ssl/certs/ca-certificates.crt".to_owned(),
-        ));
-        files.push((node.folder.join(HOSTS), "/etc/hosts".to_owned()));
-        let mut all: Vec<Mount> = files.into_iter().map(|(from, at)| (from, at, true)).collect();
-        all.extend(mounts(pod, manifests, &node.folder)?);
-        let root = node.folder.join("roots").join(name);
-        std::fs::create_dir_all(&root)?;
-        let mode = |is_read_only| if is_read_only { "ro" } else { "rw" };
-        let is_read_only = container["securityContext"]["readOnlyRootFilesystem"] == true;
+        let all = [image.files, mounts(pod, &cluster.manifests)?].concat();
+        let root = Path::new(FOLDER).join("roots").join(name);
+        fs::create_dir_all(&root)?;
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/run/netns/{name}"));
         command.args("unshare --mount --ipc --uts".split(' '));
-        command.arg(node.root.join(ENTER)).arg(root);
-        command.args([mode(is_read_only), &all.len().to_string()]);
+        command.arg(testkit::root().join(ENTER)).arg(root);
+        command.args([SHARED, &all.len().to_string()]);
         for (from, at, is_read_only) in all {
-            anyhow::ensure!(from.exists(), "{} does not exist", from.display());
-            command.arg(from).args([&at, mode(is_read_only)]);
+            command.arg(from).arg(at);
+            command.arg(if is_read_only { "ro" } else { "rw" });
         }
-        command.args(&rights).args(words);
-        let log = node.folder.join(format!("{name}.log"));
+        command.args(&rights);
+        if container["command"].is_null() {
+            command.arg(image.entry_point);
+        }
+        let words = list(&container["command"]).chain(list(&container["args"]));
+        command.args(words.map(text));
+        let log = Path::new(FOLDER).join(format!("{name}.log"));
         let log = File::options().create(true).append(true).open(log)?;
         command
             .env_clear()
@@ -100,21 +88,7 @@ impl Container {
         Ok(self.process.wait().await?.success())
     }
 
-    /// Runs a command in the container, as `kubectl exec` does.
-    pub async fn exec(&self, command: &[&str]) -> anyhow::Result<()> {
-        let target = self.process.id().context("it has ended")?.to_string();
-        let mut exec = Command::new("nsenter");
-        exec.args([
-            "--target", &target, "--net", "--mount", "--uts", "--ipc", "--root",
-        ]);
-        exec.args(&self.rights).args(command).kill_on_drop(true);
-        let Output { status, stderr, .. } = exec.output().await?;
-        let error = String::from_utf8_lossy(&stderr);
-        anyhow::ensure!(status.success(), "{command:?} in {}: {error}", self.pod.name);
-        Ok(())
-    }
-
-    /// Stops the container as a kubelet does: `preStop`, SIGTERM, and SIGKILL after the grace period.
+    /// Stops the container as a kubelet does: `preStop`, then SIGTERM.
     ///
     /// # Errors
     ///
@@ -126,9 +100,8 @@ impl Container {
             let hook = self.pod.container()["lifecycle"]["preStop"].clone();
             let pause = hook["sleep"]["seconds"].as_u64().unwrap_or(0);
             sleep(Duration::from_secs(pause)).await;
-            let command: Vec<&str> = list(&hook["exec"]["command"]).map(text).collect();
-            if !command.is_empty() {
-                self.exec(&command).await?;
+            if !hook["exec"].is_null() {
+                self.exec(&hook["exec"]["command"]).await?;
             }
             if let Some(id) = self.process.id() {
                 kill(Pid::from_raw(id.try_into()?), Signal::SIGTERM)?;
@@ -139,20 +112,28 @@ impl Container {
         ended.with_context(|| format!("{} did not end within its grace", self.pod.name))??;
         Ok(())
     }
+
+    /// Runs a command in the container, as `kubectl exec` does.
+    async fn exec(&self, command: &Value) -> anyhow::Result<()> {
+        let target = self.process.id().context("it has ended")?.to_string();
+        let mut exec = Command::new("nsenter");
+        exec.args([
+            "--target", &target, "--net", "--mount", "--uts", "--ipc", "--root",
+        ]);
+        exec.args(&self.rights).args(list(command).map(text));
+        let status = exec.kill_on_drop(true).status().await?;
+        anyhow::ensure!(status.success(), "{command} in {} failed", self.pod.name);
+        Ok(())
+    }
 }
 
-/// Options that drop privileges as the security contexts say.
+/// Options that drop privileges. Tests in `k8s/tests` hold every pod to them; only the users differ.
 fn rights(pod: &Pod) -> Vec<String> {
-    let (all, own) = (&pod.spec["securityContext"], &pod.container()["securityContext"]);
-    let user = all["runAsUser"].as_u64().unwrap_or(IMAGE_USER);
-    let group = all["runAsGroup"].as_u64().unwrap_or(user);
-    let files = all["fsGroup"].as_u64().unwrap_or(group);
-    let mut rights = format!("setpriv --reuid={user} --regid={group} --groups={files} --pdeathsig=KILL");
-    if list(&own["capabilities"]["drop"]).any(|capability| capability == "ALL") {
-        rights += " --bounding-set=-all --inh-caps=-all --ambient-caps=-all";
-    }
-    if own["allowPrivilegeEscalation"] == false {
-        rights += " --no-new-privs";
-    }
+    let context = &pod.spec["securityContext"];
+    let [user, group, files] = ["runAsUser", "runAsGroup", "fsGroup"].map(|id| &context[id]);
+    let rights = format!(
+        "setpriv --reuid={user} --regid={group} --groups={files} --pdeathsig=KILL --no-new-privs \
+         --bounding-set=-all --inh-caps=-all --ambient-caps=-all"
+    );
     rights.split(' ').map(str::to_owned).collect()
 }

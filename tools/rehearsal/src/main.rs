@@ -24,11 +24,9 @@ use std::{
 };
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use tokio::runtime::Builder;
 
 use self::{
-    cluster::Cluster,
-    container::{AUTHORITIES, Node},
+    cluster::{Cluster, FOLDER, SHARED},
     manifests::Manifests,
     network::Network,
     outside::Outside,
@@ -38,34 +36,21 @@ use self::{
 const ISOLATED: &str = "isolated";
 const SCRIPT: &str = "tools/rehearsal/scripts/isolate.sh";
 
-fn main() -> anyhow::Result<()> {
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
     if env::args().nth(1).as_deref() != Some(ISOLATED) {
         let mut isolated = Command::new(testkit::root().join(SCRIPT));
         return Err(isolated.arg(env::current_exe()?).arg(ISOLATED).exec().into());
     }
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
-    let runtime = Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(rehearse())
-}
-
-async fn rehearse() -> anyhow::Result<()> {
-    let node = Node {
-        root: testkit::root(),
-        folder: env::temp_dir().join("rehearsal"),
-    };
     // Removes files of the previous run.
-    _ = fs::remove_dir_all(&node.folder);
-    fs::create_dir_all(&node.folder)?;
-    let mut manifests = Manifests::render(&node.root)?;
-    let network = Mutex::new(Network::set_up(&node, &manifests)?);
-    let outside = Outside::start(&node.folder.join("store"), &manifests).await?;
+    _ = fs::remove_dir_all(FOLDER);
+    fs::create_dir_all(SHARED)?;
+    let mut manifests = Manifests::render()?;
+    let network = Mutex::new(Network::set_up(&manifests)?);
+    let outside = Outside::start().await?;
     secrets::fill(&mut manifests, &outside)?;
-    fs::write(node.folder.join(AUTHORITIES), outside.authority.pem())?;
-    let cluster = Arc::new(Cluster {
-        node,
-        manifests,
-        network,
-    });
-    scenes::play(&cluster, &outside).await
+    let cluster = Arc::new(Cluster { manifests, network });
+    scenes::play(&cluster, &outside.mail_server).await
 }

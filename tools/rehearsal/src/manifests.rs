@@ -1,24 +1,21 @@
 //! Objects of the rendered overlay.
 
-use std::{collections::BTreeMap, path::Path, process::Command};
+use std::process::Command;
 
 use anyhow::Context as _;
 use serde_json::Value;
 
-/// A company's overlay of production. The module `secrets` makes its secrets up.
-const OVERLAY: &str = "k8s/tests/external-secrets";
+/// A company's overlay of the profile `production`.
+const OVERLAY: &str = "k8s/examples/overlay-production";
 const KUBECTL: &str = "target/tools/k8s/bin/kubectl";
 
-pub type SecretData = BTreeMap<String, String>;
-
-/// All objects of the overlay, and the secrets that controllers would create.
 pub struct Manifests {
-    objects: Vec<Value>,
-    pub secrets: BTreeMap<String, SecretData>,
+    pub objects: Vec<Value>,
 }
 
 impl Manifests {
-    pub fn render(root: &Path) -> anyhow::Result<Self> {
+    pub fn render() -> anyhow::Result<Self> {
+        let root = testkit::root();
         let rendered = Command::new(root.join(KUBECTL))
             .arg("kustomize")
             .arg(root.join(OVERLAY))
@@ -26,32 +23,19 @@ impl Manifests {
             .context("kubectl is missing; cargo xtask rehearse fetches it")?;
         let error = String::from_utf8_lossy(&rendered.stderr);
         anyhow::ensure!(rendered.status.success(), "kubectl kustomize: {error}");
-        Ok(Self {
-            objects: serde_saphyr::from_multiple(str::from_utf8(&rendered.stdout)?)?,
-            secrets: BTreeMap::new(),
-        })
+        let objects = serde_saphyr::from_multiple(str::from_utf8(&rendered.stdout)?)?;
+        Ok(Self { objects })
     }
 
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Value> {
         self.objects.iter().filter(move |object| object["kind"] == kind)
     }
 
-    pub fn config_map(&self, name: &str) -> anyhow::Result<&Value> {
-        let mut maps = self.of_kind("ConfigMap");
-        let map = maps.find(|map| name_of(map) == name);
-        Ok(&map.with_context(|| format!("there is no map {name}"))?["data"])
-    }
-
-    pub fn secret(&self, name: &str) -> anyhow::Result<&SecretData> {
-        let secret = self.secrets.get(name);
-        secret.with_context(|| format!("there is no secret {name}"))
-    }
-
-    /// Value of a setting. All config maps that have the setting agree.
-    pub fn setting(&self, name: &str) -> anyhow::Result<&str> {
-        let mut values = self.of_kind("ConfigMap").map(|map| &map["data"][name]);
-        let value = values.find_map(Value::as_str);
-        value.with_context(|| format!("no map has {name}"))
+    /// Entries of a ConfigMap or Secret.
+    pub fn data(&self, kind: &str, name: &Value) -> anyhow::Result<&Value> {
+        let mut objects = self.of_kind(kind);
+        let found = objects.find(|object| object["metadata"]["name"] == *name);
+        Ok(&found.with_context(|| format!("there is no {kind} {name}"))?["data"])
     }
 }
 
@@ -75,7 +59,7 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Pod {
     pub name: String,
     pub namespace: String,
@@ -84,12 +68,18 @@ pub struct Pod {
 }
 
 impl Pod {
-    pub fn new(template: &Value, name: &str, namespace: &str) -> Self {
+    /// Pod of a workload or job, with its name.
+    pub fn of(object: &Value) -> Self {
+        let spec = if object["kind"] == "CronJob" {
+            &object["spec"]["jobTemplate"]["spec"]
+        } else {
+            &object["spec"]
+        };
         Self {
-            name: name.to_owned(),
-            namespace: namespace.to_owned(),
-            labels: template["metadata"]["labels"].clone(),
-            spec: template["spec"].clone(),
+            name: name_of(object).to_owned(),
+            namespace: text(&object["metadata"]["namespace"]).to_owned(),
+            labels: spec["template"]["metadata"]["labels"].clone(),
+            spec: spec["template"]["spec"].clone(),
         }
     }
 
@@ -97,12 +87,11 @@ impl Pod {
         &self.spec["containers"][0]
     }
 
+    /// Container port by name or number.
     pub fn port(&self, port: &Value) -> Option<u16> {
         let mut ports = list(&self.container()["ports"]);
-        let number = match port.as_str() {
-            Some(name) => &ports.find(|port| port["name"] == name)?["containerPort"],
-            None => port,
-        };
+        let named = ports.find(|named| named["name"] == *port);
+        let number = named.map_or(port, |named| &named["containerPort"]);
         number.as_u64()?.try_into().ok()
     }
 }

@@ -2,91 +2,72 @@
 //! enforce the network policies.
 
 use std::{
-    collections::BTreeMap,
-    ffi::OsStr,
-    fmt::Write as _,
-    fs::{self, OpenOptions},
-    net::Ipv4Addr,
-    os::unix::fs::FileExt,
-    process::Command,
-    time::Instant,
+    collections::BTreeMap, ffi::OsStr, fmt::Write as _, fs, net::Ipv4Addr, path::Path, process::Command,
 };
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use crate::{
-    container::{HOSTS, Node},
+    cluster::{FOLDER, SHARED},
     manifests::{Manifests, Pod, list, name_of, text, texts},
-    outside,
+    outside::PLACES,
     visitors::{FRONT_DOOR, GATEWAYS},
 };
 
 const SCRIPT: &str = "tools/rehearsal/scripts/network.sh";
-/// Fixed size of the hosts file. One write replaces it, so no reader sees half of it.
-const HOSTS_BYTES: usize = 16 * 1024;
 
 pub struct Endpoint {
     pub pod: Pod,
     pub address: Ipv4Addr,
-    /// `None` while the pod is not ready.
-    ready_since: Option<Instant>,
+    is_ready: bool,
 }
 
 pub struct Network {
-    node: Node,
     services: Vec<Value>,
     policies: Vec<Value>,
-    pub outside: Vec<(String, Ipv4Addr)>,
     pub endpoints: BTreeMap<String, Endpoint>,
     next: u8,
 }
 
 impl Network {
     /// Sets up the node's side and the visitors' pod. The process needs its own network and mount namespaces.
-    ///
-    /// # Errors
-    ///
-    /// If a command fails, for example without root.
-    pub fn set_up(node: &Node, manifests: &Manifests) -> anyhow::Result<Self> {
-        run(node.root.join(SCRIPT), &["up"])?;
-        let places = outside::places(manifests)?;
+    pub fn set_up(manifests: &Manifests) -> anyhow::Result<Self> {
+        run(testkit::root().join(SCRIPT), &["up"])?;
+        for (.., address) in PLACES {
+            add_address(address)?;
+        }
         let mut network = Self {
-            node: node.clone(),
             services: manifests.of_kind("Service").cloned().collect(),
             policies: manifests.of_kind("NetworkPolicy").cloned().collect(),
-            outside: places.map(|place| (place.host, place.address)).into(),
             endpoints: BTreeMap::new(),
             next: 1,
         };
-        for (_, address) in &network.outside {
-            add_address(*address)?;
-        }
-        network.join(&Pod::new(&json!({}), FRONT_DOOR, GATEWAYS))?;
+        network.join(&Pod {
+            name: FRONT_DOOR.to_owned(),
+            namespace: GATEWAYS.to_owned(),
+            ..Pod::default()
+        })?;
         Ok(network)
     }
 
-    pub fn ready(&self, name: &str) -> Vec<&Endpoint> {
-        let services = self.services.iter().filter(|service| name_of(service) == name);
+    pub fn ready(&self, service: &str) -> Vec<&Endpoint> {
+        let services = self.services.iter().filter(|found| name_of(found) == service);
         services.flat_map(|service| self.behind(service)).collect()
     }
 
     /// Creates a pod's namespace and address.
-    ///
-    /// # Errors
-    ///
-    /// If a command fails, or no address is left.
     pub fn join(&mut self, pod: &Pod) -> anyhow::Result<Ipv4Addr> {
         let name = &pod.name;
         let address = Ipv4Addr::new(10, 244, 0, self.next);
         let device = format!("veth{}", self.next);
         self.next = self.next.checked_add(1).context("there are no addresses left")?;
         let links = ["join", name, &address.to_string(), &device];
-        run(self.node.root.join(SCRIPT), &links)?;
+        run(testkit::root().join(SCRIPT), &links)?;
         let endpoint = Endpoint {
             pod: pod.clone(),
             address,
-            ready_since: None,
+            is_ready: false,
         };
         self.endpoints.insert(name.clone(), endpoint);
         self.apply()?;
@@ -96,16 +77,16 @@ impl Network {
     /// Adds a pod to its services' addresses, or removes it.
     pub fn set_ready(&mut self, name: &str, is_ready: bool) -> anyhow::Result<()> {
         match self.endpoints.get_mut(name) {
-            Some(endpoint) if endpoint.ready_since.is_some() != is_ready => {
-                endpoint.ready_since = is_ready.then(Instant::now);
+            Some(endpoint) if endpoint.is_ready != is_ready => {
+                endpoint.is_ready = is_ready;
                 self.apply()
             }
             _ => Ok(()),
         }
     }
 
-    pub fn ready_since(&self, name: &str) -> Option<Instant> {
-        self.endpoints.get(name)?.ready_since
+    pub fn is_ready(&self, name: &str) -> bool {
+        self.endpoints.get(name).is_some_and(|endpoint| endpoint.is_ready)
     }
 
     pub fn leave(&mut self, name: &str) -> anyhow::Result<()> {
@@ -115,25 +96,20 @@ impl Network {
     }
 
     fn apply(&self) -> anyhow::Result<()> {
-        let names = self.names();
-        anyhow::ensure!(names.len() < HOSTS_BYTES, "too many names");
-        let names = format!("{names:<HOSTS_BYTES$}\n");
-        let mut options = OpenOptions::new();
-        let file = options
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(self.node.folder.join(HOSTS))?;
-        file.write_all_at(names.as_bytes(), 0)?;
-        let rules = self.node.folder.join("rules.nft");
+        let hosts = Path::new(SHARED).join("hosts");
+        let written = hosts.with_extension("new");
+        fs::write(&written, self.hosts())?;
+        // No reader sees half of the file.
+        fs::rename(written, hosts)?;
+        let rules = Path::new(FOLDER).join("rules.nft");
         fs::write(&rules, self.rules())?;
         run("nft", &["-f", &rules.to_string_lossy()])
     }
 
     /// Hosts file with the names that the cluster's DNS would resolve.
-    fn names(&self) -> String {
+    fn hosts(&self) -> String {
         let mut hosts = "127.0.0.1 localhost\n".to_owned();
-        for (name, address) in &self.outside {
+        for (name, _, address) in PLACES {
             _ = writeln!(hosts, "{address} {name}");
         }
         for service in &self.services {
@@ -149,91 +125,67 @@ impl Network {
         let selector = json!({ "matchLabels": service["spec"]["selector"] });
         let any = service["spec"]["publishNotReadyAddresses"] == true;
         self.endpoints.values().filter(move |endpoint| {
-            (any || endpoint.ready_since.is_some())
+            (any || endpoint.is_ready)
                 && service["metadata"]["namespace"] == endpoint.pod.namespace.as_str()
                 && selects(&selector, &endpoint.pod.labels)
         })
     }
 
-    /// Rules that replace the previous ones atomically.
+    /// Commands that replace the rules of all pods. If no policy selects a pod, everything is allowed.
     fn rules(&self) -> String {
-        let mut rules = "flush ruleset\n".to_owned();
-        rules.push_str("table ip filter {\n");
-        for endpoint in self.endpoints.values() {
-            for direction in [EGRESS, INGRESS] {
-                self.chain(&mut rules, endpoint, direction);
-            }
-        }
-        // Policies do not apply to the node's own traffic, such as a kubelet's probes.
-        for (hook, directions) in [("forward", &[EGRESS, INGRESS][..]), ("input", &[EGRESS])] {
-            _ = writeln!(
-                rules,
-                "  chain {hook} {{\n    type filter hook {hook} priority filter; policy accept;\n    \
-                 ct state established,related accept"
-            );
-            for direction in directions {
-                for endpoint in self.endpoints.values() {
-                    let (chain, [.., own, _]) = (chain(&endpoint.pod, *direction), direction);
-                    _ = writeln!(rules, "    ip {own} {} jump {chain}", endpoint.address);
+        let mut rules = String::new();
+        for [chain, policy_type, rules_field, peers_field, own, other] in [EGRESS, INGRESS] {
+            _ = writeln!(rules, "flush chain ip filter {chain}");
+            for Endpoint { pod, address, .. } in self.endpoints.values() {
+                let add = format!("add rule ip filter {chain} ip {own} {address}");
+                let policies = self.policies.iter().filter(|policy| {
+                    policy["metadata"]["namespace"] == pod.namespace.as_str()
+                        && list(&policy["spec"]["policyTypes"]).any(|named| named == policy_type)
+                        && selects(&policy["spec"]["podSelector"], &pod.labels)
+                });
+                let policies: Vec<&Value> = policies.collect();
+                for rule in policies
+                    .iter()
+                    .flat_map(|policy| list(&policy["spec"][rules_field]))
+                {
+                    for peer in list(&rule[peers_field]).filter_map(|peer| self.matching(peer, pod, other)) {
+                        for port in list(&rule["ports"]) {
+                            let protocol = port["protocol"].as_str().unwrap_or("TCP").to_lowercase();
+                            _ = writeln!(rules, "{add} {peer} {protocol} dport {} return", port["port"]);
+                        }
+                    }
+                }
+                if !policies.is_empty() {
+                    _ = writeln!(rules, "{add} drop");
                 }
             }
-            rules.push_str("  }\n");
         }
-        rules.push_str("}\n");
         rules
     }
 
-    /// Adds a pod's rules. If no policy selects the pod, everything is allowed.
-    fn chain(&self, rules: &mut String, endpoint: &Endpoint, direction: Direction) {
-        let pod = &endpoint.pod;
-        let [policy_type, rules_field, peers_field, ..] = direction;
-        _ = writeln!(rules, "  chain {} {{", chain(pod, direction));
-        let ours = self.policies.iter().filter(|policy| {
-            list(&policy["spec"]["policyTypes"]).any(|named| named == policy_type)
-                && policy["metadata"]["namespace"] == pod.namespace.as_str()
-                && selects(&policy["spec"]["podSelector"], &pod.labels)
+    /// Match of a peer's packets; `None` if the peer has no address here.
+    fn matching(&self, peer: &Value, pod: &Pod, field: &str) -> Option<String> {
+        if let Some(cidr) = peer["ipBlock"]["cidr"].as_str() {
+            let except: Vec<&str> = list(&peer["ipBlock"]["except"]).map(text).collect();
+            // The pod network has no IPv6.
+            return (!cidr.contains(':'))
+                .then(|| format!("ip {field} {cidr} ip {field} != {{ {} }}", except.join(", ")));
+        }
+        let chosen = self.endpoints.values().filter(|endpoint| {
+            let in_namespace = match &peer["namespaceSelector"] {
+                Value::Null => endpoint.pod.namespace == pod.namespace,
+                selector => selects(selector, &namespace_labels(&endpoint.pod.namespace)),
+            };
+            in_namespace && selects(&peer["podSelector"], &endpoint.pod.labels)
         });
-        let mut is_isolated = false;
-        for policy in ours {
-            is_isolated = true;
-            for rule in list(&policy["spec"][rules_field]) {
-                for peer in self.peers(&rule[peers_field], pod, direction) {
-                    for port in ports(&rule["ports"], pod) {
-                        _ = writeln!(rules, "    {peer} {port} return");
-                    }
-                }
-            }
-        }
-        rules.push_str(if is_isolated { "    drop\n  }\n" } else { "  }\n" });
-    }
-
-    /// A rule without peers allows every address.
-    fn peers(&self, peers: &Value, pod: &Pod, direction: Direction) -> Vec<String> {
-        if list(peers).next().is_none() {
-            return vec![String::new()];
-        }
-        let [.., field] = direction;
-        let match_of = |peer: &Value| {
-            if let Some(cidr) = peer["ipBlock"]["cidr"].as_str() {
-                let except: Vec<&str> = list(&peer["ipBlock"]["except"]).map(text).collect();
-                let but = (!except.is_empty()).then(|| format!(" ip {field} != {{ {} }}", except.join(", ")));
-                // The pod network has no IPv6.
-                return (!cidr.contains(':'))
-                    .then(|| format!("ip {field} {cidr}{}", but.unwrap_or_default()));
-            }
-            let chosen = self.endpoints.values().filter(|endpoint| {
-                let in_namespace = match &peer["namespaceSelector"] {
-                    Value::Null => endpoint.pod.namespace == pod.namespace,
-                    selector => selects(selector, &namespace_labels(&endpoint.pod.namespace)),
-                };
-                in_namespace && selects(&peer["podSelector"], &endpoint.pod.labels)
-            });
-            let addresses: Vec<String> = chosen.map(|endpoint| endpoint.address.to_string()).collect();
-            (!addresses.is_empty()).then(|| format!("ip {field} {{ {} }}", addresses.join(", ")))
-        };
-        list(peers).filter_map(match_of).collect()
+        let addresses: Vec<String> = chosen.map(|endpoint| endpoint.address.to_string()).collect();
+        (!addresses.is_empty()).then(|| format!("ip {field} {{ {} }}", addresses.join(", ")))
     }
 }
+
+/// Chain, policy type, field of rules, field of peers, and the packet fields of the pod's and the peer's address.
+const EGRESS: [&str; 6] = ["from_pods", "Egress", "egress", "to", "saddr", "daddr"];
+const INGRESS: [&str; 6] = ["to_pods", "Ingress", "ingress", "from", "daddr", "saddr"];
 
 /// Adds an address outside the pod network to the node.
 pub fn add_address(address: Ipv4Addr) -> anyhow::Result<()> {
@@ -254,28 +206,6 @@ fn selects(selector: &Value, labels: &Value) -> bool {
 fn namespace_labels(namespace: &str) -> Value {
     let is_ingress = (namespace == GATEWAYS).to_string();
     json!({ "kubernetes.io/metadata.name": namespace, "site/way-in": is_ingress })
-}
-
-/// A rule without ports allows every port.
-fn ports(ports: &Value, pod: &Pod) -> Vec<String> {
-    if list(ports).next().is_none() {
-        return vec![String::new()];
-    }
-    let match_of = |port: &Value| {
-        let protocol = port["protocol"].as_str().unwrap_or("TCP").to_lowercase();
-        Some(format!("{protocol} dport {}", pod.port(&port["port"])?))
-    };
-    list(ports).filter_map(match_of).collect()
-}
-
-/// Policy type, field of rules, field of peers, and the packet fields of the pod's and the peer's address.
-type Direction = [&'static str; 5];
-
-const EGRESS: Direction = ["Egress", "egress", "to", "saddr", "daddr"];
-const INGRESS: Direction = ["Ingress", "ingress", "from", "daddr", "saddr"];
-
-fn chain(pod: &Pod, [policy_type, ..]: Direction) -> String {
-    format!("{policy_type}_{}", pod.name.replace(['-', '.'], "_"))
 }
 
 fn run(program: impl AsRef<OsStr>, arguments: &[&str]) -> anyhow::Result<()> {

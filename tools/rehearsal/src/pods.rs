@@ -4,11 +4,8 @@ use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tokio::{
-    sync::oneshot,
-    task::JoinHandle,
-    time::{Instant, sleep, timeout},
-};
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 use tonic::transport::Endpoint;
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -17,161 +14,135 @@ use tonic_health::pb::{
 use crate::{
     cluster::Cluster,
     container::Container,
-    manifests::{Pod, list, text},
+    manifests::{Pod, text},
 };
 
 const START: Duration = Duration::from_secs(120);
 const TICK: Duration = Duration::from_millis(200);
 
-#[derive(Clone, Copy)]
-pub enum Ending {
-    /// Ends the pod with a grace period.
-    Delete,
-    /// Kills the pod, as the loss of its node does.
-    Lose,
-}
-
 pub struct RunningPod {
     name: String,
     cluster: Arc<Cluster>,
-    ending: oneshot::Sender<Ending>,
-    life: JoinHandle<anyhow::Result<()>>,
+    container: Container,
+    probing: AbortOnDropHandle<anyhow::Result<()>>,
 }
 
 impl RunningPod {
-    pub fn start(cluster: &Arc<Cluster>, pod: Pod) -> Self {
-        let (ending, ended) = oneshot::channel();
-        Self {
+    pub fn start(cluster: &Arc<Cluster>, pod: Pod) -> anyhow::Result<Self> {
+        let address = cluster.network().join(&pod)?;
+        Ok(Self {
             name: pod.name.clone(),
             cluster: cluster.clone(),
-            ending,
-            life: tokio::spawn(live(cluster.clone(), pod, ended)),
-        }
+            container: Container::start(cluster, &pod)?,
+            probing: AbortOnDropHandle::new(tokio::spawn(keep_probing(cluster.clone(), pod, address))),
+        })
     }
 
     /// # Errors
     ///
-    /// If the pod fails, or is late.
-    pub async fn ready_for(&mut self, at_least: Duration) -> anyhow::Result<()> {
+    /// If the process exited, its liveness probe failed, or the pod is late.
+    pub async fn ready(&mut self) -> anyhow::Result<()> {
         let begun = Instant::now();
-        while !self.life.is_finished() {
-            let since = self.cluster.network().ready_since(&self.name);
-            if since.is_some_and(|since| since.elapsed() >= at_least) {
+        loop {
+            self.alive().await?;
+            if self.cluster.network().is_ready(&self.name) {
                 return Ok(());
             }
-            anyhow::ensure!(
-                begun.elapsed() < START + at_least,
-                "{} is not ready in time",
-                self.name
-            );
+            anyhow::ensure!(begun.elapsed() < START, "{} is not ready in time", self.name);
             sleep(TICK).await;
         }
-        (&mut self.life).await?
     }
 
+    async fn alive(&mut self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            !self.container.has_ended()?,
+            "the process of {} exited",
+            self.name
+        );
+        if self.probing.is_finished() {
+            return (&mut self.probing).await?.context(self.name.clone());
+        }
+        Ok(())
+    }
+
+    /// Ends the pod within its grace period.
+    ///
     /// # Errors
     ///
     /// If the pod failed before, or exceeds its grace period.
-    pub async fn end(self, how: Ending) -> anyhow::Result<()> {
-        // The receiver of a failed pod is dropped.
-        _ = self.ending.send(how);
-        self.life.await?
+    pub async fn delete(mut self) -> anyhow::Result<()> {
+        self.alive().await?;
+        self.probing.abort();
+        // A probe in progress could make the pod ready again.
+        _ = (&mut self.probing).await;
+        self.cluster.network().set_ready(&self.name, false)?;
+        self.container.terminate().await?;
+        self.cluster.network().leave(&self.name)
+    }
+
+    /// Kills the pod, as the loss of its node does.
+    pub fn lose(self) -> anyhow::Result<()> {
+        drop(self.container);
+        self.cluster.network().leave(&self.name)
     }
 }
 
-async fn live(cluster: Arc<Cluster>, pod: Pod, ended: oneshot::Receiver<Ending>) -> anyhow::Result<()> {
-    let name = &pod.name;
-    let address = cluster.network().join(&pod)?;
-    let set_ready = |is_ready| cluster.network().set_ready(name, is_ready);
-    let mut container = Container::start(&cluster.node, &cluster.manifests, &pod)?;
-    let ending = tokio::select! {
-        ending = ended => ending?,
-        failed = keep_probing(&mut container, address, set_ready) => return failed.context(name.clone()),
+/// Runs readiness and liveness probes until liveness fails.
+async fn keep_probing(cluster: Arc<Cluster>, pod: Pod, address: Ipv4Addr) -> anyhow::Result<()> {
+    let spec = pod.container();
+    let probe = |name: &str| Probe {
+        spec: &spec[name],
+        pod: &pod,
+        address,
     };
-    set_ready(false)?;
-    match ending {
-        Ending::Delete => container.terminate().await?,
-        Ending::Lose => drop(container),
-    }
-    cluster.network().leave(name)
-}
-
-async fn keep_probing(
-    container: &mut Container,
-    address: Ipv4Addr,
-    set_ready: impl Fn(bool) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let spec = container.pod.container().clone();
-    let [mut startup, mut readiness, mut liveness] =
-        ["startupProbe", "readinessProbe", "livenessProbe"].map(|probe| Probe::new(&spec[probe]));
-    let mut is_started = false;
-    loop {
-        anyhow::ensure!(!container.has_ended()?, "its process exited");
-        if is_started {
-            if let Some(result) = readiness.run(container, address).await {
-                set_ready(result.is_ok())?;
-            }
-            liveness.run(container, address).await.transpose()?;
-        } else {
-            is_started = startup.run(container, address).await.transpose()?.is_some();
-        }
-        sleep(TICK).await;
-    }
+    let set_ready = |result: anyhow::Result<()>| cluster.network().set_ready(&pod.name, result.is_ok());
+    let [readiness, liveness] = ["readinessProbe", "livenessProbe"].map(probe);
+    tokio::try_join!(readiness.repeat(set_ready), liveness.repeat(|result| result)).map(drop)
 }
 
 struct Probe<'a> {
     spec: &'a Value,
-    due: Instant,
-    failed: u64,
+    pod: &'a Pod,
+    address: Ipv4Addr,
 }
 
-impl<'a> Probe<'a> {
-    fn new(spec: &'a Value) -> Self {
-        Self {
-            spec,
-            due: Instant::now(),
-            failed: 0,
-        }
-    }
-
+impl Probe<'_> {
     fn number(&self, name: &str, default: u64) -> u64 {
         self.spec[name].as_u64().unwrap_or(default)
     }
 
-    /// Result of a probe. `None` while it is not due, or below its failure threshold.
-    async fn run(&mut self, container: &Container, address: Ipv4Addr) -> Option<anyhow::Result<()>> {
-        if Instant::now() < self.due {
-            return None;
-        }
-        self.due = Instant::now() + Duration::from_secs(self.number("periodSeconds", 10));
+    /// Passes on each success, and failures from the failure threshold on.
+    async fn repeat(&self, pass_on: impl Fn(anyhow::Result<()>) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let limit = Duration::from_secs(self.number("timeoutSeconds", 1));
-        let result = timeout(limit, self.probe(container, address)).await;
-        let result = result.context("the probe timed out").flatten();
-        self.failed = if result.is_ok() { 0 } else { self.failed + 1 };
-        let is_decided = result.is_ok() || self.failed >= self.number("failureThreshold", 3);
-        is_decided.then(|| result.with_context(|| self.spec.to_string()))
+        let mut failed = 0;
+        loop {
+            sleep(Duration::from_secs(self.number("periodSeconds", 10))).await;
+            let result = timeout(limit, self.ask()).await;
+            let result = result.context("the probe timed out").flatten();
+            failed = if result.is_ok() { 0 } else { failed + 1 };
+            if result.is_ok() || failed >= self.number("failureThreshold", 3) {
+                pass_on(result.with_context(|| self.spec.to_string()))?;
+            }
+        }
     }
 
-    async fn probe(&self, container: &Container, address: Ipv4Addr) -> anyhow::Result<()> {
-        let port = |probe: &Value| container.pod.port(&probe["port"]).context("no port");
-        let (http, grpc, exec) = (&self.spec["httpGet"], &self.spec["grpc"], &self.spec["exec"]);
+    async fn ask(&self) -> anyhow::Result<()> {
+        let (http, grpc) = (&self.spec["httpGet"], &self.spec["grpc"]);
+        let probe = if http.is_null() { grpc } else { http };
+        let port = self.pod.port(&probe["port"]).context("no port")?;
+        let server = format!("http://{}:{port}", self.address);
         if !http.is_null() {
-            let url = format!("http://{address}:{}{}", port(http)?, text(&http["path"]));
-            reqwest::get(url).await?.error_for_status()?;
-        } else if !grpc.is_null() {
-            let channel = Endpoint::new(format!("http://{address}:{}", port(grpc)?))?
-                .connect()
-                .await?;
-            let service = text(&grpc["service"]).to_owned();
-            let answer = HealthClient::new(channel)
-                .check(HealthCheckRequest { service })
-                .await?;
-            let status = answer.into_inner().status();
-            anyhow::ensure!(status == ServingStatus::Serving, "it says {status:?}");
-        } else {
-            let command: Vec<&str> = list(&exec["command"]).map(text).collect();
-            container.exec(&command).await?;
+            let answer = reqwest::get(server + text(&http["path"])).await?;
+            answer.error_for_status()?;
+            return Ok(());
         }
+        let channel = Endpoint::new(server)?.connect().await?;
+        let service = text(&grpc["service"]).to_owned();
+        let answer = HealthClient::new(channel)
+            .check(HealthCheckRequest { service })
+            .await?;
+        let status = answer.into_inner().status();
+        anyhow::ensure!(status == ServingStatus::Serving, "it says {status:?}");
         Ok(())
     }
 }

@@ -9,13 +9,12 @@ use std::{
 };
 
 use anyhow::Context as _;
-use futures_util::{StreamExt as _, TryStreamExt as _, future::try_join_all, stream};
-use serde_json::json;
+use futures_util::future::try_join_all;
 use tokio::{net::TcpStream, time::timeout};
 
 use crate::{
     cluster::{Cluster, within},
-    manifests::{Pod, list},
+    manifests::text,
     network::add_address,
     visitors::FRONT_DOOR,
 };
@@ -23,17 +22,12 @@ use crate::{
 /// Page that lists all flows. Other code generates it from the policies.
 const PAGE: &str = "docs/operations-flows.md";
 /// Names of peers on that page.
-const EVERY_POD: &str = "every pod";
 const OUTSIDE: &str = "outside the cluster";
 const INGRESS: &str = "pods in namespace site/way-in=true";
 
-const WORKLOAD: &str = "app.kubernetes.io/name";
 /// A policy drops packets silently: a connection without a reply for this long was dropped.
 const DROPPED_AFTER: Duration = Duration::from_secs(2);
-const AT_ONCE: usize = 6;
 
-/// Pod in another namespace, with the gateway's label.
-const STRANGER: &str = "stranger";
 const ELSEWHERE: [(&str, Ipv4Addr); 3] = [
     (OUTSIDE, Ipv4Addr::new(203, 0, 113, 40)),
     ("the cloud's metadata", Ipv4Addr::new(169, 254, 169, 254)),
@@ -51,10 +45,15 @@ struct Peer {
     /// `None` for an address outside the cluster.
     pod: Option<String>,
     address: Ipv4Addr,
-    is_ours: bool,
 }
 
-/// Tries each pair of peers at every port of a pod or flow. Nothing needs to listen: a closed port refuses at once.
+impl Peer {
+    fn is_ours(&self) -> bool {
+        self.pod.is_some() && self.name != INGRESS
+    }
+}
+
+/// Tries each pair of peers at every port of a flow. Nothing needs to listen: a closed port refuses at once.
 ///
 /// # Errors
 ///
@@ -63,109 +62,77 @@ pub async fn check(cluster: &Cluster) -> anyhow::Result<String> {
     for (_, address) in ELSEWHERE {
         add_address(address)?;
     }
-    let template = json!({ "metadata": { "labels": { WORKLOAD: "gateway" } } });
-    cluster.network().join(&Pod::new(&template, STRANGER, "other"))?;
+    let allowed = flows_of_page()?;
+    let of_flows = allowed.iter().map(|(.., port)| *port);
+    let ports: BTreeSet<u16> = of_flows.chain(PORTS_OUTSIDE).collect();
     let peers = peers(cluster);
-    let allowed = allowed(cluster, &peers)?;
-    let ports = ports(cluster, &allowed)?;
     let tries = peers.iter().filter_map(|from| {
         let (pod, targets) = (from.pod.clone()?, targets(from, &peers, &ports));
         Some(async move { within(&pod, move || try_join_all(targets.into_iter().map(connect))).await? })
     });
-    let tried: Vec<Vec<_>> = stream::iter(tries.collect::<Vec<_>>())
-        .buffer_unordered(AT_ONCE)
-        .try_collect()
-        .await?;
-    cluster.network().leave(STRANGER)?;
-    let tried = tried.concat();
+    let tried = try_join_all(tries).await?.concat();
     let wrong = tried
         .iter()
         .filter(|(flow, is_open)| *is_open != allowed.contains(flow));
     let wrong: BTreeSet<_> = wrong.collect();
     anyhow::ensure!(wrong.is_empty(), "{PAGE} differs (flow, is open): {wrong:?}");
+    let open = tried.iter().filter(|(_, is_open)| *is_open).count();
     Ok(format!(
-        "{} flows open as on the page, {} connections dropped",
-        allowed.len(),
-        tried.iter().filter(|(_, is_open)| !is_open).count()
+        "{open} connections open as on the page, {} dropped",
+        tried.len() - open
     ))
 }
 
-/// TCP flows that the page lists for the overlay `production`.
-fn allowed(cluster: &Cluster, peers: &[Peer]) -> anyhow::Result<BTreeSet<Flow>> {
-    let page = fs::read_to_string(cluster.node.root.join(PAGE))?;
+/// TCP flows that the page lists for the profile `production`.
+fn flows_of_page() -> anyhow::Result<BTreeSet<Flow>> {
+    let page = fs::read_to_string(testkit::root().join(PAGE))?;
     let mut chapters = page.split("\n## ");
     let chapter = chapters.find(|chapter| chapter.starts_with("production\n"));
-    let mut allowed = BTreeSet::new();
+    let mut flows = BTreeSet::new();
     for row in chapter.context("the page has no flows of production")?.lines() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         if let [_, from, to, port, _] = cells[..]
             && let Some(port) = port.strip_suffix("/TCP")
-            && peers.iter().any(|peer| peer.name == to)
         {
-            let port = port.parse()?;
-            let is_caller = |peer: &&Peer| peer.name == from || (peer.is_ours && from == EVERY_POD);
-            let callers = peers.iter().filter(is_caller);
-            allowed.extend(callers.map(|peer| (peer.name.clone(), to.to_owned(), port)));
+            flows.insert((from.to_owned(), to.to_owned(), port.parse()?));
         }
     }
-    Ok(allowed)
+    Ok(flows)
 }
 
 fn peers(cluster: &Cluster) -> Vec<Peer> {
     let network = cluster.network();
     let pods = network.endpoints.iter().map(|(pod, endpoint)| {
-        let (name, is_ours) = match pod.as_str() {
-            FRONT_DOOR => (INGRESS, false),
-            STRANGER => (STRANGER, false),
-            _ => (endpoint.pod.labels[WORKLOAD].as_str().unwrap_or(pod), true),
+        let name = match pod.as_str() {
+            FRONT_DOOR => INGRESS,
+            _ => text(&endpoint.pod.labels["app.kubernetes.io/name"]),
         };
-        Peer {
-            name: name.to_owned(),
-            pod: Some(pod.clone()),
-            address: endpoint.address,
-            is_ours,
-        }
+        (name, Some(pod.clone()), endpoint.address)
     });
-    let called = network.outside.iter().map(|(_, address)| (OUTSIDE, *address));
-    let outside = called.chain(ELSEWHERE).map(|(name, address)| Peer {
+    let outside = ELSEWHERE.map(|(name, address)| (name, None, address));
+    let peers = pods.chain(outside).map(|(name, pod, address)| Peer {
         name: name.to_owned(),
-        pod: None,
+        pod,
         address,
-        is_ours: false,
     });
-    pods.chain(outside).collect()
+    peers.collect()
 }
-
-fn ports(cluster: &Cluster, flows: &BTreeSet<Flow>) -> anyhow::Result<BTreeSet<u16>> {
-    let of_flows = flows.iter().map(|(.., port)| *port);
-    let mut ports: BTreeSet<u16> = of_flows.chain(PORTS_OUTSIDE).collect();
-    for endpoint in cluster.network().endpoints.values() {
-        for port in list(&endpoint.pod.container()["ports"]) {
-            ports.insert(port["containerPort"].as_u64().context("a port")?.try_into()?);
-        }
-    }
-    Ok(ports)
-}
-
-type Target = (Flow, SocketAddr);
 
 /// Every peer tries our pods. Only our pods try other peers.
-fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<Target> {
-    let is_tried = |to: &&Peer| to.address != from.address && (to.is_ours || from.is_ours);
-    let each = peers.iter().filter(is_tried).flat_map(|to| {
-        let flow = |port: &u16| {
-            (
-                (from.name.clone(), to.name.clone(), *port),
-                (to.address, *port).into(),
-            )
-        };
-        ports.iter().map(flow).collect::<Vec<_>>()
-    });
-    each.collect()
+fn targets(from: &Peer, peers: &[Peer], ports: &BTreeSet<u16>) -> Vec<(Flow, SocketAddr)> {
+    let is_tried = |to: &&Peer| to.address != from.address && (to.is_ours() || from.is_ours());
+    let mut targets = Vec::new();
+    for to in peers.iter().filter(is_tried) {
+        for port in ports {
+            let flow = (from.name.clone(), to.name.clone(), *port);
+            targets.push((flow, (to.address, *port).into()));
+        }
+    }
+    targets
 }
 
 /// Returns whether the target replied. A refused connection is a reply too, because the packets arrived.
-async fn connect((flow, to): Target) -> anyhow::Result<(Flow, bool)> {
+async fn connect((flow, to): (Flow, SocketAddr)) -> anyhow::Result<(Flow, bool)> {
     let is_open = match timeout(DROPPED_AFTER, TcpStream::connect(to)).await {
         Ok(Ok(_)) => true,
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => true,

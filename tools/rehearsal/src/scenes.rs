@@ -1,35 +1,41 @@
 //! Scenes of a rehearsal, in order.
 
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures_util::future::try_join_all;
-use tokio::time::{Instant, sleep};
-use tokio_util::sync::CancellationToken;
+use testkit::MailServer;
+use tokio::time::sleep;
 
 use crate::{
     cluster::Cluster,
     manifests::name_of,
-    outside::Outside,
     reach,
-    visitors::{Sent, send_forms},
+    visitors::send_during,
     workloads::{Workload, has_program, run_job},
 };
 
 const BROKER: &str = "nats";
-const BEFORE_LOSS: Duration = Duration::from_secs(3);
+/// Time for a form of each kind.
+const FEW_FORMS: Duration = Duration::from_secs(3);
 const AFTER_LOSS: Duration = Duration::from_secs(20);
 
-pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<()> {
+pub async fn play(cluster: &Arc<Cluster>, mail_server: &MailServer) -> anyhow::Result<()> {
     let mut workloads = start(cluster).await?;
-    let sent = send_forms(cluster, 8..11, CancellationToken::new()).await?;
-    sent.all_accepted()?;
-    sent.all_mailed(&outside.mail_server).await?;
-    println!("forms: a sign-up, a message and an application accepted, and their mails sent");
+    let waiting = async {
+        sleep(FEW_FORMS).await;
+        anyhow::Ok(())
+    };
+    let failed = send_during(cluster, mail_server, "forms", 1, waiting).await?;
+    anyhow::ensure!(failed.is_empty(), "not accepted: {failed:?}");
     let flows = reach::check(cluster).await?;
     println!("flows: {flows}");
-    lose_a_broker(cluster, outside, &mut workloads).await?;
-    restart(cluster, outside, &mut workloads).await?;
+    let losing = lose_a_broker(&mut workloads);
+    // A form may fail, as long as its visitor is told.
+    send_during(cluster, mail_server, "a broker lost", 1_000, losing).await?;
+    let rolling = restart(&mut workloads);
+    let failed = send_during(cluster, mail_server, "rolling restart", 10_000, rolling).await?;
+    anyhow::ensure!(failed.is_empty(), "not accepted: {failed:?}");
     run_cron_jobs(cluster).await?;
     // Fails if a pod failed in the meantime.
     try_join_all(workloads.iter_mut().map(Workload::ready))
@@ -39,100 +45,51 @@ pub async fn play(cluster: &Arc<Cluster>, outside: &Outside) -> anyhow::Result<(
 
 /// Starts stateful sets, then deployments. The job `setup` runs after each of these steps.
 async fn start(cluster: &Arc<Cluster>) -> anyhow::Result<Vec<Workload>> {
-    let begun = Instant::now();
     let manifests = &cluster.manifests;
     let mut workloads = Vec::new();
     for kind in ["StatefulSet", "Deployment"] {
-        let objects = manifests.of_kind(kind);
-        let mut started: Vec<_> = objects
-            .filter_map(|object| Workload::start(cluster, object))
-            .collect();
+        let objects = manifests.of_kind(kind).filter(|object| has_program(object));
+        let started = objects.map(|object| Workload::start(cluster, object));
+        let mut started = started.collect::<anyhow::Result<Vec<_>>>()?;
         try_join_all(started.iter_mut().map(Workload::ready)).await?;
         workloads.extend(started);
         // The job's second run changes nothing.
         for job in manifests.of_kind("Job") {
-            run_job(cluster, job, &job["spec"]).await?;
+            run_job(cluster, job).await?;
         }
     }
-    println!(
-        "started: {} pods beside the front door ready after {:.0} s",
-        cluster.network().endpoints.len() - 1,
-        begun.elapsed().as_secs_f64(),
-    );
+    let names: Vec<&str> = workloads.iter().map(|workload| workload.name.as_str()).collect();
+    println!("started: {}", names.join(", "));
     Ok(workloads)
 }
 
-async fn lose_a_broker(
-    cluster: &Arc<Cluster>,
-    outside: &Outside,
-    workloads: &mut [Workload],
-) -> anyhow::Result<()> {
+async fn lose_a_broker(workloads: &mut [Workload]) -> anyhow::Result<()> {
     let mut workloads = workloads.iter_mut();
     let broker = workloads.find(|workload| workload.name == BROKER);
     let broker = broker.context("no broker")?;
-    let losing = async {
-        sleep(BEFORE_LOSS).await;
-        broker.lose(cluster, 1).await?;
-        sleep(AFTER_LOSS).await;
-        broker.ready().await
-    };
-    beside_visitors(cluster, outside, "a broker lost", 1_000..9_000, losing)
-        .await
-        .map(drop)
+    sleep(FEW_FORMS).await;
+    broker.lose(1)?;
+    sleep(AFTER_LOSS).await;
+    broker.ready().await
 }
 
-/// Restarts the broker's servers in turn, then everything else. No form may fail.
-async fn restart(
-    cluster: &Arc<Cluster>,
-    outside: &Outside,
-    workloads: &mut [Workload],
-) -> anyhow::Result<()> {
+/// Restarts the broker's servers in turn, then everything else.
+async fn restart(workloads: &mut [Workload]) -> anyhow::Result<()> {
     let (brokers, others): (Vec<_>, Vec<_>) =
         workloads.iter_mut().partition(|workload| workload.name == BROKER);
-    let rolling = async {
-        for together in [brokers, others] {
-            let rolled = together.into_iter().map(|workload| workload.roll(cluster));
-            try_join_all(rolled).await?;
-        }
-        anyhow::Ok(())
-    };
-    let sent = beside_visitors(cluster, outside, "rolling restart", 10_000..90_000, rolling).await?;
-    sent.all_accepted()
+    for together in [brokers, others] {
+        try_join_all(together.into_iter().map(Workload::roll)).await?;
+    }
+    Ok(())
 }
 
-/// Sends forms until the work is done. Fails if an accepted form results in no mail.
-async fn beside_visitors(
-    cluster: &Arc<Cluster>,
-    outside: &Outside,
-    what: &str,
-    visitors: Range<u32>,
-    work: impl Future<Output = anyhow::Result<()>>,
-) -> anyhow::Result<Sent> {
-    let stop = CancellationToken::new();
-    let working = async {
-        work.await?;
-        stop.cancel();
-        anyhow::Ok(())
-    };
-    let (sent, ()) = tokio::try_join!(send_forms(cluster, visitors, stop.clone()), working)?;
-    sent.all_mailed(&outside.mail_server).await?;
-    println!(
-        "{what}: {} forms accepted, none lost; {} rejected",
-        sent.accepted.len(),
-        sent.failed.len()
-    );
-    Ok(sent)
-}
-
-/// Skips jobs whose program this machine lacks.
+/// Runs each job once whose program the rehearsal has.
 async fn run_cron_jobs(cluster: &Arc<Cluster>) -> anyhow::Result<()> {
+    let jobs = cluster.manifests.of_kind("CronJob");
     let mut names = Vec::new();
-    for cron_job in cluster.manifests.of_kind("CronJob") {
-        let spec = &cron_job["spec"]["jobTemplate"]["spec"];
-        if has_program(cluster, &spec["template"]) {
-            run_job(cluster, cron_job, spec).await?;
-            names.push(name_of(cron_job));
-        }
+    for job in jobs.filter(|job| has_program(job)) {
+        run_job(cluster, job).await?;
+        names.push(name_of(job));
     }
     println!("jobs: {} succeeded", names.join(", "));
     Ok(())

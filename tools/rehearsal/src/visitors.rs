@@ -1,6 +1,6 @@
 //! Visitors that send forms through a pod in place of the ingress Gateway.
 
-use std::{collections::BTreeSet, net::Ipv4Addr, ops::Range, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use reliability::{FormKind, Submission};
@@ -22,82 +22,75 @@ const PAUSE: Duration = Duration::from_millis(600);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const RESUME_BYTES: usize = 100_000;
 
-#[derive(Default)]
-pub struct Sent {
-    pub accepted: Vec<Submission>,
-    pub failed: Vec<String>,
-}
-
-impl Sent {
-    /// # Errors
-    ///
-    /// If a form was not accepted, or none was sent.
-    pub fn all_accepted(&self) -> anyhow::Result<()> {
-        let failed = &self.failed;
-        anyhow::ensure!(
-            failed.is_empty() && !self.accepted.is_empty(),
-            "not accepted: {failed:?}"
-        );
-        Ok(())
-    }
-
-    /// Waits until each visitor of an accepted form has a mail.
-    pub async fn all_mailed(&self, mail_server: &MailServer) -> anyhow::Result<()> {
-        eventually("every visitor has a mail", MAILS, async || {
-            let mails = mail_server.accepted_mails();
-            let recipients: BTreeSet<&str> = mails.iter().map(|mail| mail.recipient.as_str()).collect();
-            let mut accepted = self.accepted.iter();
-            accepted
-                .all(|form| recipients.contains(form.email().as_str()))
-                .then_some(())
-        })
-        .await
-    }
-}
-
-/// Sends forms until stopped, each over its own connection.
+/// Sends forms while the work is done, and waits for a mail of each accepted form. Returns the others.
 ///
 /// # Errors
 ///
-/// If the front door's network cannot be entered. [`Sent`] has the failed forms.
-pub async fn send_forms(
+/// If the work fails, no form was accepted, or a visitor has no mail.
+pub async fn send_during(
     cluster: &Arc<Cluster>,
-    numbers: Range<u32>,
-    stop: CancellationToken,
-) -> anyhow::Result<Sent> {
-    let cluster = cluster.clone();
-    within(FRONT_DOOR, move || send(cluster, numbers, stop)).await?
+    mail_server: &MailServer,
+    scene: &str,
+    first: u32,
+    work: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<Vec<String>> {
+    let stop = CancellationToken::new();
+    let (cluster, stopped) = (cluster.clone(), stop.clone());
+    let sending = async move { within(FRONT_DOOR, move || send(cluster, first, stopped)).await? };
+    let working = async {
+        work.await?;
+        stop.cancel();
+        anyhow::Ok(())
+    };
+    let ((accepted, failed), ()) = tokio::try_join!(sending, working)?;
+    anyhow::ensure!(!accepted.is_empty(), "no form was accepted: {failed:?}");
+    eventually("every visitor has a mail", MAILS, async || {
+        let mails = mail_server.accepted_mails();
+        let has_mail = |form: &Submission| {
+            let email = form.email();
+            mails.iter().any(|mail| mail.recipient == email)
+        };
+        accepted.iter().all(has_mail).then_some(())
+    })
+    .await?;
+    println!(
+        "{scene}: {} forms accepted, none lost; {} rejected",
+        accepted.len(),
+        failed.len()
+    );
+    Ok(failed)
 }
 
-async fn send(cluster: Arc<Cluster>, numbers: Range<u32>, stop: CancellationToken) -> anyhow::Result<Sent> {
+/// Sends forms until stopped, each over its own connection. Returns the accepted and the failed ones.
+async fn send(
+    cluster: Arc<Cluster>,
+    first: u32,
+    stop: CancellationToken,
+) -> anyhow::Result<(Vec<Submission>, Vec<String>)> {
     let http = Client::builder().pool_max_idle_per_host(0);
     let http = http.timeout(ANSWER_TIMEOUT).build()?;
     let mut under_way = JoinSet::new();
-    for number in numbers {
+    for number in first.. {
         if stop.is_cancelled() {
             break;
         }
         let kind = FormKind::ALL[number as usize % FormKind::ALL.len()];
         let form = Submission::new(1, number, kind, RESUME_BYTES);
         let request = form.request(&http, &gateway(&cluster, number)?);
-        let request = request.header("x-forwarded-for", address(number).to_string());
         under_way.spawn(async move {
             let answer = request.send().await.and_then(|answer| answer.error_for_status());
             (form, answer)
         });
         sleep(PAUSE).await;
     }
-    let mut sent = Sent::default();
+    let (mut accepted, mut failed) = (Vec::new(), Vec::new());
     while let Some(done) = under_way.join_next().await {
-        let (form, answer) = done?;
-        match answer {
-            Ok(_) => sent.accepted.push(form),
-            Err(error) => sent
-                .failed
-                .push(format!("{:?} {}: {error:?}", form.kind, form.number)),
+        match done? {
+            (form, Ok(_)) => accepted.push(form),
+            (form, Err(error)) => failed.push(format!("{form:?}: {error:?}")),
         }
     }
-    Ok(sent)
+    Ok((accepted, failed))
 }
 
 /// Address of a ready pod: ingress Gateways bypass the service's address, too.
@@ -108,9 +101,4 @@ fn gateway(cluster: &Cluster, number: u32) -> anyhow::Result<String> {
     let gateway = turns.next().context("no gateway is ready")?;
     let port = gateway.pod.port(&"http".into()).context("it has no port")?;
     Ok(format!("http://{}:{port}", gateway.address))
-}
-
-fn address(number: u32) -> Ipv4Addr {
-    let [.., low, high] = number.to_be_bytes();
-    Ipv4Addr::new(11, high, low, 1)
 }

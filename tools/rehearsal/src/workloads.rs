@@ -4,112 +4,100 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::try_join_all;
 use serde_json::Value;
+use tokio::time::sleep;
 
 use crate::{
     cluster::Cluster,
     container::Container,
-    environment::JOB_NAME,
     images::Image,
-    manifests::{Pod, list, name_of, text},
-    pods::{Ending, RunningPod},
+    manifests::{Pod, name_of, text},
+    pods::RunningPod,
 };
 
+/// Pods of an autoscaled deployment.
 const SCALED: u64 = 2;
 
 pub struct Workload {
     pub name: String,
+    cluster: Arc<Cluster>,
     object: Value,
     pods: Vec<RunningPod>,
     made: usize,
 }
 
 impl Workload {
-    /// Returns `None` if this machine lacks the program.
-    pub fn start(cluster: &Arc<Cluster>, object: &Value) -> Option<Self> {
-        if !has_program(cluster, &object["spec"]["template"]) {
-            return None;
-        }
+    pub fn start(cluster: &Arc<Cluster>, object: &Value) -> anyhow::Result<Self> {
         let mut workload = Self {
             name: name_of(object).to_owned(),
+            cluster: cluster.clone(),
             object: object.clone(),
             pods: Vec::new(),
             made: 0,
         };
         let count = object["spec"]["replicas"].as_u64().unwrap_or(SCALED);
-        workload.add_pods(cluster, usize::try_from(count).ok()?);
-        Some(workload)
+        workload.add_pods(count.try_into()?)?;
+        Ok(workload)
     }
 
-    fn add_pods(&mut self, cluster: &Arc<Cluster>, count: usize) {
+    fn add_pods(&mut self, count: usize) -> anyhow::Result<()> {
         for _ in 0..count {
-            self.pods.push(self.pod(cluster, self.made));
+            self.pods.push(self.pod(self.made)?);
             self.made += 1;
         }
+        Ok(())
     }
 
-    fn pod(&self, cluster: &Arc<Cluster>, number: usize) -> RunningPod {
-        let name = format!("{}-{number}", self.name);
-        let namespace = text(&self.object["metadata"]["namespace"]);
-        let pod = Pod::new(&self.object["spec"]["template"], &name, namespace);
-        RunningPod::start(cluster, pod)
+    fn pod(&self, number: usize) -> anyhow::Result<RunningPod> {
+        let mut pod = Pod::of(&self.object);
+        pod.name = format!("{}-{number}", self.name);
+        RunningPod::start(&self.cluster, pod)
     }
 
     pub async fn ready(&mut self) -> anyhow::Result<()> {
-        self.ready_for(Duration::ZERO).await
-    }
-
-    async fn ready_for(&mut self, at_least: Duration) -> anyhow::Result<()> {
         for pod in &mut self.pods {
-            pod.ready_for(at_least).await?;
+            pod.ready().await?;
         }
         Ok(())
     }
 
     /// Replaces all pods as `kubectl rollout restart` does. A deployment ends its old pods once the new ones were ready
     /// for `minReadySeconds`.
-    ///
-    /// # Errors
-    ///
-    /// If a new pod is late, or an old one exceeds its grace period.
-    pub async fn roll(&mut self, cluster: &Arc<Cluster>) -> anyhow::Result<()> {
+    pub async fn roll(&mut self) -> anyhow::Result<()> {
         if self.object["kind"] == "StatefulSet" {
             for number in (0..self.pods.len()).rev() {
-                self.pods.remove(number).end(Ending::Delete).await?;
-                self.pods.insert(number, self.pod(cluster, number));
+                self.pods.remove(number).delete().await?;
+                self.pods.insert(number, self.pod(number)?);
                 self.ready().await?;
             }
             return Ok(());
         }
         let former = std::mem::take(&mut self.pods);
-        self.add_pods(cluster, former.len());
+        self.add_pods(former.len())?;
+        self.ready().await?;
         let min_ready = self.object["spec"]["minReadySeconds"].as_u64().unwrap_or(0);
-        self.ready_for(Duration::from_secs(min_ready)).await?;
-        let ending = former.into_iter().map(|pod| pod.end(Ending::Delete));
-        try_join_all(ending).await.map(drop)
+        sleep(Duration::from_secs(min_ready)).await;
+        self.ready().await?;
+        let deleting = former.into_iter().map(RunningPod::delete);
+        try_join_all(deleting).await.map(drop)
     }
 
     /// Kills a pod as the loss of its node does, and starts another.
-    pub async fn lose(&mut self, cluster: &Arc<Cluster>, number: usize) -> anyhow::Result<()> {
-        self.pods.remove(number).end(Ending::Lose).await?;
-        self.pods.insert(number, self.pod(cluster, number));
+    pub fn lose(&mut self, number: usize) -> anyhow::Result<()> {
+        self.pods.remove(number).lose()?;
+        self.pods.insert(number, self.pod(number)?);
         Ok(())
     }
 }
 
-pub fn has_program(cluster: &Cluster, template: &Value) -> bool {
-    list(&template["spec"]["containers"]).all(|container| {
-        let image = Image::find(&cluster.node.root, text(&container["image"]));
-        let command = container["command"][0].as_str();
-        image.is_some_and(|image| command.is_none_or(|command| image.starts(command)))
-    })
+/// Whether the rehearsal has the program of a workload.
+pub fn has_program(object: &Value) -> bool {
+    Image::find(text(&Pod::of(object).container()["image"])).is_some()
 }
 
-pub async fn run_job(cluster: &Cluster, object: &Value, spec: &Value) -> anyhow::Result<()> {
-    let name = name_of(object);
-    let mut pod = Pod::new(&spec["template"], name, text(&object["metadata"]["namespace"]));
-    pod.labels[JOB_NAME] = name.into();
+pub async fn run_job(cluster: &Cluster, object: &Value) -> anyhow::Result<()> {
+    let pod = Pod::of(object);
     cluster.network().join(&pod)?;
-    let mut container = Container::start(&cluster.node, &cluster.manifests, &pod)?;
-    anyhow::ensure!(container.finished().await?, "the job {name} failed");
-    cluster.network().leave(name)
+    let mut container = Container::start(cluster, &pod)?;
+    anyhow::ensure!(container.finished().await?, "the job {} failed", pod.name);
+    cluster.network().leave(&pod.name)
 }

@@ -122,14 +122,7 @@ pub const JOBS: [Job; 20] = [
     Job {
         name: "rehearse",
         about: "Rehearses a cluster: starts the overlay production, tries every flow, loses a broker, restarts everything",
-        tools: &[
-            NATS_SERVER,
-            SITE_PACKAGES,
-            KUBERNETES_CHECKERS,
-            CLAMD,
-            CLAMD_LIBRARY,
-            POD_SANDBOX,
-        ],
+        tools: &[NATS_SERVER, SITE_PACKAGES, KUBERNETES_CHECKERS, POD_SANDBOX],
         build: Build::Site,
         script: "cargo run --quiet --package rehearsal",
         ..NIGHTLY
