@@ -108,7 +108,7 @@ function filesOf(page: Rendered, manifest: BuildManifest) {
   return {
     fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
     styles: [...main, ...chunk].filter(is('css')),
-    // Linked, because the bundler's runtime looks for a remote's stylesheet among the page's links.
+    // Never inlined: the bundler's runtime looks for a remote's stylesheet among the page's links.
     remoteStyles: modules.flatMap(module => module.styles),
     ...(page.scripts === 'none'
       ? { scripts: [], deferredPreloads: [] }
@@ -124,8 +124,8 @@ function filesOf(page: Rendered, manifest: BuildManifest) {
 
 /**
  * Inlines the shell's CSS (critical CSS), which saves a round trip before the first paint. A remote's page
- * waits for the remote's stylesheet anyway. It links both, so that the HTML fits TCP's initial congestion
- * window (about 14 kB).
+ * waits for the remote's stylesheet anyway. So the page also links the shell's CSS, and its HTML fits TCP's
+ * initial congestion window (about 14 kB).
  */
 function styles(page: Rendered, { styles, remoteStyles }: ReturnType<typeof filesOf>): string[] {
   const link = (style: string) => `<link rel="stylesheet" href="${style}">`;

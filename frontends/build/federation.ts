@@ -28,8 +28,8 @@ export function remoteEntryUrl(remote: Remote): string {
 
 /**
  * Build constants of the shell, for `shell/src/federation.ts`. The last two remove code for Node and for
- * snapshots from the federation runtime. The shell does not use the plugin, which would put the runtime into
- * the first chunk.
+ * snapshots from the federation runtime. The shell does not use the federation plugin, because the plugin
+ * would put the runtime into the first chunk.
  */
 export function hostDefinitions(remotes: readonly Remote[]): Record<string, string> {
   const entries = remotes.map(remote => ({ name: remote.name, entry: remoteEntryUrl(remote) }));
@@ -73,8 +73,8 @@ export function remotePlugin({ name, exposes }: Remote) {
 }
 
 /**
- * Maps the federation runtime's CommonJS files, which the plugin imports, to ES modules, which can be
- * tree-shaken.
+ * Maps the CommonJS files of the federation runtime, which the plugin imports, to its ES modules. Only ES
+ * modules can be tree-shaken.
  */
 export const esRuntime: Record<string, string> = Object.fromEntries(
   ['runtime', 'runtime-core', 'sdk', 'webpack-bundler-runtime'].map(name => {
@@ -83,7 +83,7 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
   }),
 );
 
-/** Shared packages in the ranges of the remote's peer dependencies. With another version it must not load. */
+/** Version ranges of the shared packages. With a version outside its range, the remote must not load. */
 function requiredOfShell(remote: string) {
   return Object.fromEntries(
     Object.entries(SHARED).map(([module, name]) => [

@@ -4,8 +4,8 @@ export interface ServerRoutes {
   redirects: readonly { from: string; parameters?: readonly string[]; to: string }[];
   notFound: readonly { prefix: string; page: string }[];
   /**
-   * Pages that a query parameter selects instead of the page at that path. A form on such a page posts to the
-   * page's own URL, and the server redirects it to `postsTo`.
+   * Pages that a query parameter selects instead of the page at `path`. A form on such a page posts to the
+   * page's own URL, and the server redirects the request to `postsTo`.
    */
   variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
   /** Paths that answer 410 from `since` on, in seconds since 1970. */

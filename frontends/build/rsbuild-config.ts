@@ -35,11 +35,11 @@ export function remoteConfig(remote: Remote): EnvironmentConfig {
   const address = publicPathOf(remote);
   return mergeRsbuildConfig(baseConfig(remote.name, join(dist, address), address), {
     source: { define: version(remote) },
-    // One stylesheet for the whole remote, however many of its modules a page shows. It is selected by type,
-    // because the script module of a stylesheet has the same file name.
+    // One stylesheet for the whole remote, however many of its modules a page shows. The group selects by
+    // type, because each stylesheet also has a script module with the same file name.
     splitChunks: {
       cacheGroups: {
-        // Shared code stays in each module: one file fewer for the first view, and fewer bytes in total.
+        // Each module has its own copy of shared code: one file fewer in the first view, and fewer bytes.
         default: false,
         styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
       },
@@ -107,14 +107,14 @@ function withRemoteSources(remotes: readonly Remote[]): EnvironmentConfig {
 
 /**
  * Makes V8 compile all functions of a file on a background thread during the load. Otherwise the main thread
- * compiles each function at its first call, and the first view calls most
+ * compiles each function at its first call, and the first view calls most of them
  * (https://v8.dev/blog/explicit-compile-hints).
  */
 const compileHint = new rspack.BannerPlugin({
   banner: '//# allFunctionsCalledOnLoad',
   raw: true,
   test: /\.js$/,
-  // After the minimizer, which drops comments, and before the hashes of file names.
+  // Runs after the minimizer, which drops comments, and before the hashes of file names are computed.
   stage: rspack.Compilation.PROCESS_ASSETS_STAGE_OPTIMIZE_SIZE + 1,
 });
 
@@ -186,7 +186,7 @@ const unusedBasePlugin = {
 /** Puts the brand's URL into the stylesheet, whose print rules show the URLs of links. */
 const siteUrlPlugin = {
   postcssPlugin: 'site-url',
-  // Tailwind has written the stylesheet by then.
+  // `OnceExit` runs after Tailwind has written the stylesheet.
   OnceExit(stylesheet: StyleRules) {
     const { siteUrl } = JSON.parse(readFileSync(brandFile, 'utf8'));
     stylesheet.walkDecls('--site-url', declaration => {

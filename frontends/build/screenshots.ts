@@ -24,7 +24,7 @@ const folder = join(root, 'target/screenshots');
 mkdirSync(folder, { recursive: true });
 const chosen = process.argv.slice(2);
 const routes = chosen.length > 0 ? chosen : [...SAMPLE_PATHS, ...NOT_FOUND];
-// An SVG image follows the browser's reduced motion, not the page's.
+// An SVG image follows the browser's setting for reduced motion, not the one emulated for the page.
 const args = [...(CHROMIUM.args ?? []), '--force-prefers-reduced-motion'];
 const browser = await chromium.launch({ ...CHROMIUM, args });
 for (const route of routes) {

@@ -8,7 +8,7 @@ import { PICTURE_SIZE } from './post.ts';
 interface PostCardProps {
   post: PostSummary;
   delayMs?: number;
-  /** Of the picture: `high` if it is in the first view. */
+  /** Loading priority of the picture: `high` if it is in the first view. */
   priority?: 'high' | 'low';
 }
 

@@ -8,7 +8,7 @@ export interface PostSummary {
   /** Day, as `2025-04-15`. */
   date: string;
   modified?: string;
-  /** The day for readers. The build writes it: formatting a first date blocks a phone for 60 ms. */
+  /** The date as text for readers. The build writes it: the first formatted date blocks a phone for 60 ms. */
   dateText: string;
   modifiedText?: string;
   category: (typeof categories)[number];
@@ -37,7 +37,7 @@ export function lastChangeOf({ date, modified }: PostSummary): string {
   return modified ?? date;
 }
 
-/** Only the bundler knows the pictures' URLs. */
+/** Article without the URLs of its pictures, which only the bundler knows. */
 export interface Post extends PostText {
   summary: Omit<PostSummary, 'picture' | 'preview'>;
   /** File name of the picture. */

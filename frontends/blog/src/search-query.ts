@@ -8,8 +8,8 @@ export const QUERY = 'q';
 const PAUSE_MS = 200;
 
 /**
- * `words` come from the URL; the field's `text` is `PAUSE_MS` ahead. Text typed before hydration is searched
- * for, too.
+ * `words` come from the URL, which follows the field's `text` after `PAUSE_MS`. The search also uses text
+ * typed before hydration.
  */
 export function useSearchQuery() {
   const field = useRef<HTMLInputElement>(null);
@@ -17,7 +17,7 @@ export function useSearchQuery() {
   const asked = useBrowserValue(() => parameters.get(QUERY) ?? '', '');
   const [typed, setTyped] = useState<string>();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was typed before hydration
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, for text typed before hydration
   useEffect(() => {
     const early = field.current?.value;
     if (early && early !== asked) {

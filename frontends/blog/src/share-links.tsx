@@ -2,8 +2,8 @@ import { useBrowserValue } from '@site/kit/use-hydrated.ts';
 import { sharesOf } from './share.ts';
 
 /**
- * Shares the URL that the reader sees; the prerendered HTML has the canonical one. No network gets a request
- * before a click.
+ * Shares the URL that the reader sees; the prerendered HTML has the canonical URL. Social networks get no
+ * request before a click.
  */
 export function ShareLinks({ address, title }: { address: string; title: string }) {
   const shown = useBrowserValue(

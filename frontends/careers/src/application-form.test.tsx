@@ -329,7 +329,7 @@ test('an invalid file removes the one chosen before', async () => {
   expect(screen.queryByText(/\.pdf/)).toBeNull();
 });
 
-/** Its content arrives only after `resolve`, as from a slow disk. */
+/** A file whose content arrives only after `resolve`, as from a slow disk. */
 function slowFile(content: string, name: string) {
   const file = new File([content], name);
   const read = Promise.withResolvers<void>();

@@ -35,7 +35,7 @@ export default function CareersPage() {
           Apply Now
         </ApplyLink>
       </PageHeader>
-      {/* Before the confirmation, which can take the focus only after the dialog has closed. */}
+      {/* Precedes the confirmation: the dialog must close before the confirmation takes the focus. */}
       <Dialog
         title={applyingFor || 'Position'}
         state={applyingFor === undefined ? 'closed' : 'open'}

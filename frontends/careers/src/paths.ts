@@ -10,8 +10,8 @@ export const pages: readonly string[] = [
 ];
 
 /**
- * From `since` on (Unix seconds) a path is gone (410). `shownBy` renders the page as of its closing day, or
- * of today if later.
+ * From `since` on (Unix seconds) a path is gone (410). `shownBy` renders the page as of the day after its
+ * last open day, or as of today if that is later.
  */
 export function goneOn(today: string) {
   return positions.map(position => {

@@ -30,7 +30,7 @@ export function firstSentenceOf({ description }: Position): string {
 }
 
 /**
- * Includes closed positions, whose URLs answer as long as they are in this file. The notifier takes the known
- * titles from it.
+ * Includes closed positions. The URL of a position answers as long as `positions.json` contains it. The
+ * notifier also takes the known titles from that file.
  */
 export const positions: readonly Position[] = file;

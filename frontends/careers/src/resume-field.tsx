@@ -12,7 +12,7 @@ interface ResumeFieldProps {
   uploadProgress: number | undefined;
 }
 
-/** Native file input, before hydration. */
+/** Style of the native file input, which shows before hydration. */
 const baseClasses =
   'mt-3 block w-full text-small file:mr-3 file:min-h-11 file:cursor-pointer file:rounded-control file:border ' +
   'file:border-field-line file:border-solid file:bg-raised file:px-4 file:font-semibold';
@@ -69,7 +69,7 @@ function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolea
   const picker = useRef<HTMLInputElement>(null);
   const latest = useRef<File>(undefined);
   const [ownError, setOwnError] = useState<string>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, for what was chosen before hydration
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once, for files chosen before hydration
   useEffect(() => takeChosen(), []);
   useDroppedFiles(picker, files => {
     if (!isSending) {

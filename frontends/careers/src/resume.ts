@@ -13,7 +13,7 @@ type Kind = (typeof KINDS)[number];
 
 /** Signatures in content decoded as Latin-1. */
 const FILE_SIGNATURES: Record<Kind, (content: string) => boolean> = {
-  // Servers and printers may put text before the header. Scripts, programs and archives begin differently.
+  // Servers and printers may put text before the header. A script, a program or an archive is refused.
   pdf: content =>
     /%PDF-\d/.test(content.slice(0, 1024)) &&
     !/^([@<]|#!|MZ|PK)/.test(withoutWhiteSpaceBefore(content)),

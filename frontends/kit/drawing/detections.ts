@@ -117,7 +117,7 @@ export class Detections {
     return `@media not all and (min-width:${narrowest}px){.label{display:none}}`;
   }
 
-  /** First place above, below or beside the box where the label meets no other, even while it moves. */
+  /** First place above, below or beside the box where the moving label never overlaps another label. */
   private placeFor(box: Rect, [width, height]: Pixel, by: Movement['by']): Rect {
     const [above, below] = [round(box.top - height - 3), round(box.top + box.height + 3)];
     const [left, right] = [round(box.left - 1), round(box.left + box.width + 1 - width)];

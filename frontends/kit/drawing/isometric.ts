@@ -22,7 +22,7 @@ export interface Rect {
 export const COS = 0.8660254037844387;
 export const SIN = 0.5;
 const MARGIN = 16;
-/** Pixels per unit for which the sizes of detections are given. */
+/** Scale (pixels per unit) at which the sizes of detections are given. */
 const DETECTION_UNIT = 34;
 
 /** Isometric projection: the pixels per unit, and the pixel of a point. */
@@ -97,7 +97,7 @@ export function boundsOf({ at }: Projection, blocks: readonly Block[], spare: nu
   };
 }
 
-/** Bounding box of an object that stands at a pixel. Its size is given for `DETECTION_UNIT`. */
+/** Bounding box of an object that stands at a pixel. The object's size is at the scale `DETECTION_UNIT`. */
 export function boxAround({ unit }: Projection, [x, y]: Pixel, [w, h]: Pixel): Rect {
   const scale = unit / DETECTION_UNIT;
   const [width, height] = [w * scale, h * scale];
@@ -115,7 +115,7 @@ export function bracketArm({ unit }: Projection, { width }: Rect): number {
   return Math.min((9 * unit) / DETECTION_UNIT, width / 3);
 }
 
-/** Size of a person's bounding box, for `DETECTION_UNIT`. */
+/** Size of a person's bounding box at the scale `DETECTION_UNIT`. */
 export const PERSON_BOX: Pixel = [33, 48];
 
 /** Shapes of a person, relative to the feet, at 31 pixels per unit. */

@@ -1,7 +1,7 @@
 import { declared } from './tokens.ts';
 
-// An SVG image cannot see the page's theme class. It sees the color-scheme of the element that shows it,
-// which the page sets with the theme.
+// An SVG image cannot see the page's theme class. It sees the `color-scheme` of its `img` element, which the
+// page sets together with the theme.
 
 const NAMES = [
   ...[

@@ -91,7 +91,7 @@ export class Scene extends IsometricSvg {
     this.solid([x, y, z], [w, d, h], back + slope + gable);
   }
 
-  /** Rows of windows on the two visible walls of a building. One of `every` windows is lit. */
+  /** Rows of windows on the two visible walls of a building. One window in `every` is lit. */
   windows([x, y]: Point, [w, d, h]: Size, every = 5): string {
     const panes: string[] = [];
     const levels = range(Math.floor((h - 0.5) / 0.7) - 1);

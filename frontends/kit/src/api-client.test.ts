@@ -43,7 +43,7 @@ function application(name = message().email, content = 'About me', lastModified 
   return form;
 }
 
-/** Waits until the file is read. An object wraps the result, because `await upload(…)` would otherwise await it, too. */
+/** Waits until the file is read. An object holds the result, so that `await upload(…)` does not await it. */
 async function upload(form: FormData, onProgress?: (part: number) => void) {
   const result = client.postMultipart('/api/career-application', form, {
     failureMessages: FAILURE_MESSAGES,

@@ -19,7 +19,7 @@ interface JsonForms {
 }
 
 interface Options {
-  /** Messages if the server refuses without giving one, or is unreachable or sends an unreadable response. */
+  /** `refused`: the server refuses without a message. `unreachable`: no response, or an unreadable one. */
   failureMessages: { refused: string; unreachable: string };
   signal?: AbortSignal;
   /** Called when the browser starts to solve a challenge. */
@@ -104,7 +104,7 @@ async function submit(
   }
 }
 
-/** Whether the response is final. After another response, an earlier attempt may already be stored. */
+/** Whether the response is final. After any other response, the server may have stored the form. */
 function isSettled(status: number): boolean {
   return status < 500 && status !== 408 && status !== 429;
 }

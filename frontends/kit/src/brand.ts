@@ -23,5 +23,5 @@ export interface Brand {
   };
 }
 
-// biome-ignore lint/performance/noBarrelFile: an object made of it would carry every value into each front end
+// biome-ignore lint/performance/noBarrelFile: a copied object would bundle all values into each front end
 export { default as brand } from '../../../brand.json' with { type: 'json' };

@@ -10,7 +10,7 @@ export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
   return retry(load, { shouldRetry });
 }
 
-/** Whether the server no longer has a chunk. After a timeout it is not asked: that request may hang, too. */
+/** Whether the server lacks a chunk (404). After a timeout, no request is sent: it might hang, too. */
 export async function isChunkMissing(failure: unknown): Promise<boolean> {
   return !isChunkTimeout(failure) && (await statusOf(chunkUrlOf(failure))) === 404;
 }

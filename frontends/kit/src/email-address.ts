@@ -14,9 +14,9 @@ const PROVIDERS = [
   'aol.com',
   'web.de',
 ];
-/** Real providers that look like a typo of one above. */
+/** Real providers that look like a typo of a provider above. */
 const NEAR_PROVIDERS = ['mail.com', 'email.com', 'ymail.com'];
-/** A typo of a shorter name may be another real name. */
+/** Shortest provider name whose typos are recognised. A typo of a shorter name may be a real name. */
 const LEAST_SLIP_LENGTH = 'gmail'.length;
 
 /** Invisible characters (`crates/visitor/src/invisible.rs`), except joiners, which some scripts need. */
@@ -53,8 +53,8 @@ export function addressIn(text: string): string {
 }
 
 /**
- * Converts the domain to ASCII (UTS 46), because some browsers accept no other. Removes the full stop of a
- * sentence that ends with the address.
+ * Converts the domain to ASCII (UTS 46), because some browsers accept only such domains. Removes the full
+ * stop of a sentence that ends with the address.
  */
 export function withAsciiDomain(entered: string): string {
   const address = entered.replace(/\.$/, '');
@@ -143,7 +143,7 @@ function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
-/** First non-empty group of the expression, or the whole text without a match. */
+/** First non-empty group of the expression, or the whole text if nothing matches. */
 function inside(expression: RegExp, text: string): string {
   const found = expression.exec(text)?.slice(1).find(Boolean);
   return found?.trim() ?? text;

@@ -8,7 +8,7 @@ interface FieldTexts {
   error?: string | undefined;
 }
 
-/** Native attributes of a field, except `onInput`, which it needs itself. */
+/** Native attributes of a field, except `onInput`, which the components here set themselves. */
 type Native<Element extends 'input' | 'textarea'> = Omit<ComponentProps<Element>, 'onInput'>;
 
 /** Whether the gateway fills in the fields: see `RefusedPage`. */

@@ -34,7 +34,7 @@ function split(kept = ''): [key: string, content: string] {
 
 const KEY_LENGTH = 36;
 
-/** Random UUID. Version 8 (RFC 9562, section 5.8) tells the server that a key has only one content. */
+/** Random UUID. Version 8 (RFC 9562, section 5.8) promises the server a new key for other content. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte, at) => {

@@ -52,7 +52,7 @@ beforeEach(() => {
 
 interface Options {
   when?: 'now' | 'near-viewport';
-  /** Around a `part` the page has a heading. */
+  /** For `part`, the page around the area has a heading. */
   fills?: 'page' | 'part';
   /** Prerendered HTML of the area. */
   html?: string;

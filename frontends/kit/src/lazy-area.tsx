@@ -91,7 +91,7 @@ function useLoadError(
   const [showAgain, setShowAgain] = useState<() => void>();
   const hasFailed = showAgain || state === 'failed' || (state === 'stale' && !isReloading);
   useEffect(() => {
-    // A part that failed on another page is loading again.
+    // A part that failed on another page is not missing here: `part.start()` is loading it again.
     if (hasFailed && !isOnItsWay(part.state())) {
       setMissing(before => before ?? (headingIn(document) ? 'part' : 'page'));
     }
@@ -173,7 +173,7 @@ function headingIn(area: ParentNode | null) {
   return area?.querySelector<HTMLElement>(PAGE_HEADING);
 }
 
-/** Memoised, because React discards HTML that is not hydrated yet when its parent renders. */
+/** Memoised, because a render of the parent makes React discard HTML that is not hydrated yet. */
 const Content = memo(({ part, Placeholder, onShown, children }: ContentProps) => (
   <Suspense fallback={<Waiting part={part} Placeholder={Placeholder} />}>
     <part.Component>{children}</part.Component>

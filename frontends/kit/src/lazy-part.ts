@@ -42,9 +42,9 @@ export type LoadState =
   | 'ready-mismatch';
 
 /**
- * Lazily loaded part, with one instance per page. `Component` suspends until the module is loaded, across all
- * failures. `prefetch` starts only a first load; `start` also retries. `reloadPage` loads the newer build of
- * a stale part.
+ * Lazily loaded part, with one instance per page. `Component` suspends until the module is loaded, even if
+ * attempts fail. `prefetch` starts only a first load; `start` also retries. `reloadPage` loads the newer
+ * build of a stale part.
  */
 export type LazyPart<Props = Children> = ReturnType<typeof lazyPart<Props>>;
 
@@ -90,7 +90,7 @@ export function lazyPart<Props = Children>({ frontEnd, load, module: present }: 
     const timeout = setTimeout(() => fail('slow'), LOAD_TIMEOUT_MS);
     loadChunkWithRetry(attempt)
       .then(module => {
-        // Before `change` calls listeners: React then replaces the old content without showing a fallback.
+        // Set before `change` calls listeners, so that React replaces the old content without a fallback.
         loaded = module;
         resolve(module);
         change(matchesPrerenderedBuild(frontEnd, module) ? 'ready' : 'ready-mismatch');
@@ -186,8 +186,8 @@ export function useLoadState({
 }
 
 /**
- * Load state of a part, or undefined while nothing is wrong. A successful load then causes no render, which
- * would go through the whole page.
+ * Load state of a part, or undefined while nothing is wrong. So a successful load does not cause a render of
+ * the whole page.
  */
 export function useLoadTrouble({
   subscribe,

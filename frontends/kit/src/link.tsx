@@ -31,7 +31,7 @@ export function BrowserRouter({ children }: { children: ReactNode }) {
   );
 }
 
-/** The server renders without this component. As a sibling of the site it would change the ids of `useId`. */
+/** Wraps the site. The server renders no such component, and as a sibling it would change `useId`'s ids. */
 function LinkNavigation({ children }: { children: ReactNode }) {
   const navigate = useNavigate();
   useEffect(() => {

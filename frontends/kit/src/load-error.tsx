@@ -4,7 +4,7 @@ import { PageMeta } from './page-meta.tsx';
 
 interface LoadErrorProps {
   ref?: Ref<HTMLDivElement>;
-  /** Name of the part. Without it the whole page failed, and the message is its title and heading. */
+  /** Name of the part. Without a name, the whole page failed, and the message is the page's title and h1. */
   what: string | undefined;
   /** Undefined during a retry. */
   onRetry: (() => void) | undefined;

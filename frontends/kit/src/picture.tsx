@@ -21,7 +21,7 @@ export function Picture({
   className = '',
 }: PictureProps) {
   const { box, state, setState } = useImageState(priority);
-  // A picture with priority is in the HTML. Without JavaScript nothing would end its pulse.
+  // A picture with high priority is in the HTML. It has no pulse, which nothing would end without JavaScript.
   const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
   const image = (
     <img

@@ -4,7 +4,7 @@ import { useWasPrerendered } from './use-hydrated.ts';
 
 /** Fraction of an element, or of the viewport if the element is taller, that must be in view. */
 const THRESHOLD = 0.1;
-/** Tallest element that is revealed on time, in heights of the viewport. */
+/** Elements up to this many viewports tall are revealed at the threshold, taller ones later. */
 const HIGHEST = 20;
 
 /** Fades and slides an element in, `delayMs` after it scrolls into view. */

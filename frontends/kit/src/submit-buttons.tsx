@@ -15,7 +15,7 @@ interface SubmitButtonsProps {
 
 /**
  * Submit and cancel buttons of a form. A disabled or removed button loses the focus. After a submission the
- * submit button gets it, unless the focus has moved elsewhere.
+ * submit button takes the focus, unless another element has it.
  */
 export function SubmitButtons({
   title,

@@ -31,7 +31,7 @@ export function useAddress() {
     }
   }
 
-  /** Corrects an address that the browser refused, and submits again. Returns whether it does. */
+  /** Corrects an address that the browser refused, and submits again. Returns whether it submits. */
   function mend(input: HTMLInputElement): boolean {
     const address = withAsciiDomain(addressIn(input.value));
     const isMended = address !== input.value;

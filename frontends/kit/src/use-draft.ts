@@ -58,7 +58,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
     }
   }, []);
 
-  /** Keeps a draft that another form has changed since: the visitor may have left this form and returned. */
+  /** Discards the draft, unless another form has changed it: the visitor may have left and returned. */
   const discard = useCallback(() => {
     if (JSON.stringify(readSessionRecord(key)) === saved.current) {
       writeSessionRecord(key, {});

@@ -1,9 +1,9 @@
 import { useEffect } from 'react';
 
 /**
- * Prevents scrolling of the page behind a dialog or menu, together with `base.css`. Safari on iOS still
- * scrolls by touch while its bars are collapsed. A stable gutter keeps the page's width where a scrollbar
- * takes space.
+ * Prevents scrolling of the page behind a dialog or menu, together with `base.css`. The listener is for
+ * Safari on iOS, where CSS alone does not prevent touch scrolling while the bars are collapsed. A stable
+ * gutter keeps the page's width where a scrollbar takes space.
  */
 export function useHeldPage(isHeld: boolean): void {
   useEffect(() => {
@@ -21,7 +21,7 @@ export function useHeldPage(isHeld: boolean): void {
   }, [isHeld]);
 }
 
-/** Two fingers may zoom. Scrollable elements may scroll: `overscroll-behavior` keeps that from the page. */
+/** Two fingers may zoom. Scrollable elements may scroll: `overscroll-behavior` keeps the page still. */
 function hold(event: TouchEvent) {
   const { touches, target } = event;
   const isHeld = getComputedStyle(document.documentElement).overflowY === 'hidden';

@@ -64,7 +64,7 @@ export function useSubmission() {
   return { state, fieldErrors, failures, send, cancel, fail, reset, ...clear };
 }
 
-/** A failure ends with its last invalid field. A failure without fields stays until the next attempt. */
+/** A failure ends when its last field is corrected. A failure without fields stays until the next attempt. */
 function withoutField(state: SubmissionState, name: string): SubmissionState {
   if (!(state.status === 'failed' && name in state.fieldErrors)) {
     return state;

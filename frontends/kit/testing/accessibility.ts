@@ -8,7 +8,7 @@ export const VIEWPORT_HEIGHT_PX = 900;
 interface OpenState {
   name: string;
   route: string;
-  /** The only viewport in which it can be opened. */
+  /** The only viewport in which the state can be opened. */
   only?: keyof typeof VIEWPORT_WIDTHS_PX;
   open: (page: Page) => Promise<void>;
 }

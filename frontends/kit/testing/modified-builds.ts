@@ -36,7 +36,7 @@ Somebody wiped the lens, and the whole fleet of models improved overnight.
 
 type Change = (frontends: string) => Promise<void>;
 
-/** Changes to version requirements. Only the blog is built from these sources, with the oldest React. */
+/** Changes to version requirements. Of each changed checkout, only the blog is built, with an old React. */
 const CONTRACTS = {
   'kit-0.1.7': frontends => edit(join(frontends, 'kit/package.json'), withVersion('0.1.7')),
   'react-20': frontends => edit(join(frontends, 'blog/package.json'), wanting('react', '^20.0.0')),
@@ -82,7 +82,7 @@ async function withChangedBlog(name: keyof typeof CONTRACTS, change: Change) {
   }
 }
 
-/** Adds a post and changes another, swaps the blog's files, renders its pages, then removes the new post. */
+/** Builds three sites: with a new post in the blog's files only, also in its pages, and removed again. */
 async function release() {
   const sources = checkout();
   try {

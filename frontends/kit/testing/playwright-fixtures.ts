@@ -20,7 +20,7 @@ interface Fixtures {
   mailTo: (address: string, text: string) => Promise<Mail>;
   /** Mails to an address that contain a text, after all earlier mails have arrived. */
   mailsTo: (address: string, text: string) => Promise<Mail[]>;
-  /** Console messages. A test must remove those that it expects, because the rest must be empty. */
+  /** Console messages. A test removes those that it expects, and fails if any others remain. */
   consoleMessages: string[];
   /** Uncaught exceptions. A test must remove those that it expects. */
   pageErrors: string[];

@@ -7,7 +7,7 @@ if (hasDom) {
   Object.assign(globalThis, { jest: { advanceTimersByTime: vi.advanceTimersByTime } });
 }
 
-/** Calls of `console.error`. A test that expects an error mocks it. */
+/** Calls of `console.error`. A test that expects such a call mocks `console.error` itself. */
 const complaints: unknown[][] = [];
 
 beforeEach(() => {
@@ -22,7 +22,7 @@ afterEach(async () => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
   if (hasDom) {
-    // Testing Library calls it only if hooks are global.
+    // Testing Library calls `cleanup` itself only if hooks are global.
     const { cleanup } = await import('@testing-library/react');
     cleanup();
     document.head.replaceChildren();

@@ -38,7 +38,7 @@ export function focusedStop(): FocusedStop {
     const shown = document.elementFromPoint(x, y);
     return shown !== null && (element.contains(shown) || shown.contains(element));
   });
-  // An ancestor with hidden overflow cuts off a focus ring that is outside of it on all sides.
+  // A focus ring is hidden if all its sides lie outside an ancestor that clips its overflow.
   const reach = Number.parseFloat(outlineOffset) + Number.parseFloat(outlineWidth);
   let isCut = false;
   for (let around = element.parentElement; around; around = around.parentElement) {

@@ -76,7 +76,7 @@ function fridge(scene: Scene, x: number) {
   );
 }
 
-/** The first `filled` of nine places hold goods. */
+/** Goods fill the first `filled` of nine places on top, and `filled + 1` of ten on each board. */
 function shelf(scene: Scene, x: number, filled: number) {
   const boards = [0.35, 0.8].map(z =>
     scene.face([x + 0.9, 1.5, z], [0, 5.1, 0], [0, 0, 0.05], sceneColours.line),

@@ -1,13 +1,13 @@
-// App loader: loads the application's scripts after first paint, with timeout and retries. Until then they would only take
-// bandwidth from what the visitor sees; links and text work without them. Timeout and retries are those of the kit's
-// `retry.ts`, which cannot be imported here.
+// App loader: loads the application's scripts after first paint, with timeout and retries. Earlier they would take
+// bandwidth from visible content. Links and text work without them. Timeout and retries equal those of the kit's
+// `retry.ts`, which an inline script cannot import.
 {
   const LOAD_TIMEOUT_MS = 8000;
   const RETRY_DELAYS_MS = [1000, 2000, 4000, 0];
 
   const afterFirstPaint = () =>
     new Promise(done => {
-      // What is not parsed yet cannot be hydrated; a picture that hangs can wait.
+      // Hydration needs the parsed HTML. A timeout ends the wait for pictures, because one may hang.
       addEventListener('DOMContentLoaded', () => setTimeout(done, LOAD_TIMEOUT_MS));
       addEventListener('load', async () => {
         const first = Array.from(document.querySelectorAll('img[fetchpriority=high]'));
@@ -16,7 +16,7 @@
       });
     });
 
-  /** Of several attempts the first to come counts, also one that had timed out. */
+  /** The first attempt that loads counts, even after its timeout. */
   const load = async file => {
     const attempts = [];
     let isThere = false;
@@ -24,12 +24,12 @@
       await new Promise(done => {
         setTimeout(done, LOAD_TIMEOUT_MS);
         const script = {
-          // Browsers join requests for one URL, so one that hung is asked for at another.
+          // Each attempt has its own URL, because browsers join requests for the same URL, even a hanging one.
           src: attempts.length ? `${file}?${attempts.length}` : file,
           onerror: done,
           onload() {
             isThere = true;
-            // Scripts do not run in another document than the one they were asked for in.
+            // A script that has moved to another document does not run, so late attempts have no effect.
             for (const each of attempts) {
               new Document().adoptNode(each);
             }

@@ -1,6 +1,6 @@
-// A browser opens a file that is dropped on a page in the page's place, and what was typed there is gone. Only a field for
-// files takes one; the application's has more room for it (`use-dropped-files.ts` of careers). Before React, which stops what
-// happens in a part that has not come yet.
+// Keeps the browser from opening a dropped file in place of the page, which would lose typed text. File inputs still
+// take files, and so does the whole application form (`use-dropped-files.ts` of careers). These listeners run before
+// React's, because React stops events in parts that are not hydrated yet.
 for (const type of ['dragover', 'drop']) {
   addEventListener(
     type,

@@ -1,5 +1,5 @@
-// Marks each button that is pressed with the time: one that React has not hydrated yet is pressed again once it has
-// (`early-press.ts` of the kit). Before React, which stops what is pressed in a part that has not come yet.
+// Marks each pressed button with the time. The kit's `early-press.ts` repeats presses from before hydration. This
+// listener runs before React's, because React stops clicks in parts that are not hydrated yet.
 addEventListener(
   'click',
   ({ target, timeStamp }) => target.closest?.('button')?.setAttribute('data-pressed', timeStamp),

@@ -5,9 +5,9 @@ import { watchPageChanges } from './frame/page-change.ts';
 import './styles.css';
 
 // The application starts in separate tasks, so that visitor input waits for one of them at most. An eager
-// import adds no file; the module is evaluated on import. Under DevTools or Lighthouse the browser parses
-// every running function again when React creates its errors. If everything were evaluated at once, that
-// would be the whole file.
+// import adds no file; the module is evaluated on import. Under DevTools or Lighthouse, each error that React
+// creates makes the browser parse every function on the call stack again. If one function evaluated all
+// modules, the browser would parse the whole file.
 
 const root = document.getElementById('root');
 if (!root) {

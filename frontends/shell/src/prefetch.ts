@@ -2,7 +2,7 @@ import { useLocation } from '@site/kit/router.ts';
 import { useEffect } from 'react';
 import { prefetchPage } from './routes.tsx';
 
-/** Signs of a person, without whom prefetching is wasted. */
+/** Events that show a person's presence. Prefetching for other clients is wasted. */
 const INTERACTION_EVENTS = ['pointermove', 'touchstart', 'keydown', 'scroll'] as const;
 
 /**

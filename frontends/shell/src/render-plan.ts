@@ -3,7 +3,7 @@ import type { Rendered } from '../../build/rendered.ts';
 import { overviewIds, services } from './content/services.ts';
 import { routeAt, routes } from './routes.tsx';
 
-// For the build only: in `routes.tsx` it would run in every first view.
+// Only the build runs this module. In `routes.tsx`, its code would run in every first view.
 
 /** The shell's own pages in the sitemap. */
 export const shellPaths: readonly string[] = [

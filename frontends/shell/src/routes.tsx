@@ -11,7 +11,7 @@ import { Home, prefetchHome, teasers } from './pages/home.tsx';
 import { remotePart } from './remote-part.ts';
 
 interface SiteRoute {
-  /** Several patterns are one page, which stays mounted between them. */
+  /** The page stays mounted while the URL changes from one of these patterns to another. */
   patterns: readonly string[];
   element: ReactElement;
   /** Only for a page outside the shell's first chunk. */
@@ -20,8 +20,8 @@ interface SiteRoute {
   chunk?: string;
   remoteModuleUses?: readonly RemoteModuleUse[];
   /**
-   * Result page of a form without JavaScript, omitted from the sitemap. The gateway fills in a refusal, which
-   * no script may overwrite.
+   * Result page of a form without JavaScript, omitted from the sitemap. The gateway fills in a refused form,
+   * so the page runs no application that would overwrite the entries.
    */
   formResult?: 'accepted' | 'refused';
 }

@@ -1,5 +1,5 @@
-// A stylesheet that hangs holds back the whole page and its scripts, though what the page says is there: after this time
-// it is read without. The bundler asks again for what a remote needs.
+// A hanging stylesheet blocks rendering and scripts, although the HTML has arrived. After the timeout, the page shows
+// without the stylesheet. The bundler requests a remote's stylesheet again.
 {
   const LOAD_TIMEOUT_MS = 8000;
   setTimeout(() => {

@@ -1,15 +1,15 @@
-// Runs before the first paint, so that no visitor sees the wrong theme for a moment; and whenever the system's changes.
+// Sets the theme before the first paint, so that the wrong one never flashes, and on each change of the system's theme.
 (() => {
   const page = document.documentElement;
   const system = matchMedia('(prefers-color-scheme: dark)');
 
   function apply() {
-    // Where storage is forbidden the page itself keeps the choice.
+    // If storage is forbidden, `data-theme` holds the visitor's choice (`frame/theme.ts`).
     let chosen = page.dataset.theme;
     try {
       chosen ??= localStorage.getItem('theme');
     } catch {
-      // Nothing is chosen yet: the system decides.
+      // Storage is forbidden and nothing is chosen, so the system's theme applies.
     }
     const dark = chosen ? chosen === 'dark' : system.matches;
     page.classList.toggle('dark', dark);

@@ -1,5 +1,5 @@
-// What strings may become scripts or markup (Trusted Types), for those that pass plain ones: the bundler's loaders, and React.
-// Articles have a policy of their own.
+// Default policy of Trusted Types: decides which plain strings may become scripts or markup. Only the bundler's loaders
+// and React pass such strings. Articles have a policy of their own.
 {
   const only =
     (pattern, origin = '') =>
@@ -7,11 +7,11 @@
       pattern.test(text.replace(origin, '')) ? text : null;
 
   window.trustedTypes?.createPolicy('default', {
-    /** Files of this site, below its folders of scripts. */
+    /** Files in the script folders of this site. */
     createScriptURL: only(/^\/(assets|remotes)(\/[\w-][\w.-]*)+(\?\d+)?$/, location.origin),
-    /** Text without a tag; and what React makes each `script` element of. */
+    /** Text without tags, and the markup from which React creates `script` elements. */
     createHTML: only(/^([^<]*|<script><.script>)$/),
-    /** Structured data, which is no script: JavaScript ends at the first colon. */
+    /** Structured data (JSON-LD). It cannot run: as JavaScript it has a syntax error at the first colon. */
     createScript: only(/^{"@context":/),
   });
 }

@@ -163,7 +163,7 @@ test('an interrupted upload is retried and succeeds', async ({
   await expect(confirmation(page)).toBeFocused();
   await mailTo(RECRUITERS, email);
   expect(await mailsTo(RECRUITERS, email)).toHaveLength(1);
-  // Twice if the retry begins before the proxy is repaired.
+  // The console message appears twice if the retry begins before the proxy is repaired.
   expectConsole(consoleMessages, /ERR_CONNECTION_RESET|ERR_EMPTY/);
   proxy.close();
 });

@@ -35,7 +35,7 @@ async function expectSamePage(page: Page, path: string) {
 }
 
 for (const path of ['/careers', '/careers/apply', '/contact', '/', '/careers/not-applied']) {
-  // The application's scripts are aborted, as before it starts.
+  // Scripts are aborted, so this tests the page before the application starts.
   test(`a file dropped on ${path} does not replace the page`, async ({
     page,
     resume,

@@ -52,7 +52,7 @@ test('every field of the contracts is told of in the privacy policy, and no othe
   expect([...toldOf, ...NOT_PERSONAL].sort()).toEqual(fieldsOfContracts().sort());
 });
 
-/** Issues come from the operator, and erasures hold only a code. */
+/** Event types without personal data: issues come from the operator, and erasures hold only a code. */
 const NOT_SENT = ['newsletter.issue-requested', 'person.erased'];
 
 test('who reads it is told of every type of event that is handed on, and of no other', () => {

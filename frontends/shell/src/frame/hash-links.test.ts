@@ -21,7 +21,7 @@ afterEach(() => {
   Reflect.deleteProperty(history, 'replaceState');
 });
 
-/** A navigation by the browser: a hash link, or the way back. */
+/** A navigation by the browser: following a hash link, or going back. */
 function browse(address: string) {
   History.prototype.replaceState.call(history, null, '', address);
   window.dispatchEvent(new PopStateEvent('popstate'));

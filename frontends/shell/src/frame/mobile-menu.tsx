@@ -26,7 +26,7 @@ export function MobileMenu() {
         <Icon name="menu" className="size-6 group-has-[.mobile-menu:popover-open]:hidden" />
         <Icon name="close" className="hidden size-6 group-has-[.mobile-menu:popover-open]:block" />
       </button>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: keys press the links in it, which is a click */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses a link in it also fires a click */}
       <nav
         id={MENU}
         popover="auto"

@@ -4,8 +4,8 @@ import type { NewsletterAction } from '../content/newsletter-prompts.ts';
 import { newsletterPrompts } from '../content/newsletter-prompts.ts';
 
 /**
- * Replaces the page if JavaScript is off. The form posts to the page's own URL, which holds the token; the
- * server forwards it to the API.
+ * Replaces the page if JavaScript is off. The form posts to the page's own URL, which holds the token. The
+ * server redirects the request to the API (307).
  */
 export function NewsletterNoscriptForm({ action }: { action: NewsletterAction }) {
   const { title, question, button } = newsletterPrompts[action];

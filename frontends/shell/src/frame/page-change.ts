@@ -5,8 +5,8 @@ import { useLayoutEffect } from 'react';
 import { waitForElement } from './wait-for-element.ts';
 
 // A page change lasts from the URL change until the new heading is in the document. If anything fails
-// meanwhile (React, an extension, the network), the browser loads the page, whose HTML needs no scripts. It
-// never reloads a page for the page's own failures.
+// meanwhile (React, an extension, the network), the browser loads the page, whose HTML needs no scripts. If a
+// page that the browser has loaded fails, this module does not load it again.
 
 /** Path that React shows, or nothing before hydration. */
 let rendered: string | undefined;
@@ -29,8 +29,8 @@ function loadChangedPage(): void {
 }
 
 /**
- * Called on a render error. After a page change the heading proves nothing: React may have failed to remove
- * the page before.
+ * Called on a render error. After a page change, the new heading does not prove success: React may have
+ * failed to remove the previous page.
  */
 export function loadLostPage(): void {
   if (hasChanged || isChanging()) {
@@ -41,7 +41,7 @@ export function loadLostPage(): void {
 function load() {
   if (!isLoading) {
     isLoading = true;
-    // Otherwise the browser would restore the scroll position of the page before.
+    // Otherwise the browser would restore the scroll position of the previous page.
     window.scrollTo(0, 0);
     location.reload();
   }
@@ -59,7 +59,7 @@ export function usePageChange(pathname: string, main: RefObject<HTMLElement | nu
     isComplete = rendered === undefined;
     hasChanged ||= !isComplete;
     rendered = pathname;
-    // An extension has replaced React's elements: nothing that React renders would show.
+    // If an extension has replaced React's elements, nothing that React renders would show.
     if (!main.current?.isConnected) {
       loadChangedPage();
     }

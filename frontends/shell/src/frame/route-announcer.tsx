@@ -31,7 +31,7 @@ export function RouteAnnouncer({ page }: RouteAnnouncerProps) {
       },
     );
   }, [page]);
-  // Not a status, which reports changes within the page.
+  // Not `role="status"`, which is for changes within a page.
   return (
     <p aria-live="polite" className="sr-only">
       {title}

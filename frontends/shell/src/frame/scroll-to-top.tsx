@@ -6,7 +6,7 @@ export function ScrollToTop() {
   const { pathname, hash } = useLocation();
   // The browser restores the position on load, back and forward.
   const isPlaced = useNavigationType() === 'POP';
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is shown from its top, too
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the path must also scroll to the top
   useEffect(() => {
     if (isPlaced) {
       return undefined;

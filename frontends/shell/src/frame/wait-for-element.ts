@@ -1,4 +1,4 @@
-/** Returns a function that stops the wait. */
+/** Calls `use` once `find` returns an element. Returns a function that stops waiting. */
 export function waitForElement(
   find: () => HTMLElement | null,
   use: (element: HTMLElement) => void,

@@ -8,7 +8,7 @@ interface Step {
 
 export interface Actor {
   label: string;
-  /** Replaces the label from this time on. */
+  /** Its label replaces the actor's from `fromSeconds` on. */
   alarm?: { fromSeconds: number; label: string };
   foundAtSeconds: number;
   path: readonly Step[];

@@ -9,7 +9,7 @@ export const STREET = { world: [8.2, 6.3, 2.2], picture: [640, 480] } as const;
 
 export interface EveningActor extends Actor {
   shape: 'person' | 'van' | 'parcel';
-  /** Position at the box, and the side with which the label aligns. */
+  /** Position of the label above or below the box, and the side on which both align. */
   labelPlace: { row: 'above' | 'below'; side: 'start' | 'end' };
 }
 
@@ -90,7 +90,7 @@ export const findings: readonly Finding[] = [
   { atSeconds: 2.35, severity: 'alert', words: 'The van is back: staff are told' },
 ];
 
-/** Clock time in minutes after 21:00. It is linear in between. */
+/** Clock time in minutes after 21:00. It is linear between the entries. */
 const CLOCK: readonly (readonly [atSeconds: number, minutes: number])[] = [
   [0, 2],
   [0.15, 3],
@@ -112,7 +112,7 @@ export function clockAt(seconds: number): string {
   return `${HOUR}:${String(minutes).padStart(2, '0')}`;
 }
 
-/** When each minute of the clock begins. */
+/** Start of each minute of the clock, in seconds of the recording. */
 export const minutes: readonly number[] = CLOCK.flatMap(([from, first], at) => {
   const [to, last] = CLOCK[at + 1] ?? [from, first + 1];
   const length = (to - from) / (last - first);

@@ -18,7 +18,7 @@ import { detectionOf, placeOf } from './actors.ts';
 import type { EveningActor } from './evening.ts';
 import { actors, LENGTH_SECONDS, STREET } from './evening.ts';
 
-/** SVG and React spell these attributes alike. */
+/** Element name and attributes, limited to attributes that SVG and React spell alike. */
 export type Part = readonly [
   name: 'path' | 'ellipse' | 'circle',
   attributes: Readonly<Record<string, string | number>>,
@@ -42,7 +42,7 @@ export interface Look extends Sighting {
   way: readonly Waypoint[];
 }
 
-/** Offset from the start of a look, in pixels. Movement is linear in between. */
+/** Offset from the start of a look, in pixels. Movement is linear between waypoints. */
 export interface Waypoint {
   atSeconds: number;
   x: number;
@@ -110,7 +110,7 @@ function sightingOf(actor: EveningActor, key: string, seconds: number, opacity: 
   return { key, transform, opacity, parts, box, brackets, label, severity, labelPlace };
 }
 
-/** Those present at the end do not fade out. */
+/** Actors that are present at the end do not fade out. */
 function opacityOf({ path }: EveningActor, seconds: number): number {
   const from = path[0]?.atSeconds ?? 0;
   const to = path.at(-1)?.atSeconds ?? 0;

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-/** Accepts each form. Returns the addresses sent. */
+/** Mocks the API, which accepts each form. Returns the addresses sent. */
 async function sentAddresses(page: Page): Promise<string[]> {
   const sent: string[] = [];
   await page.route('**/api/contact', async route => {

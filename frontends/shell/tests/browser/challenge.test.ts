@@ -46,7 +46,7 @@ test('the browser solves the challenge and sends the message', async ({
     'response',
     answer => answer.url().endsWith('/api/contact') && answers.push(answer.status()),
   );
-  // Hold the challenge back until its status is checked.
+  // Hold back the chunk that solves the challenge, until the test has checked the status message.
   const isSeen = Promise.withResolvers<void>();
   await page.route('**/assets/challenge.*.js', async route => {
     await isSeen.promise;

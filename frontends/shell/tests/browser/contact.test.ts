@@ -72,7 +72,7 @@ test('a hanging message can be cancelled; editing keeps the caret', async ({
   await page.getByLabel('Your Message').fill('Hello');
   const send = page.getByRole('button', { name: 'Send Message' });
   await send.click();
-  // Cancelled earlier, the first request could leave the route to the second.
+  // Cancel only after the first request has used up the route, which must not catch the second request.
   await hanging;
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(send).toBeFocused();

@@ -46,7 +46,7 @@ for (const route of ['/', '/contact', '/careers', '/blog']) {
   });
 }
 
-/** In both themes. Empty if the focus is on the page itself. */
+/** Focus ring in both themes. Empty if the focus is on the page itself. */
 function ringsOfFocus() {
   const { activeElement } = document;
   if (!activeElement || activeElement === document.body) {

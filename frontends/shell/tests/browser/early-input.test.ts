@@ -3,7 +3,7 @@ import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { translatePage } from '../../../kit/testing/translate-page.ts';
 
-/** Changes by extensions and translators, which run in the page. */
+/** Functions that run in the page and change it, as extensions and translators do. */
 const ALTERATIONS: Readonly<Record<string, () => void>> = {
   'puts an icon beside each field': () => {
     for (const field of document.querySelectorAll('main input, main textarea')) {
@@ -96,7 +96,7 @@ test('an older draft fills only fields without early input', async ({ page, page
   await page.goto(SAMPLES.contact);
   await field(page, 'name').fill('Asha');
   await field(page, 'message').fill('Old words');
-  // By URL, so that the browser restores no fields.
+  // Open the page by URL, so that the browser restores no fields.
   await page.goto(SAMPLES.about);
   const start = await openUnstarted(page, SAMPLES.contact);
   await page.evaluate(ALTERATIONS['puts an icon beside each field'] ?? fail);
@@ -170,7 +170,7 @@ async function recordShownText(page: Page): Promise<() => Promise<number[]>> {
   await page.evaluate(() => {
     const shown: number[] = Object.assign(window, { shown: [] }).shown;
     const note = () => {
-      // biome-ignore lint/performance/useDomNodeTextContent: text that is not to be seen does not count
+      // biome-ignore lint/performance/useDomNodeTextContent: invisible text does not count
       shown.push(document.querySelector('main')?.innerText.length ?? 0);
       requestAnimationFrame(note);
     };

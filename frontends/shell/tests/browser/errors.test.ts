@@ -2,7 +2,7 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// The forms' own tests show the messages of section 8 of the specification.
+// The forms' own tests cover the messages of section 8 of the specification.
 
 const FAILED = 'This part of the site did not load';
 const UNREACHABLE = { remote: 'shell', reason: 'unreachable' };

@@ -14,7 +14,7 @@ test('the stored theme applies from the first paint (section 9)', async ({ page 
   await expect(page.locator('html')).not.toHaveClass('dark');
   await expect(toggle).toHaveAttribute('aria-pressed', 'false');
 
-  // The theme must need no script but the one in the head.
+  // The theme must need only the script in the head.
   await page.route('**/assets/*.js', route => route.fulfill({ body: '' }));
   await page.reload();
   await expect(page.locator('html')).not.toHaveClass('dark');
@@ -61,8 +61,8 @@ test('after 20 pixels the header gains shadow, loses padding (sections 2 and 9)'
 });
 
 /**
- * Passes over everything in between, like a hand. Few steps, so that the pointer arrives quickly even on a
- * busy machine.
+ * Moves over everything between the places, as a hand does. The steps are few, so that the pointer arrives
+ * quickly even on a busy machine.
  */
 async function moveAlong(page: Page, places: Locator[]) {
   for (const place of places) {
@@ -85,7 +85,7 @@ test('the services panel opens on hover and stays reachable', async ({ page }) =
     .locator('ul')
     .evaluate(list => getComputedStyle(list).gridTemplateColumns);
   expect(columns.split(' ')).toHaveLength(3);
-  // Straight down, and the short way over the link's neighbour.
+  // The pointer moves straight down to some entries, and over the link's neighbour to others.
   for (const entry of await panel.getByRole('link').all()) {
     await moveAlong(page, [link]);
     await expect(panel).toBeVisible();

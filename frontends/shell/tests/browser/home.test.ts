@@ -14,7 +14,7 @@ test.describe('with motion', () => {
         const { top, height } = box.getBoundingClientRect();
         scrollBy(0, top - innerHeight + height * part);
       }, part);
-    // The section's own animation moves the card.
+    // Wait until the section's own animation ends, because it moves the card.
     const section = page.locator('#methodology > [data-reveal]');
     await showPart(0.2, section);
     await expect(section).toHaveAttribute('data-reveal', 'shown');

@@ -37,7 +37,7 @@ test('opening a link alone sends nothing; a forged one is refused with a sentenc
   const posts: string[] = [];
   page.on('request', request => request.method() === 'POST' && posts.push(request.url()));
   await page.goto('/?newsletter=confirm&token=forged');
-  // The question is the title only without JavaScript.
+  // Only without JavaScript does the question replace the page's title.
   await expect(page).toHaveTitle(/^Oculant: /);
   const dialog = page.getByRole('dialog');
   await expect(dialog).toBeVisible();

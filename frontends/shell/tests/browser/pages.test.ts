@@ -89,8 +89,8 @@ function expectNothingBut404(consoleMessages: string[]) {
 }
 
 /**
- * Controls smaller than 44 pixels. Text may be narrower. Links within a sentence are as high as its line
- * (WCAG 2.2, 2.5.8).
+ * Controls smaller than 44 pixels. Those with text may be narrower (24 pixels). Links within a sentence may
+ * have any size (WCAG 2.2, 2.5.8).
  */
 async function smallTargets(page: Page, width: number): Promise<string[]> {
   await page.setViewportSize({ width, height: 844 });

@@ -1,6 +1,6 @@
 import { expect, expectConsole, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// What the Content Security Policy prevents.
+// Attacks that the Content Security Policy prevents.
 
 test('a string becomes neither markup nor a script', async ({ page, consoleMessages }) => {
   await page.goto('/about');

@@ -5,7 +5,7 @@ import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 const NOT_PRINTED =
   'section:has(form), nav, dialog, [popover], [data-variant], [data-share], noscript, script, [hidden], .print\\:hidden';
 
-/** Adds the frame, and placeholders of pictures that load on scroll. */
+/** `NOT_PRINTED`, the frame, and placeholders of pictures that load on scroll. */
 const LEFT_OUT = `.site-header, .site-footer, [data-state=waiting], main :is(${NOT_PRINTED})`;
 
 /** Each page has these words far below the first view, or in a folded part. */
@@ -19,7 +19,7 @@ const PRINTED = {
   '/?variant=impact': 'IMPACT',
 };
 
-// With motion, scripts hide elements before they are revealed. Dark, since paper is white.
+// With motion, scripts hide elements before they are revealed. The dark theme must not reach the paper.
 test.use({ colorScheme: 'dark', contextOptions: { reducedMotion: 'no-preference' } });
 
 for (const [route, words] of Object.entries(PRINTED)) {
@@ -72,7 +72,7 @@ function linksOf(page: Page) {
           href: link.getAttribute('href') ?? '',
           isCard: link.matches('.card-seen'),
           says: content,
-          // A card's overlay would cover its text.
+          // With a position, the URL of a card's link would cover the card's text.
           place: position,
           opacity,
           width,

@@ -56,7 +56,7 @@ test('the unchanged shell shows a new blog after the swap', async ({ page, conso
   // The old build's prerendered text must not show.
   await page.goto(`${served.site}/blog/smart-home`);
   await expect(page.getByText(CHANGED)).toBeVisible();
-  // Old HTML still names its stylesheet and pictures.
+  // Old HTML still names the old stylesheet and pictures, which are gone.
   expectConsole(consoleMessages, /404/);
 });
 

@@ -3,8 +3,8 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, hydrated, openWithout, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// Unit tests of `lazy-part` and `lazy-area` cover retries, timeouts and reports. Here the browser and the
-// bundler's runtime fail.
+// Unit tests of `lazy-part` and `lazy-area` cover retries, timeouts and reports. These tests cover failures
+// in a real browser with the bundler's runtime.
 
 /** For a missing part of a prerendered page, and for a missing page. */
 const FAILED = /^This (part of the site|page) did not load$/;

@@ -34,7 +34,7 @@ export interface Engine {
   name: string;
   /** Whether a drawing in an `img` takes the element's colour scheme. */
   drawings: 'follow the theme' | 'stay light';
-  /** Each with its Debian package. */
+  /** Debian package of each program, by the program's path. */
   programs: Readonly<Record<string, string>>;
   start: (system: Scheme) => Promise<Browser>;
 }

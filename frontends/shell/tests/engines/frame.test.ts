@@ -9,17 +9,17 @@ import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
 
-/** For a person to check. */
+/** Folder of screenshots for a person to check. */
 const PICTURES = join(root, 'target/engines');
 
 const RETAIL = 'Retail Security Shop and wholesale security';
 const BANKS = 'Bank Security Financial institutions';
 
-/** Highest brightness (0 to 255) of a dimmed light toast. */
+/** Highest brightness (0 to 255) of a light toast that the dialog's backdrop dims. */
 const DIMMED = 225;
 /** An empty part of the home page: left, top, width, height. */
 const LEFT_MARGIN = [0, 100, 100, 300] as const;
-/** Lowest ratio of light to dark. */
+/** Lowest ratio of the light theme's brightness to the dark theme's. */
 const DARKER = 3;
 /** Highest brightness (0 to 255) of a dark area. */
 const DARK = 80;

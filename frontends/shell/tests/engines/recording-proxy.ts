@@ -18,7 +18,7 @@ export interface RecordingProxy {
 
 /**
  * WebDriver does not expose console messages, and BiDi delivers them late. So the proxy prepends a few lines
- * to each script that report errors at once.
+ * to each script. These lines report errors at once.
  */
 export async function recordingProxyTo(site: string): Promise<RecordingProxy> {
   const errors: string[] = [];
@@ -79,7 +79,7 @@ function forward(
   question.pipe(there);
 }
 
-/** Runs in the page. Synchronous, so that a test never looks before the report arrives. */
+/** Runs in the page. Reports are synchronous, so that a test never looks before they arrive. */
 function record(reports: string) {
   if ('isRecorded' in window) {
     return;

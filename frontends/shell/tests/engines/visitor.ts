@@ -139,6 +139,6 @@ function isHydrated(): boolean {
 }
 
 function textInView(): string {
-  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not read
+  // biome-ignore lint/performance/useDomNodeTextContent: nobody reads hidden text
   return document.body.innerText;
 }

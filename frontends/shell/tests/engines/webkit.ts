@@ -100,7 +100,7 @@ function tabOf(driver: WebDriver): Tab {
       return (await focus.getAriaRole()) === role && (await focus.getAccessibleName()) === name;
     },
     screenshot: () => driver.takeScreenshot(),
-    // The next test reuses this tab. Stored data belongs to the origin, which each test has for itself.
+    // The next test reuses this tab. Stored data does not carry over, because each test has its own origin.
     close: () => driver.get('about:blank'),
   };
 }
@@ -143,9 +143,7 @@ function between(from: Point, to: Point): Point[] {
   }));
 }
 
-/**
- * The driver neither waits until a moving element is in view nor scrolls again to one that has moved away.
- */
+/** Retries an action, because the driver neither waits for a moving element nor scrolls to it again. */
 async function onceItCan(
   act: () => Promise<void>,
   intoView: () => Promise<unknown>,

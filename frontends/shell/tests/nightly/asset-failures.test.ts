@@ -25,7 +25,7 @@ interface Visit {
   act?: (page: Page) => Promise<void>;
 }
 
-/** For chunks that no page's HTML names. */
+/** Visits by chunk, for chunks that no page's HTML names. */
 const VISITS: Readonly<Record<string, Visit>> = {
   'solutions-preview': { address: '/' },
   'blog-teasers': { address: '/' },
@@ -94,7 +94,7 @@ function visitOf(file: string, chunk: string): Visit {
   return known ?? { address: addressNaming(file) };
 }
 
-/** For a remote's file, one of the remote's own pages. */
+/** Address of a page that names the file. For a remote's file, it is one of the remote's own pages. */
 function addressNaming(file: string): string {
   const [, remote] = /^\/remotes\/(\w+)\//.exec(file) ?? [];
   const page = site.files

@@ -10,7 +10,7 @@ const SCROLLED = 200;
 /** Debian's `chromium`: the headless shell of other tests has no such cache. */
 const BROWSER = process.env['CHROMIUM_WITH_WINDOW'] ?? '/usr/bin/chromium';
 
-/** The page stores it for another tab. */
+/** State of a shown page. The page stores it for another tab. */
 interface Shown {
   persisted: boolean;
   scrollY: number;

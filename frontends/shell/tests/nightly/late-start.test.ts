@@ -6,12 +6,12 @@ import { advanceClockUntil } from '../../../kit/testing/page-time.ts';
 import { expect, expectConsole, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { reportsOf, untilReported } from '../../../kit/testing/reports.ts';
 
-// Unit tests of `app-loader.js` cover retries and delays. Here a real browser must not run the application
-// twice.
+// Unit tests of `app-loader.js` cover retries and delays. These tests check that a real browser does not run
+// the application twice.
 
 const { shell }: BuildManifest = JSON.parse(readFileSync(manifestFile, 'utf8'));
 const MAIN = shell['main']?.find(file => file.endsWith('.js')) ?? 'missing';
-/** Failed requests, and preloaded files that are not used yet. */
+/** Console messages about failed requests, and about preloaded files that are not used yet. */
 const WAITED_FOR = /503|preloaded/;
 
 test('after one 503 the application starts by a retry', async ({ page, consoleMessages }) => {

@@ -108,7 +108,7 @@ test('refusal pages have all placeholders and no scripts', () => {
     const { document } = builtPage(path);
     expect(document.querySelector('[role=alert]')?.textContent, path).toBe('{{refusal}}');
     const fields = Array.from(document.querySelectorAll('form :is(input, textarea)'));
-    // A mail link has no form.
+    // The page for a refused newsletter link has no form.
     const hasForm = path !== SAMPLES.notAnswered;
     expect(document.querySelectorAll('form'), path).toHaveLength(hasForm ? 1 : 0);
     expect(fields.length > 1, path).toBe(hasForm);
@@ -121,7 +121,7 @@ test('refusal pages have all placeholders and no scripts', () => {
       const value = field.getAttribute('value') ?? field.textContent;
       expect(value, path).toBe(name === 'resume' ? '' : `{{text:${name}}}`);
     }
-    // Inline scripts set the theme and limit the wait for stylesheets.
+    // Only inline scripts run, such as the one that sets the theme.
     const files = document.querySelectorAll(
       'script[src], meta[name=app-script], meta[name=deferred-preload]',
     );

@@ -10,7 +10,7 @@ import poster from '../../film/poster.webp';
 type VideoEvent = SyntheticEvent<HTMLVideoElement>;
 type State = 'not started' | 'playing' | 'paused' | 'lost';
 
-/** For our player and the native one. */
+/** Attributes of the video, with our controls and with native ones. */
 const FILM = {
   preload: 'none',
   playsInline: true,
@@ -123,7 +123,7 @@ function usePlayback(video: RefObject<HTMLVideoElement | null>) {
     onTimeUpdate: ({ currentTarget: { currentTime, duration } }: VideoEvent) =>
       setProgress(duration > 0 ? currentTime / duration : 0),
     onEnded: () => reset('not started'),
-    // React also passes errors of `source` elements: the second may work if the first fails.
+    // React also calls this if one `source` element fails, although the other may still load.
     onError: ({ currentTarget }: VideoEvent) => currentTarget.error && reset('lost'),
   };
   return { state, setState, progress, hasNativeControls, setHasNativeControls, reset, events };

@@ -3,7 +3,7 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
 const STAGGER_MS = 100;
-/** Logos that load eagerly and small. */
+/** Number of logos, from the first, that load eagerly at the small size. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
 const LARGE = { width: 200, height: 80 };

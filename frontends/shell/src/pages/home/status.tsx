@@ -46,8 +46,8 @@ const passing = played(
 );
 
 /**
- * A column with a line per minute moves behind a window of one line. Assistive technology gets the text of
- * the end.
+ * A column with a line per minute moves behind a window of one line. Assistive technology gets only the last
+ * line.
  */
 function PassingMinutes() {
   return (

@@ -8,7 +8,7 @@ import type { Shown } from './playback.ts';
 import { played } from './playback.ts';
 
 const [width, height] = STREET.picture;
-/** The same at every picture width. */
+/** Font size of the labels in pixels, the same at every picture width. */
 const TYPE = 12;
 /** Advance width of the font. */
 const LETTER = 7.2;
@@ -33,7 +33,7 @@ function labelAt({ x, y }: Waypoint): Keyframe {
   return { transform, opacity: 1 };
 }
 
-/** Before and after its look, the actor is transparent. */
+/** Moves an actor during a look, and hides it before and after. */
 function movingAs({ way, ...sighting }: Look, keyframeAt: (at: Waypoint) => Keyframe): Drawn {
   const shown = way.map(at => ({ ...keyframeAt(at), offset: at.atSeconds / LENGTH_SECONDS }));
   const before = { ...shown[0], offset: 0, opacity: 0, easing: 'step-end' };
@@ -50,7 +50,7 @@ interface StreetProps {
 /** Covers the still picture. */
 export const Street = memo(function Street({ src, shown }: StreetProps) {
   return (
-    // Clipped to the still picture's size, so that the street is no later largest paint (LCP).
+    // Clipped to the still picture's size, so that the street does not replace it as largest paint (LCP).
     <div className={`absolute inset-0 overflow-hidden ${offPaper(shown)}`}>
       <img src={src} alt="" className="absolute inset-0 size-full bg-sunk" />
       <svg

@@ -15,8 +15,8 @@ interface Player {
 }
 
 /**
- * Plays once per page load, in the viewport, unless the visitor prefers reduced motion. `show` sets the
- * drawing, `tell` the time of the text. The returned player stops when the visitor takes over.
+ * Plays the recording once per page load, when it is in view, unless the visitor prefers reduced motion.
+ * `show` sets the drawing, `tell` the time of the text. Call `stop` when the visitor takes over.
  */
 export function usePlayOnce(
   stage: RefObject<Element | null>,
