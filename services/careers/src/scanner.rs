@@ -38,7 +38,7 @@ impl Scanner {
         Self { address, scans }
     }
 
-    /// Scans a file. Without a verdict it is accepted: losing an application is worse than missing a scan.
+    /// Scans a file. Without a verdict the file is accepted: losing an application is worse than missing a scan.
     ///
     /// # Errors
     ///

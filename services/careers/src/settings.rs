@@ -22,7 +22,7 @@ pub struct Settings {
     /// Address to listen on for gRPC
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50053")]
     pub listen: SocketAddr,
-    /// How the gateway speaks to it
+    /// gRPC server
     #[command(flatten)]
     pub grpc: GrpcServerSettings,
     /// The key of person ids
@@ -34,14 +34,14 @@ pub struct Settings {
     /// The bucket of résumés
     #[command(flatten)]
     pub store: S3Settings,
-    /// Where résumés are spooled before they are stored; the system's temporary folder by default
+    /// Folder in which résumés are spooled before they are stored; the system's temporary folder by default
     #[arg(long, env = "SPOOL_DIR")]
     pub spool_dir: Option<PathBuf>,
-    /// Address of the clamd that scans résumés, as host:port; without one they are not scanned
+    /// Address of the clamd that scans résumés, as host:port; without it résumés are not scanned
     #[arg(long, env = "CLAMD", value_parser = host_and_port)]
     pub clamd: Option<String>,
-    /// Seconds that what is in flight at a stop may take, at least 76: applications may arrive for all but 75 s of them, which
-    /// are for storing, and that should be no less than the gateway's grace period
+    /// Seconds that requests in flight may take at a stop, at least 76; the last 75 are only for storing complete applications;
+    /// the rest should be at least the gateway's grace period
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",

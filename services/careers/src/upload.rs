@@ -14,7 +14,7 @@ use visitor::PersonId;
 
 use crate::{apply::CheckedResume, spool::Spooled};
 
-/// Checks whether a sweep has ended; for longer than the 40 s in which the store removes a résumé.
+/// Repeated check whether a sweep has ended. It lasts longer than the store's 40 s timeout for removing a résumé.
 const SWEEP_CHECKS: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_secs(1))
     .with_max_times(45);

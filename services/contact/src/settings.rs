@@ -21,7 +21,7 @@ pub struct Settings {
     /// Key of person ids
     #[command(flatten)]
     pub person: PersonKeySettings,
-    /// Key that verifies the marks of synthetic submissions, at least 32 bytes, the same as the check's; without it every mark is ignored
+    /// Key that verifies the marks of synthetic submissions, at least 32 bytes, the same as the synthetic check's; without it every mark is ignored
     #[arg(long, env = "SYNTHETIC_KEY", hide_env_values = true, value_parser = SyntheticKey::new)]
     pub synthetic_key: Option<SyntheticKey>,
     /// The broker

@@ -7,13 +7,13 @@ use http::HeaderMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AddressSource {
-    /// The connection: visitors come without a proxy
+    /// The address of the connection, if no proxy is in front of the gateway
     Connection,
-    /// The last entry, which the proxy appends; the visitor may have written the others
+    /// The last entry of `X-Forwarded-For`, which the proxy appends; the visitor may have written the other entries
     XForwardedFor,
-    /// The header as nginx and others set it: the proxy must replace a visitor's own
+    /// The header `X-Real-IP`, which nginx sets; the proxy must replace a header that the visitor sends
     XRealIp,
-    /// The header as Envoy sets it, which knows how many proxies are before it
+    /// The header `X-Envoy-External-Address`; Envoy sets it, and knows how many proxies are in front of it
     XEnvoyExternalAddress,
 }
 

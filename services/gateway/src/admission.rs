@@ -24,7 +24,7 @@ use crate::{
     submissions::SubmissionMetrics,
 };
 
-/// Margin that lets a call of a service time out first, with 503. After a 408 the browser would send the form under
+/// Margin that lets the call to a service time out first, with 503. After a 408 the browser would send the form under
 /// a new idempotency key, and the service could store it twice.
 const ANSWER_MARGIN: Duration = Duration::from_millis(500);
 
@@ -71,7 +71,7 @@ impl Admission {
         let drain = Drain::of(request.extensions());
         request.extensions_mut().insert(Deadline::after(self.timeout));
         tokio::select! {
-            // Boxed, because futures that await it would move this large one.
+            // Boxed, because every future that awaits this large future would otherwise contain it and move it.
             answer = Box::pin(self.answer_in_time(address, request, next)) => answer,
             () = sleep(self.timeout + ANSWER_MARGIN) => Err(ApiError::of(StatusCode::REQUEST_TIMEOUT)),
             () = drain.left(ANSWERING_ENDS) => Err(stopping()),

@@ -44,7 +44,7 @@ pub struct Failure {
     /// `challenge` if a challenge must be solved first
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
-    /// The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key
+    /// The challenge (version 2 of ALTCHA's protocol), if the request has an Idempotency-Key
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     challenge: Option<Box<Challenge>>,

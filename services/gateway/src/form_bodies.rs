@@ -16,7 +16,7 @@ use crate::{api_error::ApiError, limits::Limit};
 
 /// Largest body: the longest message in the encoding that needs most bytes.
 pub const FORM_BYTES: usize = 256 * 1024;
-/// Bodies up to this size, as most are, skip the memory budget. The connection limit bounds their number.
+/// Bodies up to this size skip the memory budget. Most are that small. The connection limit bounds their number.
 const SMALL_BYTES: usize = 16 * 1024;
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(3);
 

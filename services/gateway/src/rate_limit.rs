@@ -19,7 +19,7 @@ use crate::{address::network, api_error::ApiError, limits::Limit, settings::Sett
 const MAX_TRACKED_ADDRESSES: usize = 50_000;
 /// Eviction scans all addresses, so it must not run on each request.
 const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
-/// Ratio of the two limits of an address: links of mails to follow, and forms to send.
+/// Ratio of an address's limit for mailed links to its limit for forms.
 const LINKS_PER_FORM: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 pub struct RateLimit {
@@ -32,7 +32,7 @@ impl RateLimit {
         Self::new(settings.rate_per_minute, settings.rate_burst)
     }
 
-    /// Limit for links of mails. Mail providers unsubscribe their users from a few addresses in bursts (RFC 8058), so
+    /// Limit for mailed links. Mail providers unsubscribe their users from a few addresses in bursts (RFC 8058), so
     /// a burst may use the quota of a whole minute.
     pub fn of_links(settings: &Settings) -> Self {
         let per_minute = settings.rate_per_minute.saturating_mul(LINKS_PER_FORM);

@@ -33,7 +33,7 @@ use crate::{
     unread_body,
 };
 
-/// Larger than a résumé may be, so that the visitor gets the careers service's error, which names its limit.
+/// Larger than the careers service's limit for résumés, so that the visitor gets its error, which names that limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
 /// Memory budget for large forms without a file, shared by all requests. Requests wait if it is used up.
 const FORM_BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
@@ -43,7 +43,7 @@ const SMALL_BYTES: usize = 4 * 1024;
 const FORM_REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Builds the gateway's router. `site` is `None` if another server serves the pages.
+/// Builds the gateway's router. `site` has no routes if another server serves the pages.
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ fn forms(settings: &Settings, budget: &Arc<Semaphore>, challenges: &Arc<Challeng
         )
 }
 
-/// Routes of reports, which have the rate limit of a form, and of links in mails.
+/// Routes of reports and of mailed links. A report has the rate limit of a form.
 fn reports_and_links(settings: &Settings, budget: &Arc<Semaphore>) -> Router<AppState> {
     let limited = |route, rate| {
         let admission = Admission {

@@ -34,23 +34,23 @@ pub struct Settings {
     /// Folder of the built front ends; without it only the API is served
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: Option<PathBuf>,
-    /// Address of the server of the shell's pages, for forms without a script; not needed if SITE_DIR is set
+    /// Address of the shell's web server, whose pages answer forms that were sent without a script; not needed if SITE_DIR is set
     #[arg(long, env = "PAGES_URL")]
     pub pages_url: Option<Uri>,
-    /// Source of the visitor's address, by which limits count
+    /// Source of the visitor's address, for the limits per address
     #[arg(long, env = "VISITOR_ADDRESS_FROM", value_enum, default_value_t = AddressSource::Connection)]
     pub visitor_address_from: AddressSource,
-    /// Submissions a minute that one address may make with each form, and 60 times as many confirmations and unsubscriptions
+    /// Submissions of each form per minute from one address; confirmations and unsubscriptions may be 60 times as many
     #[arg(long, env = "RATE_PER_MINUTE", default_value = "10")]
     pub rate_per_minute: NonZeroU32,
-    /// Submissions that one address may make at once with each form
+    /// Submissions of each form that one address may make at once
     #[arg(long, env = "RATE_BURST", default_value = "5")]
     pub rate_burst: NonZeroU32,
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,
-    /// Seconds that requests in flight may take at a stop, at least 12; uploads that have not arrived 10 s before the end are
-    /// rejected, and can be sent again
+    /// Seconds that requests in flight may take at a stop, at least 12; uploads that are incomplete 10 s before the end are
+    /// rejected, and the visitor can send them again
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",

@@ -5,7 +5,7 @@ use subscribers::Consent;
 /// Question on the confirmation page (`frontends/shell/src/content/newsletter-prompts.ts`). A test compares
 /// both.
 const QUESTION: &str = "You asked for our newsletter with this address. Shall we send it from now on?";
-/// The subscriber sends a form, then follows a link in a mail.
+/// Double opt-in: the subscriber sends a form, then follows a link in a mail.
 const FORM: &str = "double-opt-in";
 
 pub fn by_confirmation() -> Consent {

@@ -27,7 +27,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 /// Pause after an error.
 const ERROR_PAUSE: Duration = Duration::from_secs(1);
 
-/// What follows a step.
+/// Next action after a step.
 enum Next {
     /// Another step after this time.
     Step(Duration),

@@ -90,7 +90,7 @@ impl Service {
         })
     }
 
-    /// The port it listens on.
+    /// Port that the gRPC server listens on.
     pub fn port(&self) -> u16 {
         self.server.port()
     }
@@ -100,7 +100,7 @@ impl Service {
         self.server.routes()
     }
 
-    /// One attempt at a message of [`SUPPRESSION_CONSUMER`].
+    /// Makes one attempt at one message of [`SUPPRESSION_CONSUMER`].
     pub async fn suppress(&self, message: &jetstream::Message) {
         let suppress = |delivery| bounces::suppress(&self.newsletter, delivery);
         let consumer = SUPPRESSION_CONSUMER.into();

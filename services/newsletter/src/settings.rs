@@ -18,7 +18,7 @@ pub struct Settings {
     /// Address to listen on for gRPC
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50052")]
     pub listen: SocketAddr,
-    /// How the gateway speaks to it
+    /// gRPC server
     #[command(flatten)]
     pub grpc: GrpcServerSettings,
     /// The key of person ids
@@ -27,22 +27,22 @@ pub struct Settings {
     /// Key of the tokens in mailed links, at least 32 bytes, the same as the notifier's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,
-    /// The key before it, while it changes: links in mails that were signed with it go on working
+    /// Previous TOKEN_KEY, set during a rotation, so that links signed with it keep working
     #[arg(long, env = "TOKEN_KEY_FORMER", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key_former: Option<TokenKey>,
     /// Time within which a sign-up must be confirmed; shorter in tests
     #[arg(skip = CONFIRM_WITHIN)]
     pub confirm_within: Duration,
-    /// How many mails of the newsletter go out within a second; unlimited where it is not set
+    /// Maximum number of newsletter mails per second; unlimited by default
     #[arg(long, env = "NEWSLETTER_PER_SECOND", value_parser = limit())]
     pub newsletter_per_second: Option<u32>,
-    /// How many mails of the newsletter go out within a day (UTC); unlimited where it is not set
+    /// Maximum number of newsletter mails per day (UTC); unlimited by default
     #[arg(long, env = "NEWSLETTER_PER_DAY", value_parser = limit())]
     pub newsletter_per_day: Option<u32>,
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// A stop
+    /// Shutdown
     #[command(flatten)]
     pub drain: DrainSettings,
     /// Logs and traces

@@ -70,7 +70,7 @@ async fn take(
         attribution,
     };
     let asking = pending.asking().unwrap_or(own);
-    // A person who left or was erased has a new subscription id, so the same key requests another mail.
+    // If the person left or was erased, the subscription id is new, so the same key requests another mail.
     let id = Uuid::new_v5(&pending.subscription, asking.as_bytes());
     let publisher = &newsletter.publisher;
     publisher.publish(request_id, id, &person, requested).await?;

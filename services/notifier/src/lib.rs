@@ -259,7 +259,7 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     senders.collect()
 }
 
-/// All consumers of `SITE`, including the newsletter service's, which may not read the stream itself.
+/// All consumers of `SITE`, including the newsletter service's, because that service may not read the stream itself.
 fn consumers(webhooks: &[Arc<Webhook>]) -> Vec<String> {
     let webhooks = webhooks.iter().map(|webhook| webhook.consumer.clone());
     channel::consumers().map(str::to_owned).chain(webhooks).collect()

@@ -122,7 +122,7 @@ impl IssueSender {
         Ok(subscriber.and_then(|subscriber| subscriber.reached_at(event.time).ok().cloned()))
     }
 
-    /// Ends a rejected mail, and a deferred one at its last attempt. Otherwise returns the error.
+    /// Abandons a rejected mail, and a deferred mail after its last attempt. Otherwise returns the error.
     async fn handle_failure(
         &self,
         sending: &Sending,

@@ -33,7 +33,7 @@ pub struct Settings {
     /// Address to listen on for health checks (gRPC)
     #[arg(long, env = "LISTEN", default_value = "127.0.0.1:50054")]
     pub listen: SocketAddr,
-    /// Key of the tokens in mailed links, at least 32 bytes, the same as the newsletter's
+    /// Key of the tokens in mailed links, at least 32 bytes, the same as the newsletter service's
     #[arg(long, env = "TOKEN_KEY", hide_env_values = true, value_parser = TokenKey::new)]
     pub token_key: TokenKey,
     /// Address of the site, for the links in mails
@@ -45,7 +45,7 @@ pub struct Settings {
     /// Our addresses
     #[command(flatten)]
     pub addresses: AddressSettings,
-    /// Lets our addresses be in domains for examples, where nobody reads mail: for a demo
+    /// Allows our addresses to be in example domains, where nobody reads mail; for a demo
     #[arg(long, env = "ALLOW_EXAMPLE_ADDRESSES")]
     pub allow_example_addresses: bool,
     /// Time between two mails to the operator; shorter in tests
@@ -78,7 +78,7 @@ pub struct Settings {
     /// The broker
     #[command(flatten)]
     pub nats: NatsSettings,
-    /// Seconds for deliveries in flight at a stop; at least 640, the longest that a mail can take
+    /// Seconds for deliveries in flight at a stop; at least 640, the longest time that a mail can take
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",
@@ -101,7 +101,7 @@ pub struct SmtpSettings {
     /// Port of the mail server
     #[arg(long, env = "SMTP_PORT", default_value_t = 1025)]
     pub smtp_port: u16,
-    /// How the connection is encrypted
+    /// Encryption of the connection
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
     /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
@@ -113,7 +113,7 @@ pub struct SmtpSettings {
     /// Password at the mail server
     #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true, requires = "smtp_user")]
     pub smtp_password: Option<Secret>,
-    /// Timeout of a connection, a sender and the recipients; shorter in tests
+    /// Timeout of the steps before the content: connection, sender and recipients; shorter in tests
     #[arg(skip = SMTP_TIMEOUT)]
     pub smtp_timeout: Duration,
     /// Timeout of the answer to a whole message; shorter in tests
@@ -121,12 +121,12 @@ pub struct SmtpSettings {
     pub smtp_answer_timeout: Duration,
 }
 
-/// How the connection to the mail server is encrypted.
+/// Encryption of the connection to the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TlsMode {
-    /// Not at all: for a server on the same host.
+    /// No encryption: for a server on the same host.
     None,
-    /// From a STARTTLS command on (usually port 587). Without it nothing is sent.
+    /// From a STARTTLS command on (usually port 587). If the server does not support it, nothing is sent.
     Starttls,
     /// From the first byte on (usually port 465).
     Implicit,

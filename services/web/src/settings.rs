@@ -18,7 +18,7 @@ pub struct Settings {
     /// Folder of the front end
     #[arg(long, env = "SITE_DIR")]
     pub site_dir: PathBuf,
-    /// A stop
+    /// Shutdown
     #[command(flatten)]
     pub drain: DrainSettings,
     /// Logs and traces

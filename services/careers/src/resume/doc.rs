@@ -18,7 +18,7 @@ const ENCRYPTED: (usize, u8) = (11, 1);
 
 /// # Errors
 ///
-/// If it is no Word document or has a password.
+/// If the content is no Word document or has a password.
 pub fn look(content: &[u8]) -> Look {
     let is_encrypted =
         |sector: &[u8]| sector.starts_with(&DOCUMENT) && sector[ENCRYPTED.0] & ENCRYPTED.1 != 0;

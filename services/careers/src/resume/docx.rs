@@ -11,10 +11,10 @@ use site_events::event::ActiveContent::{ExternalTemplate, Macros};
 
 use super::{Look, MAX_BYTES, ResumeError, ResumeKind, doc, without_white_space_before};
 
-/// Limit of files in the archive. Office writes about twenty, and one for each picture.
+/// Limit of files in the archive. Office writes about twenty, plus one for each picture.
 pub(super) const MAX_ENTRIES: usize = 4096;
 /// Limit of packed plus unpacked bytes of content types and relationships. Packed bytes count, because many entries
-/// can share the same ones.
+/// can share the same packed bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 4 * 1024 * 1024;
 
 const NO_DOCUMENT: ResumeError = ResumeError::Content(ResumeKind::Docx);
@@ -32,7 +32,7 @@ static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
 static LOADED: LazyLock<Regex> =
     LazyLock::new(|| pattern("type=.[^\"']*/(attachedtemplate|oleobject|subdocument|frame|afchunk)[\"']"));
 static EXTERNAL: LazyLock<Regex> = LazyLock::new(|| pattern("targetmode=.external"));
-/// Target on another computer. Targets on the reader's disk are common for templates; `C:` is a drive, no scheme.
+/// Target on another computer. Templates are often on a local disk: `C:` is a drive, not a URL scheme.
 static ELSEWHERE: LazyLock<Regex> =
     LazyLock::new(|| pattern("target=.(//|file:////|file://[^/]|(f[^i]|[^f./])[^\"'/:]+:)"));
 
@@ -44,7 +44,7 @@ fn pattern(pattern: &str) -> Regex {
 ///
 /// # Errors
 ///
-/// If it is no document, has a password, or has more parts than a résumé needs.
+/// If the content is no document, has a password, or has more parts than a résumé needs.
 pub fn look(content: &[u8]) -> Look {
     if doc::look(content) == Err(ResumeError::Protected) {
         return Err(ResumeError::Protected);

@@ -1,6 +1,6 @@
 //! Résumé check: a PDF, DOC or DOCX whose content matches the extension of its name.
 //!
-//! The check accepts damage that every reader tolerates, and lists active content for the recruiters
+//! The check accepts damage that every viewer program tolerates, and lists active content for the recruiters
 //! ([`ActiveContent`]). Its time and memory are bounded (docs/decisions/0019).
 
 mod doc;
@@ -53,7 +53,7 @@ pub enum ResumeKind {
 }
 
 impl ResumeKind {
-    /// Returns the kind by the last extension of the file's name; `None` if résumés may not have it.
+    /// Returns the kind by the last extension of the file's name; `None` if no kind has this extension.
     pub fn of_name(file_name: &str) -> Option<Self> {
         let name = resumes::readable_file_name(file_name).to_ascii_lowercase();
         match name.rsplit_once('.')?.1 {

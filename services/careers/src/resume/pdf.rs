@@ -8,7 +8,7 @@ use site_events::event::ActiveContent::{self, EmbeddedFile, JavaScript, Launch};
 
 use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 
-/// Bytes in which readers search for the header (ISO 32000-1, annex H, implementation note 13).
+/// PDF viewers search for the header in this many bytes (ISO 32000-1, annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
 const HEADER: &[u8] = b"%PDF-";
 /// First bytes of programs, scripts and web pages, which are rejected even if a PDF header follows.
@@ -31,7 +31,7 @@ static PATTERNS: LazyLock<RegexSet> =
 static ESCAPED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
-/// Accepts any bytes after the trailer: servers append padding and remarks, and readers ignore them.
+/// Accepts any bytes after the trailer: servers append padding and remarks, and PDF viewers ignore them.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn look(content: &[u8]) -> Look {
     Ok(found.map(|pattern| ACTIVE[pattern].1).collect())
 }
 
-/// Whether there is a header. Text may precede it, as printer drivers and servers write it.
+/// Whether there is a header. Text may precede it, because some printer drivers and servers write text there.
 fn has_header(content: &[u8]) -> bool {
     let head = &content[..content.len().min(HEADER_WITHIN_BYTES)];
     let Some(start) = memmem::find(head, HEADER) else {

@@ -17,7 +17,7 @@ pub struct Clamd {
 impl Clamd {
     pub const VIRUS: &str = "The testkit calls this a virus.";
 
-    /// Starts clamd on a free port. Its limits exceed any résumé, unless `line` in its settings lowers one.
+    /// Starts clamd on a free port. Its size limits exceed any résumé, unless the setting in `line` lowers a limit.
     pub async fn start(line: &str) -> anyhow::Result<Self> {
         let program = root().join("target/tools/clamd");
         anyhow::ensure!(

@@ -1,4 +1,4 @@
-//! Résumés of an application whose event may or may not be stored, or whose résumé a sweep removes meanwhile.
+//! Résumés whose event may or may not be stored, and résumés that a sweep removes before their event is stored.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, SOON, application, running};
 
-/// Longer than the timeout of the first ack, so that the event is sent again; shorter than that of the publish.
+/// Longer than the first ack's timeout, so that the event is sent again; shorter than the publish's timeout.
 const SENT_TWICE: Duration = Duration::from_secs(3);
 
 impl Running {

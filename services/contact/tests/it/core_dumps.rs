@@ -16,10 +16,10 @@ use tokio::process::Command;
 
 use crate::SOON;
 
-/// User of the service if the test runs as root, who may read all memory.
+/// The service runs as this user if the test runs as root, because root may read all memory.
 const NOBODY: u32 = 65534;
 
-/// Starts the service without a broker, so that it keeps running after it has read its settings.
+/// Starts the service without a broker. It reads its settings, then waits up to 30 s for a broker.
 fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     let program = folder.join("contact");
     let is_root = fs::metadata("/proc/self")?.uid() == 0;

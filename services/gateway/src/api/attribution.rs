@@ -4,7 +4,7 @@ use axum::extract::Query;
 use http::{Uri, header, request::Parts};
 use site_proto::attribution::v1::Attribution;
 
-/// Reads path and campaign of the page that sent the form from `Referer` (RFC 9110, 10.1.3), which needs no script.
+/// Returns path and campaign of the page that sent the form, from `Referer` (RFC 9110, 10.1.3). Needs no script.
 pub fn of_referer(parts: &Parts) -> Option<Attribution> {
     let referer: Uri = parts.headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
     // An absolute target overrides the `Host` header (RFC 9112, 3.2.2).

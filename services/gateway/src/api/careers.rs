@@ -35,7 +35,7 @@ use crate::{
 pub struct ApplicationParts {
     #[serde(flatten)]
     form: ApplicationForm,
-    /// A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
+    /// A PDF, DOC or DOCX file of at most 10 MiB, whose extension matches its content
     #[schema(required = false, format = Binary, value_type = String)]
     resume: Bytes,
 }
@@ -44,8 +44,8 @@ pub struct ApplicationParts {
 ///
 /// # Errors
 ///
-/// If the body is no multipart form or does not arrive, too many arrive at once, or the careers service refuses it or
-/// is unavailable.
+/// If the body is no multipart form or arrives too late, too many uploads arrive at once, or the careers service
+/// rejects the application or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/career-application",
@@ -106,7 +106,7 @@ pub async fn apply(
     Ok(Accepted::YES.into_response())
 }
 
-/// Reports a deadline as the visitor's timeout (408), because the body was still arriving.
+/// Reports a missed deadline as the visitor's timeout (408), because the body was still arriving.
 fn refused_early(status: Status) -> ApiError {
     if status.code() == Code::DeadlineExceeded {
         ApiError::of(StatusCode::REQUEST_TIMEOUT)

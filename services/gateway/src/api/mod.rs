@@ -104,12 +104,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     reason = "describes to OpenAPI the headers of `Submission` and challenges"
 )]
 pub struct SubmissionHeaders {
-    /// The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
-    /// its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
+    /// Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
+    /// version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
     #[param(rename = "Idempotency-Key", required = false, value_type = Uuid)]
     key: Option<Uuid>,
-    /// In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
-    /// same form, key and network for ten minutes
+    /// Solution of the challenge from a 429 answer with the code `challenge`, in ALTCHA's encoding (base64 of JSON); valid for ten
+    /// minutes, for the same form, key and network
     #[param(rename = "Challenge-Solution", required = false, value_type = String)]
     solution: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `POST /api/newsletter`, and the links of its mails.
+//! `POST /api/newsletter`, and the routes behind the links in newsletter mails.
 
 use axum::{
     Json,
@@ -32,22 +32,22 @@ pub struct TokenForm {
     token: String,
 }
 
-/// The token in an address, from a mail client or from a page without scripts.
+/// The token in the URL, sent by a mail client or by a page without scripts.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AddressToken {
-    /// The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form)
+    /// The signed token; a request with it has the body `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (our page's form)
     token: Option<String>,
 }
 
-/// Body of a request with a token in the address, one of both fields. Link scanners send none, so they cannot answer for people.
+/// Body of a request with a token in the URL: one of the two fields. Link scanners send neither, so they cannot answer for people.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes to OpenAPI the fields that `is_yes` finds")]
 pub struct LinkBody {
-    /// `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1)
+    /// `One-Click`, sent by a mail client (RFC 8058, 3.1)
     #[schema(rename = "List-Unsubscribe", required = false)]
     list_unsubscribe: String,
-    /// `yes`, of our page where no script runs
+    /// `yes`, sent by our page if no script runs
     #[schema(required = false)]
     answer: String,
 }
@@ -92,11 +92,11 @@ pub async fn subscribe(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is unavailable.
+/// If the body is neither JSON nor a [`LinkBody`] that confirms, or the newsletter service rejects the token or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/newsletter/confirm",
-    description = "From our page with JSON, or, where no script runs, with a form.",
+    description = "Our page sends JSON, or a form if no script runs.",
     params(AddressToken),
     request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"))),
     responses(
@@ -123,11 +123,11 @@ pub async fn confirm(
 ///
 /// # Errors
 ///
-/// If the body is neither JSON nor, beside a token in the address, a yes; if the newsletter service refuses the token or is unavailable.
+/// If the body is neither JSON nor a [`LinkBody`] that confirms, or the newsletter service rejects the token or is unavailable.
 #[utoipa::path(
     post,
     path = "/api/newsletter/unsubscribe",
-    description = "From our page with JSON, or from a mail client in one click (RFC 8058).",
+    description = "Our page sends JSON, or a form if no script runs. A mail client sends its one-click form (RFC 8058).",
     params(AddressToken),
     request_body(content((TokenForm = "application/json"), (LinkBody = "application/x-www-form-urlencoded"), (LinkBody = "multipart/form-data"))),
     responses(

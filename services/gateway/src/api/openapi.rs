@@ -9,7 +9,7 @@ use super::{careers, contact, newsletter, remote_failure};
 #[openapi(
     info(
         title = "Site API",
-        description = "The forms of the public site, and reports of parts of it that browsers could not load. Every answer carries `x-request-id` and is JSON but for those of the three forms to a browser that asks for HTML, without JSON, in `Accept`. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
+        description = "The forms of the public site, and reports of parts of it that browsers could not load. Every answer carries `x-request-id`. Answers are JSON, except to a form sent with an `Accept` that names HTML but not JSON: it gets a page or a redirect. A form that a page of another site sends is refused with 403 (`Sec-Fetch-Site`), unless its origin is allowed.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(

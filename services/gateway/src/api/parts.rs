@@ -36,7 +36,7 @@ const RESUME: &str = "resume";
 
 pub enum Forwarded {
     Application,
-    /// A robot's form, sent without the commit.
+    /// A robot's form. The service gets no commit for it.
     Spam,
 }
 

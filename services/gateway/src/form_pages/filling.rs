@@ -11,7 +11,7 @@
 use super::form_values::FormValues;
 use crate::{api_error::ApiError, contact_details::OTHER_WAY};
 
-/// Replaces the placeholders. Texts are escaped for elements and quoted attributes; placeholders in texts stay.
+/// Replaces the page's placeholders, but none in inserted texts. Escapes texts for elements and quoted attributes.
 pub fn fill(page: &str, form_page: &str, error: &ApiError, values: &FormValues) -> String {
     let text_at = |place: &str| match place.split_once(':').unwrap_or((place, "")) {
         ("refusal", _) => Some(error.sentence()),

@@ -26,8 +26,8 @@ use crate::api_error::ApiError;
 struct FormRoute {
     api: &'static str,
     page: &'static str,
-    /// Query parameter that only our page of a mail's link adds. Mail clients call the same route without it, and
-    /// with any `Accept` header (RFC 8058, 3.1).
+    /// Query parameter that only our page for mailed links adds. Mail clients post to the same route without it,
+    /// and with any `Accept` header (RFC 8058, 3.1).
     question: Option<&'static str>,
     /// Redirect target after success.
     accepted: &'static str,

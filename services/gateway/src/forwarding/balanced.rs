@@ -1,5 +1,5 @@
-//! Client-side load balancing over a service's pods. Their addresses come from DNS: in the cluster, the name of a
-//! headless service.
+//! Client-side load balancing over a service's pods. Their addresses come from DNS. In the cluster, the name is that
+//! of a headless Service.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);
-/// Time after a failure while a pod is the last choice. Its calls fail fast, so it would look least loaded.
+/// Time after a failure in which a pod is chosen last. Failing calls end fast, so the pod would look least loaded.
 const LAST_CHOICE: Duration = Duration::from_secs(1);
 
 /// Rotates calls among equally loaded pods.
@@ -50,7 +50,7 @@ impl Balanced {
     ///
     /// # Errors
     ///
-    /// If the address and TLS contradict each other.
+    /// If the scheme of `uri` does not match `tls`.
     pub fn new(uri: &Uri, tls: Option<&ClientTlsConfig>) -> anyhow::Result<Self> {
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let tls = tls.map(|tls| tls.clone().domain_name(host));
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
     use crate::forwarding::{FORM_CALL_TIMEOUT, ServiceChannel, call, repeated};
 
-    /// Age limit of connections, short enough that they end during calls.
+    /// Age limit of connections, so short that connections end during calls.
     const MAX_AGE: Duration = Duration::from_millis(700);
 
     /// Pod in its own runtime, which the test can stop.

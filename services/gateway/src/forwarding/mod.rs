@@ -36,7 +36,7 @@ pub struct Services {
 impl Services {
     /// # Errors
     ///
-    /// If an address and mutual TLS, or a certificate and its key, do not match.
+    /// If an address does not fit the TLS settings, or a certificate does not match its key.
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
         let tls = settings.grpc_tls.client();
         let channel = |setting: &str, uri: &Uri| {
@@ -85,7 +85,7 @@ where
     let calling = (|| call(limit.saturating_sub(started.elapsed())))
         .retry(RETRIES)
         .when(has_no_answer);
-    // Boxed, because futures that await it would move this large one.
+    // Boxed, because every future that awaits this large future would otherwise contain it and move it.
     let called = timeout(limit, Box::pin(calling.into_future())).await;
     let called =
         called.unwrap_or_else(|_| Err(Status::deadline_exceeded("the service was not reached in time")));

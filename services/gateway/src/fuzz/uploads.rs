@@ -18,7 +18,7 @@ const ITERATIONS: usize = 50;
 const EXPANDED_BYTES: usize = 192 * 1024;
 /// Limit of pieces per input: thousands of one-byte pieces would be slow.
 const MOST_PIECES: usize = 200;
-/// Begins each body, because the fuzzer would spend most time to find a first boundary.
+/// First boundary of a body. Only bodies that begin with it are expanded.
 const FIRST_BOUNDARY: &[u8] = b"--x\r\n";
 
 struct Upload {

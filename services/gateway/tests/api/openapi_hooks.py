@@ -1,11 +1,10 @@
-"""What Schemathesis does not send."""
+"""Filters the requests that Schemathesis generates."""
 
 import schemathesis
 
 
 @schemathesis.hook
 def filter_case(_, case):
-    """Neither what a robot sends, who fills in the field that people do not see and is told that all is well, nor an empty key,
-    which is none."""
+    """Skips forms with the honeypot field, which are always accepted, and empty idempotency keys, which count as missing."""
     is_robot = isinstance(case.body, dict) and "website" in case.body
     return not is_robot and (case.headers or {}).get("Idempotency-Key") != ""

@@ -1,4 +1,4 @@
-"""Unsubscribes as a mail provider does in one click (RFC 8058), by the mail on standard input as it was delivered."""
+"""Unsubscribes in one click as a mail provider does (RFC 8058). Reads the delivered mail from standard input."""
 
 import email.policy
 import re

@@ -54,7 +54,7 @@ impl Known {
         Ok(Self(known))
     }
 
-    /// Fails if the query names a metric of ours that does not exist, or a label that it lacks.
+    /// Fails if the query names a metric of ours that does not exist, or a label that the metric lacks.
     fn check(&self, query: &str) -> anyhow::Result<()> {
         let matcher = Regex::new(r#"(\w+)\s*(?:=~|!~|!=|=)\s*""#)?;
         let (mut had, mut is_ours_alone) = (BTreeSet::new(), true);
@@ -74,7 +74,7 @@ impl Known {
             }
             had.extend(labels.iter().map(String::as_str));
         }
-        // A query of recorded series alone names no metric of the table.
+        // A query that uses only recording rules names no metric of the table.
         is_ours_alone &= !had.is_empty();
         let lists = Regex::new(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")?;
         for list in lists.captures_iter(query).filter(|_| is_ours_alone) {

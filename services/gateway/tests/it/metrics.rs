@@ -18,7 +18,7 @@ use testkit::{MailFault, Ports, Stack, User, eventually, generated, measure::pdf
 use crate::{collector::Collector, log_lines, without_services::small_site};
 
 const EXPORT: Duration = Duration::from_secs(90);
-/// Seconds within which deliveries must succeed, by the objective and its alerts.
+/// Seconds within which deliveries must succeed, as the service level objective and its alerts require.
 const IN_TIME: f64 = 60.0;
 /// Nothing listens on port 9, "discard" (RFC 863).
 const NOBODY: &str = "127.0.0.1:9";

@@ -26,9 +26,9 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 const SOON: Duration = Duration::from_secs(60);
-/// Seconds within which a program stops to be restarted after its certificate files change.
+/// Seconds within which a program exits after its certificate files change. Its supervisor then restarts it.
 const RESTART_WITHIN: &str = "5";
-/// Time that visitors retry after a refused connection, as a proxy before two gateways does.
+/// Time for which a visitor retries after a refused connection, like a proxy in front of two gateways.
 const PROXY_TRIES: Duration = Duration::from_secs(5);
 const VISITORS: usize = 4;
 const HOST: &str = "127.0.0.1";

@@ -28,7 +28,7 @@ use crate::without_services::Gateway;
 
 /// Timeout of an honest application on a busy machine, shorter than the minutes that the slow uploads last.
 const SOON: Duration = Duration::from_secs(60);
-/// Timeout of an honest application that needs no waiting unless the attack delays it.
+/// Timeout of an honest application if the attack does not delay it.
 const AT_ONCE: Duration = Duration::from_secs(10);
 /// Limit of concurrent uploads.
 const PLACES: usize = 10;

@@ -185,7 +185,7 @@ async fn cross_site_forms_are_refused_without_counting() -> anyhow::Result<()> {
         assert_eq!(forged.headers()[header::CONTENT_TYPE], "application/json");
     }
     let friend = cross_site(gateway.post("/api/contact")).header(header::ORIGIN, "https://friend.example");
-    // Links of mails accept any `Sec-Fetch-Site`, because their secret token protects them.
+    // Mailed links accept any `Sec-Fetch-Site`, because their secret token protects them.
     let mailed = |path| cross_site(gateway.post(path));
     let taken = [
         friend.json(&json!({})),
@@ -314,7 +314,7 @@ async fn a_newsletter_question_is_answered_by_a_form() -> anyhow::Result<()> {
         assert!(forged.status().is_client_error(), "{action}");
         let forged = page(forged).await?;
         assert!(forged.contains("Nothing has changed yet"), "{action}");
-        // Opening the answer's address again shows the question again.
+        // A reload of the answer's URL redirects to the question.
         let asked = site.get(&to).send().await?;
         assert_eq!(
             asked.headers()[header::LOCATION],

@@ -40,7 +40,7 @@ const SOON: Wait = Wait::from_secs(60);
 
 struct Running {
     nats: Nats,
-    /// Connected early, because a record can expire during a login.
+    /// Connected early, because a record can expire while the operator logs in.
     operator: jetstream::Context,
     newsletter: NewsletterServiceClient<Channel>,
     _stop: DropGuard,

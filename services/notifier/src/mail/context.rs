@@ -11,7 +11,7 @@ use visitor::links::LinkBuilder;
 
 use crate::Settings;
 
-/// S3 signatures allow no longer lifetime. The privacy policy states this value.
+/// Maximum lifetime of an S3 signature. The privacy policy states this value.
 const RESUME_LINK_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Values and keys for rendering mails.
@@ -61,7 +61,7 @@ impl MailContext {
     ///
     /// # Errors
     ///
-    /// If an address is in a domain for examples; the error names its setting.
+    /// If an address is in an example domain; the error names its setting.
     pub fn ensure_real_addresses(&self) -> anyhow::Result<()> {
         let ours = [
             ("SALES_TO", &self.sales),
@@ -84,7 +84,7 @@ impl MailContext {
     ///
     /// # Errors
     ///
-    /// If it cannot be signed.
+    /// If the link cannot be signed.
     pub async fn resume_link(&self, resume: &StoredResume) -> Result<String, ResumeStoreError> {
         self.resumes
             .presigned_url(&resume.key, &resume.file_name, self.link_lifetime)

@@ -7,7 +7,7 @@ use visitor::EmailAddress;
 
 use super::{context::MailContext, error::MailError, name::PlainName, wording};
 
-/// The visitor as recipient. The name is left out unless it is a plain one.
+/// The visitor as recipient. The name is left out unless it is a [`PlainName`].
 pub fn visitor(name: Option<PlainName>, email: &EmailAddress) -> Result<Mailbox, MailError> {
     let address: Address = email.as_str().parse().map_err(|_| MailError::Address)?;
     Ok(Mailbox::new(name.map(String::from), address))

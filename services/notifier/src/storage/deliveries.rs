@@ -71,9 +71,9 @@ impl Deliveries {
         })
     }
 
-    /// Runs `send` unless a delivery record exists. Holds the event until the record is written, or another
-    /// process would send it again. Duplicates in this process wait for the first delivery. A redelivery
-    /// sends a rejected mail again (`sitectl newsletter send --refused`).
+    /// Runs `send` unless a delivery record exists. Holds the event until the record is written: otherwise
+    /// another process would send it again. Duplicates in this process wait for the first delivery. A record of
+    /// a rejected mail does not prevent a new attempt (`sitectl newsletter send --refused`).
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,

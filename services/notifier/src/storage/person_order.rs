@@ -43,7 +43,7 @@ impl PersonOrder {
         Ok(floor + 1 >= delivery.sequence || !self.any_open_before(delivery, floor).await?)
     }
 
-    /// Whether the person has an event in progress between `after` and this one.
+    /// Whether the person has an event in progress after the sequence `after` and before this delivery's event.
     async fn any_open_before(&self, delivery: &Delivery, after: u64) -> Result<bool, Failure> {
         for event_type in &self.types {
             let subject = event_type.subject(&delivery.person);

@@ -30,7 +30,7 @@ pub struct VisitorMails {
 }
 
 impl VisitorMails {
-    /// Opens the bucket, whose keys are ids of inboxes under `inbox_key`.
+    /// Opens the bucket. Its keys are inbox ids, derived with `inbox_key`.
     pub async fn open(
         context: &Context,
         inbox_key: TokenKey,
@@ -65,7 +65,7 @@ impl VisitorMails {
         Ok(allowance)
     }
 
-    /// Most inboxes have no record, so it writes first and reads on a conflict.
+    /// Writes first, and reads only after a conflict, because most inboxes have no record.
     async fn count(&self, key: &str, mail: &str, now: OffsetDateTime) -> Result<Allowance, Failure> {
         let mut known = Record::<CountedMails> {
             value: None,

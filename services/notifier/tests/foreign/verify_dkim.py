@@ -1,6 +1,6 @@
-"""Says of each mail whether dkimpy finds its signature good.
+"""Verifies the DKIM signature of each mail with dkimpy.
 
-Reads {"name": where the key stands in the DNS, "key": what stands there, "mails": [base64]}; prints a JSON array of
+Reads {"name": DNS name of the key, "key": TXT record at that name, "mails": [base64]}; prints a JSON array of
 booleans.
 """
 

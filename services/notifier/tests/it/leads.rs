@@ -1,4 +1,4 @@
-//! Leads through a recipe reach the CRM once and in each person's order, whatever it answers.
+//! Leads sent by a recipe reach the CRM once, in order for each person, whatever the CRM answers.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,7 +32,7 @@ const FAILS_FOR: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Retry after a second.
+    /// Asks for a retry after a second.
     TooMany,
     Broken,
     /// Fails after it has stored the request.

@@ -12,7 +12,7 @@ const ATTACHMENTS: usize = 2;
 const MAX_BYTES: u64 = 96_000_000;
 
 pub async fn applied_with_resume(s3: &S3, bytes: usize) -> anyhow::Result<CareersApplied> {
-    // Binary, so that the mail has it in base64, like a PDF.
+    // Binary content, which the mail encodes in base64, like a PDF.
     let content: Vec<u8> = (0..=u8::MAX).rev().cycle().take(bytes).collect();
     application_with(s3, "cv.pdf", &content).await
 }

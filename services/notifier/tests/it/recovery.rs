@@ -31,7 +31,7 @@ const FIRST_SUCCESS: Duration = Duration::from_secs(30);
 const DRAINED: Duration = Duration::from_secs(45);
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
 
-/// Mail server whose port closes and counts every connection.
+/// Unavailable mail server: counts every connection, and closes it at once.
 struct Away {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -79,7 +79,7 @@ async fn drains(arrived: impl Fn() -> usize, all: usize) -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn the_backlog_is_sent_after_the_mail_server_recovers() -> anyhow::Result<()> {
-    // At most four probes, which pause at least 1, 2 and 4 s. Each connection may count twice.
+    // At most four probes, with pauses of at least 1, 2 and 4 s. Each connection may count twice.
     const MOST_ASKED: usize = 8;
     let (nats, away) = (Nats::start().await?, Away::start().await?);
     let site = Site::on(&nats).await?;
@@ -149,7 +149,7 @@ async fn an_unavailable_resume_is_attached_after_recovery() -> anyhow::Result<()
         site.publish("zoe@example.org", applied.clone()).await?;
     }
     let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &s3.flags()).await?;
-    // Once the applicants' mails are sent, the recruiters' have been tried too.
+    // Once the applicants' mails are sent, the recruiters' mails have been tried, too.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;
     // The S3 client retries three times within three seconds.

@@ -254,7 +254,7 @@ async fn a_person_erased_during_a_mail_leaves_no_data() -> anyhow::Result<()> {
 
 #[tokio::test]
 async fn mails_refused_for_our_account_arrive_later() -> anyhow::Result<()> {
-    // Shorter than each mail is held.
+    // Shorter than the time for which each mail is held.
     const GIVEN_UP_AFTER: Duration = Duration::from_secs(1);
     let (nats, server, site) = parts(take).await?;
     let start = async || {

@@ -190,7 +190,7 @@ impl Site {
         Ok(id)
     }
 
-    /// Without its message id the event is new to the broker, as in a replay.
+    /// Publishes a stored event again without its message id, so that it is new to the broker, as in a replay.
     pub async fn publish_again(&self, nats: &Nats, id: Uuid) -> anyhow::Result<()> {
         for event in nats.events().await? {
             if event["id"] != id.to_string() {
@@ -244,7 +244,7 @@ impl Site {
         Ok(())
     }
 
-    /// Reads go to the stream's leader alone, because replicas may lag.
+    /// Forbids direct reads: all reads go to the stream's leader, because replicas may lag.
     pub async fn forbid_reading_of_copies(&self) -> anyhow::Result<()> {
         let stream = self.context.get_stream(SITE_STREAM).await?;
         let config = jetstream::stream::Config {
@@ -284,7 +284,7 @@ impl Site {
         self.note(DELIVERIES_BUCKET, &key, "2026-11-20T12:00:00Z").await
     }
 
-    /// Writes fail; the records can still be read.
+    /// Makes writes of delivery records fail. Existing records can still be read.
     pub async fn refuse_delivery_records(&self) -> anyhow::Result<()> {
         self.limit_delivery_records(1).await
     }

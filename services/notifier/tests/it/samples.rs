@@ -1,4 +1,4 @@
-//! Sample mails of each kind, also of harder cases, with fixed ids and times, for snapshots and previews.
+//! Sample mails for snapshots and previews: each kind, and some harder cases, with fixed ids and times.
 
 use notifier::{
     DigestContent, EarlierApplication, Mail, MailContext, MailEvent, RecruiterExtras, dead_letters, issue,
@@ -17,7 +17,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 use visitor::{EmailAddress, PersonId};
 
-/// When the samples' events happened.
+/// Time of the samples' events.
 pub const TIME: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 /// Every sample by name.
@@ -38,7 +38,7 @@ pub async fn mails(context: &MailContext) -> anyhow::Result<Vec<(&'static str, M
     Ok(mails)
 }
 
-/// An event as it is stored, under the name of the mail that it becomes.
+/// Name of a sample mail, its channel, and its event as stored.
 type NamedEvent = (&'static str, Channel, Vec<u8>);
 
 fn events() -> anyhow::Result<Vec<NamedEvent>> {
@@ -81,7 +81,7 @@ fn newsletter_events() -> anyhow::Result<Vec<NamedEvent>> {
 fn careers_events() -> anyhow::Result<Vec<NamedEvent>> {
     let (recruiters, answer) = (Channel::RecruiterApplication, Channel::ApplicationAcknowledgement);
     let application = stored(applied())?;
-    // Has no optional field.
+    // An application without optional fields.
     let hard_application: CareersApplied = serde_json::from_value(json!({
         "name": "Zoë Müller-Ångström of https://casino.example",
         "email": "asha@example.com",

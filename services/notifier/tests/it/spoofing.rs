@@ -1,6 +1,6 @@
-//! Input that mail programs could show as something else is shown as typed.
+//! Mail programs show visitors' input literally, even if it looks like encoded text.
 //!
-//! The events are unfiltered, because an older service may have stored such events.
+//! The events hold unfiltered input, because an older service may have stored such events.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};

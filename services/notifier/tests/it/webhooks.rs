@@ -1,4 +1,4 @@
-//! What webhook endpoints receive, and endpoints that refuse.
+//! Webhooks as endpoints receive them, and endpoints that refuse them.
 
 use std::time::Duration;
 

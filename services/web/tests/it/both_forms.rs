@@ -1,4 +1,4 @@
-//! Two forms of the site answer alike: the gateway alone, and a server per front end behind a router.
+//! Both kinds of hosting give the same answers: the gateway alone, and a server per front end behind a router.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -13,7 +13,7 @@ fn cluster() -> Shape {
     }
 }
 
-/// Headers whose values may differ between the two forms of the site.
+/// Headers whose values may differ between the two kinds of hosting.
 const OWN: [&str; 4] = ["date", "etag", "last-modified", "x-request-id"];
 /// Request headers that change the answer.
 const ASKED: [&[(&str, &str)]; 6] = [
@@ -126,7 +126,7 @@ async fn both_forms_of_hosting_give_the_same_answers() -> anyhow::Result<()> {
     many.stop().await
 }
 
-/// Compares the answers to forms of browsers without scripts.
+/// Compares the answers to forms that browsers without scripts send.
 async fn ensure_same_form_pages(client: &Client, one: &Stack, many: &Stack) -> anyhow::Result<()> {
     const WRONG: &[(&str, &str)] = &[("email", "zoe@"), ("message", "<b>Hello</b>")];
     const RIGHT: &[(&str, &str)] = &[("email", "zoe@example.org")];

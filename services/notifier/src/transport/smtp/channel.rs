@@ -30,7 +30,7 @@ static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
         .build()
 });
 
-/// State of one mail channel: some servers reject only one, such as relays that accept only their own domain.
+/// State of one mail channel. A server may reject only one channel's mails: some relays accept only their own domain.
 pub struct SmtpChannel {
     pub(super) connections: Semaphore,
     standing: Mutex<Standing>,

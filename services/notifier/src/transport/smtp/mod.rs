@@ -42,7 +42,7 @@ pub struct Smtp {
 
 impl Smtp {
     /// Opens no connection yet. `sender_domain` is our name at the mail server (HELO; RFC 5321, 4.1.1.1). Fails
-    /// if it is no host name, or TLS has no usable root certificate.
+    /// if that domain is no host name, or TLS has no usable root certificate.
     pub fn new(settings: &SmtpSettings, sender_domain: &str) -> anyhow::Result<Self> {
         let Ok(Host::Domain(hello)) = Host::parse(sender_domain) else {
             anyhow::bail!("The domain of MAIL_FROM is wrong: it is no host name");

@@ -1,4 +1,4 @@
-//! Disables endpoints that fail for too long, or ask for it.
+//! Disables endpoints that fail for too long, or answer 410 Gone.
 
 use site_broker::endpoint_state::EndpointState;
 use time::{Duration, OffsetDateTime};

@@ -1,4 +1,4 @@
-//! Delays erasures at receivers by recipe. A notifier may still be sending a lead of the erased person. An
+//! Delays erasures at endpoints with a recipe. A notifier may still be sending a lead of the erased person. An
 //! erasure that arrived before the lead would find nothing to erase.
 
 use std::time::Duration;

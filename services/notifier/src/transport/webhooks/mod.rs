@@ -1,4 +1,4 @@
-//! Delivers events to one endpoint and records the attempts, unless it is disabled.
+//! Delivers events to one endpoint and records the attempts, unless the endpoint is disabled.
 
 mod disabling;
 mod erasures;
@@ -85,7 +85,7 @@ impl Webhook {
         }
     }
 
-    /// The outcome if the event must wait for an earlier one.
+    /// The outcome if the event must wait for earlier events.
     async fn out_of_order(&self, delivery: &Delivery) -> Option<Outcome> {
         let order = self.order.as_ref()?;
         if delivery.attempt == 1 && delivery.event_type == Some(EventType::PersonErased) {
