@@ -179,7 +179,7 @@ where
             trace::fail(&span);
         }
         let outcome = match outcome {
-            // The probe that sent a synthetic event reports the failure itself.
+            // `sitectl synthetic-check` sent this event and reports the failure itself.
             Outcome::Failed(failure) if is_synthetic && failure.remedy == Remedy::DeadLetter => {
                 tracing::warn!(reason = failure.reason, "a synthetic event was abandoned");
                 Outcome::Delivered
@@ -210,8 +210,8 @@ where
         Some(Outcome::NotYet { reason, pause })
     }
 
-    /// Updates the pause, and dead-letters a failed last attempt. A stopping process returns the event: its
-    /// failure says nothing about the receiver.
+    /// Updates the pause, and dead-letters a failed last attempt. While the process stops, a failure says
+    /// nothing about the receiver, so the event returns to the broker.
     fn judge(&self, outcome: Outcome, attempt: u32, is_last: bool) -> Outcome {
         if self.stop.is_cancelled()
             && let Outcome::Failed(Failure {

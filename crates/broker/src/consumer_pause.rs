@@ -23,7 +23,7 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .with_max_delay(Duration::from_secs(30))
     .with_jitter()
     .without_max_times();
-/// If a retry fails within this time after a delivery, the event is at fault, not the receiver.
+/// If a retry fails within this time after a successful delivery, the event is at fault, not the receiver.
 const RECENTLY: Duration = Duration::from_secs(60);
 
 pub struct ConsumerPause {
@@ -93,7 +93,7 @@ impl ConsumerPause {
                 if matches!(outcome, Outcome::Delivered) {
                     state.delivered = Some(now);
                 }
-                // During a pause only earlier attempts end: they do not show that the receiver is back.
+                // An attempt that ends during a pause began before it, so its outcome does not end the pause.
                 if let Some(pause) = state.pause.take_if(|pause| pause.until <= now) {
                     self.paused.add(-1, &self.channel);
                     let seconds = pause.since.elapsed().as_secs();
@@ -121,7 +121,7 @@ impl ConsumerPause {
             }
         });
         if pause.until <= now {
-            // The backoff never ends, so `next` returns a pause.
+            // The backoff is infinite, so `next` always returns a pause.
             let length = pause.lengths.next().unwrap_or_default();
             pause.until = now + length.max(at_least.min(MAX_ASKED_PAUSE));
         }

@@ -20,7 +20,7 @@ const UNKNOWN: &str = "unknown";
 ///
 /// # Errors
 ///
-/// If the broker did not store the event, which must then be redelivered.
+/// If the broker did not store the event. The event must then be redelivered.
 pub async fn publish(
     context: &Context,
     consumer: &str,
@@ -42,7 +42,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// A replay's dead letter needs another id: the broker would drop a duplicate.
+/// Message id of a dead letter. A replayed event's dead letter needs a new id: the broker drops duplicates.
 fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
@@ -74,7 +74,7 @@ pub struct DeadLetterSummary {
     pub given_up: Option<String>,
     /// The consumer that failed.
     pub channel: String,
-    /// The event's type; `None` if unknown, as other text might be personal data.
+    /// The event's type; `None` for an unknown type, whose text might be personal data.
     pub event_type: Option<&'static str>,
     /// The event's id.
     pub event_id: Option<Uuid>,

@@ -39,7 +39,7 @@ pub struct Delivery {
     pub event_type: Option<EventType>,
     /// The event's person.
     pub person: PersonId,
-    /// The request that caused it.
+    /// The request that caused the event.
     pub request_id: RequestId,
     /// The event's sequence in its stream.
     pub sequence: u64,

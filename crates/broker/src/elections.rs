@@ -1,6 +1,6 @@
 //! Retries while a stream elects a leader, for instance after its server stopped.
 //!
-//! An election takes some tens of milliseconds. Publishes and reads are rejected meanwhile, without effect.
+//! An election usually takes some tens of milliseconds. Meanwhile publishes and reads fail without effect.
 
 use std::{pin::pin, time::Duration};
 
@@ -17,7 +17,7 @@ use async_nats::{
 use backon::{ConstantBuilder, Retryable};
 use tokio::time::timeout;
 
-/// Retries for two seconds; an election on busy servers takes more than one.
+/// Retries for two seconds: on busy servers an election takes more than one second.
 const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(100);

@@ -41,7 +41,7 @@ pub struct Attempt {
 
 /// Limit of recorded attempts per endpoint.
 pub const MAX_ATTEMPTS: usize = 100;
-/// No endpoint name ends so, as names contain no underscore.
+/// No endpoint name has this suffix: names contain no underscore.
 const ATTEMPTS_SUFFIX: &str = "_attempts";
 
 /// Key of an endpoint's attempts.

@@ -88,7 +88,7 @@ impl Endpoints {
 }
 
 impl Endpoint {
-    /// Prefix of all endpoints' consumers.
+    /// Prefix of the consumer name of every endpoint.
     pub const CONSUMER_PREFIX: &str = "webhook-";
 
     /// Name of the endpoint's consumer, also in dead-letter subjects and delivery records.
@@ -137,7 +137,7 @@ impl TryFrom<String> for EndpointName {
     }
 }
 
-/// serde's message, without a value, which may be a misplaced secret.
+/// serde's message, unless it quotes a value: the value may be a misplaced secret.
 fn reason_of(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]

@@ -42,11 +42,11 @@ pub struct ProvisionSettings {
     /// How many days events and dead letters are kept
     #[arg(long, env = "STREAM_MAX_AGE_DAYS", default_value = "365", value_parser = days)]
     pub max_age: Duration,
-    /// Megabytes that a server of the broker gives to all streams and buckets; each has a share of its own, and refuses what
-    /// goes beyond it
+    /// Megabytes on each broker server for all streams and buckets; each of them has a fixed share, and rejects
+    /// writes beyond it
     #[arg(long, env = "STREAM_STORAGE_MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..))]
     pub storage_mb: u32,
-    /// Who gets webhooks, as JSON; the same as the notifier's
+    /// Webhook endpoints, as JSON; the same value as the notifier's
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     pub webhooks: Option<Endpoints>,
 }
@@ -56,8 +56,8 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Created last: if it exists, a setup once created all consumers. Never replace it: running sites would
-/// lack the new one, so new channels would replay every kept event.
+/// Consumer that `provision` creates last: if it exists, an earlier setup was complete. Never choose another:
+/// installed sites would look incomplete, so their new channels would get every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
 /// Percent of the storage per stream or bucket; the rest is the broker's overhead. In a flood of forms, the
@@ -137,8 +137,8 @@ pub fn described(config: &Config) -> String {
 pub struct Provisioned {
     /// Names of all streams, buckets and consumers.
     pub ready: Vec<String>,
-    /// Consumers of endpoints that `WEBHOOKS` no longer names; events may wait for them. Empty without the
-    /// setting.
+    /// Consumers of endpoints that `WEBHOOKS` no longer names; events may wait for them. Empty if `WEBHOOKS`
+    /// is not set.
     pub orphaned_consumers: Vec<String>,
 }
 
@@ -146,8 +146,8 @@ pub struct Provisioned {
 ///
 /// # Errors
 ///
-/// If the key differs or a stream exceeds its share: then nothing is changed. If the broker rejects a
-/// stream or consumer: then earlier changes remain.
+/// If the key differs or a stream exceeds its share (nothing is changed), or if the broker rejects a stream
+/// or consumer (earlier changes remain).
 pub async fn provision(
     context: &Context,
     settings: &ProvisionSettings,
@@ -167,7 +167,7 @@ pub async fn provision(
         map_error(&what, created)?;
         ready.push(what);
     }
-    // The operator may have forgotten a missing `WEBHOOKS`.
+    // Without `WEBHOOKS`, no consumer counts as orphaned: the operator may have forgotten the setting.
     let orphaned_consumers = known.iter().map(|known| &known.name).filter(|name| {
         let is_wanted = |config: &consumer::pull::Config| config.durable_name.as_ref() == Some(*name);
         settings.webhooks.is_some()
@@ -297,7 +297,7 @@ fn buckets(settings: &ProvisionSettings) -> [Config; 6] {
         num_replicas: settings.replicas,
         max_bytes: settings.max_bytes(name),
         discard: DiscardPolicy::New,
-        // With the header `Nats-Rollup: all`, a user who may write one key could remove all others.
+        // With the header `Nats-Rollup: all`, a user who may write one key could remove all other keys.
         allow_rollup: false,
         deny_delete: true,
         allow_direct: true,

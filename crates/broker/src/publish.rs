@@ -37,7 +37,7 @@ use visitor::PersonId;
 
 use crate::elections;
 
-/// Retries for three seconds, the lag of a replica after a stall.
+/// Retries for three seconds: a stalled replica may lag that long.
 const REPLICA_LAG: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(100))
     .with_max_times(30);
@@ -57,10 +57,10 @@ pub enum PublishError {
     /// Nothing was sent: there is no connection.
     #[error("the broker is not connected")]
     NotConnected,
-    /// The broker answered with an error. A failed write or another request may still store the event.
+    /// The broker answered with an error. The event may be stored anyway, for instance by another request.
     #[error("the broker refused the event: {0}")]
     Refused(context::PublishError),
-    /// Not stored: the stored event of this id is another submission.
+    /// Not stored: another submission is stored under this id.
     #[error("the idempotency key was used for another submission")]
     KeyReused,
     /// The stored event of this id could not be read.
@@ -184,8 +184,8 @@ impl Publisher {
         acknowledged
     }
 
-    /// Publishes a visitor's submission under an id that is made from an idempotency key. A duplicate can be
-    /// compared only if it is this person's latest event. Otherwise the key's binding decides.
+    /// Publishes a visitor's submission under an id that is made from an idempotency key. Compares a
+    /// duplicate with the stored event. If the person has a later event, the key's binding decides instead.
     ///
     /// # Errors
     ///
@@ -223,7 +223,7 @@ impl Publisher {
         let subject = D::TYPE.subject(person);
         let read = || async {
             let last = self.last_of(&subject).await?;
-            // After the last retry, the event is another person's or was erased.
+            // If all retries miss the event, it belongs to another person or was erased.
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };
@@ -243,7 +243,7 @@ impl Publisher {
         site.map_err(not_compared)
     }
 
-    /// Whether the event is neither erased nor expired.
+    /// Whether the stream still has the event: it may be erased or expired.
     async fn is_kept(&self, sequence: u64) -> Result<bool, PublishError> {
         let asked = self.site().await?.info_builder().with_deleted(true).fetch().await;
         let state = asked.map_err(not_compared)?.info.state;

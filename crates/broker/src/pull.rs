@@ -23,8 +23,8 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// Expiry of a pull request. Until then a cluster may deliver to a killed process, which delays those events
 /// by the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// Interval of checks for a new connection, since a restarted broker has forgotten the pull request. A
-/// timeout would drop the requests of a stalled broker, which still delivers to them.
+/// Interval of checks for a new connection: a restarted broker has forgotten the pull request. A timeout
+/// would not do, because a stalled broker still delivers to the old request.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pulls until `stop`. A failed pull is retried while deliveries continue.
@@ -119,7 +119,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Acquires permits before it pulls: the ack wait of a pulled event runs while it waits.
+    /// Acquires permits before it pulls: a pulled event that waits for a permit would use up its ack wait.
     async fn try_next(&mut self) -> Result<Pulled, async_nats::Error> {
         loop {
             let opened = match &mut self.opened {

@@ -109,8 +109,8 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// [`RecordError::Conflict`] if the revision has changed; [`RecordError::Unavailable`] without a
-    /// confirmation.
+    /// [`RecordError::Conflict`] if the revision has changed; [`RecordError::Unavailable`] if the broker does
+    /// not confirm.
     pub async fn write<T: Serialize>(
         &self,
         key: &str,

@@ -74,7 +74,7 @@ impl StreamReader {
     /// be changed or removed.
     ///
     /// Callers filter the messages themselves: with a filter that many subjects match, the broker would count
-    /// the rest for each batch.
+    /// all remaining messages for each batch.
     pub fn all(&self) -> Messages<'_> {
         self.since(1)
     }
@@ -84,9 +84,9 @@ impl StreamReader {
         self.messages(ALL_SUBJECTS.to_owned(), sequence.max(1))
     }
 
-    /// Messages of a filter that few subjects match, such as one person's.
+    /// Messages under the few subjects that match a filter, such as the subjects of one person.
     ///
-    /// First lists the subjects, as the broker has an index for a subject but scans blocks for a wildcard.
+    /// Lists the subjects first: the broker finds a subject by an index, but scans blocks for a wildcard.
     pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
@@ -197,7 +197,7 @@ fn message_of(answer: Message) -> Result<StreamMessage, StreamMessageError> {
 }
 
 fn number(answer: &Message, header: &str) -> Option<u64> {
-    // The broker appends its value, so it is the last.
+    // The broker appends its own header, so the last value is the broker's.
     let value = answer.headers.as_ref()?.get_last(header)?;
     value.as_str().parse().ok()
 }

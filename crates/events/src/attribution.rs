@@ -8,8 +8,8 @@ use visitor::invisible::is_invisible;
 /// Maximum length of a value. Longer values are truncated.
 const MAX_VALUE_CHARACTERS: usize = 300;
 
-/// Where a visitor came from, as far as their browser tells. What the parameters mean is the advertiser's
-/// business (https://support.google.com/analytics/answer/10917952).
+/// Where a visitor came from, as far as their browser tells. Advertisers choose the `utm` parameters of their
+/// links (https://support.google.com/analytics/answer/10917952).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -17,22 +17,22 @@ pub struct Attribution {
     /// The path of the page that the form was sent from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// The page of another site that led here, if that site sends it.
+    /// The page of another site whose link led here, if that site sends its address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub referrer: Option<String>,
-    /// Who sent the visitor: `utm_source`.
+    /// `utm_source`: the site or advertiser that sent the visitor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utm_source: Option<String>,
-    /// By what means: `utm_medium`.
+    /// `utm_medium`: the kind of advertisement, such as `print`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utm_medium: Option<String>,
-    /// In which campaign: `utm_campaign`.
+    /// `utm_campaign`: the name of the campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utm_campaign: Option<String>,
-    /// For which words: `utm_term`.
+    /// `utm_term`: the search keywords.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utm_term: Option<String>,
-    /// By which of several links: `utm_content`.
+    /// `utm_content`: distinguishes several links of one campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub utm_content: Option<String>,
 }

@@ -104,7 +104,7 @@ impl EventType {
         Builder::from_custom_bytes(person_key.submission(&name)).into_uuid()
     }
 
-    /// Fields of the visitor's form, in order. Each has its name in the event's data and its label.
+    /// Fields of the visitor's form, in order: name in the event's data, and label.
     pub fn form_fields(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::ContactReceived => ContactReceived::FIELDS,
@@ -149,27 +149,27 @@ pub trait Submission: EventData + Clone {
 pub struct Event<D> {
     /// Always `1.0`.
     pub specversion: Cow<'static, str>,
-    /// Unique; the same for a repeated submission.
+    /// The event's unique id. A repeated submission has the same id.
     pub id: Uuid,
-    /// The service that published it.
+    /// The service that published the event.
     pub source: Cow<'static, str>,
     /// `site.<area>.<event>.v1`.
     #[serde(rename = "type")]
     pub event_type: Cow<'static, str>,
-    /// The person it is about: a keyed hash of their e-mail address, 32 hex digits. For a newsletter issue, which is about
-    /// nobody, the issue's id in the same form.
+    /// The person that the event is about: a keyed hash of their e-mail address, 32 hex digits. For a
+    /// newsletter issue: the issue's id, in the same form.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = r"^[0-9a-f]{32}$")))]
     pub subject: PersonId,
-    /// When it was accepted (RFC 3339).
+    /// When the site accepted the event (RFC 3339).
     #[serde(with = "time::serde::rfc3339")]
     #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub time: OffsetDateTime,
     /// Always `application/json`.
     pub datacontenttype: Cow<'static, str>,
-    /// The trace that caused it (CloudEvents distributed tracing extension).
+    /// The trace that caused the event (CloudEvents distributed tracing extension).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
-    /// The `x-request-id` of the request that caused it.
+    /// The `x-request-id` of the request that caused the event.
     pub requestid: String,
     /// What happened.
     pub data: D,
@@ -199,18 +199,18 @@ impl<D: EventData> Event<D> {
 pub struct ContactReceived {
     /// The visitor's full name.
     pub name: String,
-    /// Where to answer.
+    /// The visitor's e-mail address.
     #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
-    /// What they wrote.
+    /// The visitor's message.
     pub message: String,
-    /// Their company.
+    /// The visitor's company.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company: Option<String>,
     /// Telephone number, as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// Where they came from, where that is known.
+    /// Where the visitor came from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
 }
@@ -261,7 +261,7 @@ pub struct NewsletterRequested {
     #[serde(with = "time::serde::rfc3339")]
     #[cfg_attr(test, schemars(with = "String", extend("format" = "date-time")))]
     pub expires: OffsetDateTime,
-    /// Where they came from, where that is known.
+    /// Where the visitor came from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
 }
@@ -368,16 +368,16 @@ pub struct NewsletterIssueRequested {
     pub name: String,
     /// The subject line.
     pub subject: String,
-    /// The words that mail programs show beside the subject.
+    /// The preview text that mail programs show beside the subject.
     pub preview: String,
-    /// The words as HTML, without the frame that every mail of ours has.
+    /// The content as HTML, without the header and footer that all our mails share.
     pub html: String,
-    /// The same as plain text.
+    /// The content as plain text.
     pub text: String,
-    /// Its address on the web, if it is published there.
+    /// URL of the issue on the web, if it is published there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<String>,
-    /// Its recipients.
+    /// The issue's recipients.
     pub audience: Audience,
 }
 
@@ -406,7 +406,7 @@ pub enum Audience {
     Subscribers,
     /// Test addresses that the operator named.
     Test,
-    /// A value of a later version. Treat it as nobody.
+    /// A value of a later version. Treat it as an empty audience.
     #[serde(untagged)]
     Unknown(String),
 }
@@ -418,7 +418,7 @@ pub enum Audience {
 pub struct CareersApplied {
     /// The applicant's full name.
     pub name: String,
-    /// Where to answer.
+    /// The applicant's e-mail address.
     #[cfg_attr(test, schemars(with = "String", extend("format" = "email")))]
     pub email: EmailAddress,
     /// Telephone number, as written.
@@ -431,10 +431,10 @@ pub struct CareersApplied {
     pub experience: Option<String>,
     /// The cover letter.
     pub cover_letter: String,
-    /// The résumé, where one was sent.
+    /// The résumé, if the applicant sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resume: Option<StoredResume>,
-    /// Where they came from, where that is known.
+    /// Where the visitor came from, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<Attribution>,
 }
@@ -487,8 +487,8 @@ impl Submission for CareersApplied {
     }
 }
 
-/// All data of a person was erased, and receivers must erase theirs. The event holds only the person's id, the `subject` of all earlier
-/// events, and stays when those are gone.
+/// All data of a person was erased, and receivers must erase their copies. The event holds only the person's
+/// id, which was the `subject` of the erased events. The event itself is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct PersonErased {}
@@ -506,21 +506,21 @@ impl EventData for PersonErased {
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StoredResume {
-    /// Its key in the bucket.
+    /// The file's key in the bucket.
     pub key: String,
     /// The file's name, as uploaded.
     pub file_name: String,
-    /// The media type of its content.
+    /// The file's media type.
     pub content_type: String,
-    /// Its size in bytes.
+    /// The file's size in bytes.
     #[serde(rename = "size")]
     pub size_bytes: u64,
-    /// SHA-256 of its content, hex.
+    /// SHA-256 of the file's content, hex.
     pub sha256: String,
     /// Result of the virus scan.
     #[serde(default)]
     pub scan: Scan,
-    /// Content that can act by itself once the file is opened. Packed objects of a PDF are not examined.
+    /// Content that can act by itself once the file is opened. Compressed objects of a PDF are not examined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active_content: Vec<ActiveContent>,
 }

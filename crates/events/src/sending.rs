@@ -1,6 +1,6 @@
 //! One mail of an issue to one subscriber, as queued in `SENDINGS`.
 //!
-//! The queue holds no subscriber's address: the notifier reads it from the current record.
+//! The queue holds no subscriber's address: the notifier reads the address from the subscriber's record.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Addresses that mails come from and go to.
+//! Senders and recipients of mails.
 
 use clap::Args;
 use lettre::{Address, message::Mailbox};
@@ -27,7 +27,7 @@ pub struct AddressSettings {
 ///
 /// # Errors
 ///
-/// If it is no address; the sentence shows an example.
+/// If it is no address. The error shows an example.
 pub fn mailbox(raw: &str) -> Result<Mailbox, &'static str> {
     raw.parse()
         .map_err(|_| "it is not an e-mail address such as sales@company.com or Sales <sales@company.com>")

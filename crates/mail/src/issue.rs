@@ -3,7 +3,7 @@
 use minijinja::{Value, context};
 use site_events::event::{Audience, NewsletterIssueRequested};
 
-/// Template values of an issue for one subscriber, who has the link `unsubscribe`.
+/// Template values of an issue for one subscriber. `unsubscribe` is the subscriber's link.
 pub fn issue_values(issue: &NewsletterIssueRequested, unsubscribe: &str) -> Value {
     context! {
         subject => &issue.subject,

@@ -90,8 +90,8 @@ fn is_about_our_account(code: u16, text: &str) -> bool {
         && !ABOUT_RECIPIENT.is_match(text)
 }
 
-/// Whether a status is about our address, system or authentication (RFC 3463, RFC 7372). Some codes are only
-/// Gmail's or Exchange Online's.
+/// Whether a status is about our address, system or authentication (RFC 3463, RFC 7372). Some of these codes
+/// exist only at Gmail or Exchange Online.
 fn is_ours(status: (u16, u16)) -> bool {
     matches!(
         status,

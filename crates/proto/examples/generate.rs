@@ -1,7 +1,7 @@
 //! Writes code and reflection descriptors of `proto/` to `src/generated`, without protoc:
 //! `cargo run -p site-proto --features generate --example generate`.
 //!
-//! They are committed, because generating them adds 20 s to every fresh build.
+//! The output is committed, because generating it would add 20 s to every fresh build.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ use prost::Message;
 
 const PACKAGES: [&str; 3] = ["contact", "newsletter", "careers"];
 
-/// Lets the gateway read a form from JSON and from a posted form, and describe it in OpenAPI.
+/// Lets the gateway read a form from JSON or from an HTML form post, and describe it in OpenAPI.
 const FORM: &str = r#"#[derive(serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
 #[serde(default, rename_all = "camelCase")]"#;
 
@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
                     config = config.field_attribute(&path, limits);
                 }
                 if field.name().starts_with("utm_") {
-                    // As addresses have it.
+                    // URLs spell these parameters in snake case.
                     config = config.field_attribute(&path, format!("#[serde(alias = {:?})]", field.name()));
                 }
             }

@@ -6,8 +6,8 @@ use visitor::invisible;
 const MAX_CHARACTERS: usize = 120;
 pub(crate) const NAMELESS: &str = "resume";
 
-/// Readable last part of a path. Removes invisible characters, which can disguise the name. Also removes outer
-/// dots and spaces, because file systems drop them or hide such files.
+/// Readable last part of a path. Removes invisible characters, which can disguise the name. Also removes
+/// leading and trailing dots and spaces, because file systems drop them or hide such files.
 pub fn readable_file_name(raw: &str) -> String {
     let last = raw.rsplit(['/', '\\']).next().unwrap_or_default();
     let visible: Vec<char> = last.chars().filter(|c| !is_invisible(*c)).collect();

@@ -55,7 +55,7 @@ pub use web_identity::has_web_identity;
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(40);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Where the bucket is and who we are there.
+/// Address of the bucket, and our credentials.
 #[derive(Args, Debug, Clone)]
 pub struct S3Settings {
     /// Address of the S3-compatible store
@@ -76,7 +76,7 @@ pub struct S3Settings {
     /// Secret of the access key
     #[arg(long, env = "S3_SECRET_ACCESS_KEY", hide_env_values = true, required = !has_web_identity())]
     pub s3_secret_access_key: Option<Secret>,
-    /// File (PEM) of authorities to trust besides the system's, for a store whose certificate is not public
+    /// File (PEM) of additional authorities to trust, for a store with a certificate of a private authority
     #[arg(long, env = "S3_CA_FILE", value_parser = CaFile::parse)]
     pub s3_ca_file: Option<CaFile>,
 }
@@ -98,7 +98,7 @@ impl S3Settings {
         ))
     }
 
-    /// How long a link can live, at most as long as wanted. A link ends with the session that signed it.
+    /// Lifetime of a link, at most `wanted`. A link expires with the session that signed it.
     pub fn link_lifetime(&self, wanted: Duration) -> Duration {
         match self.key() {
             Some(_) => wanted,
@@ -130,7 +130,7 @@ impl ResumeStore {
             s3_endpoint: public_endpoint.unwrap_or(&settings.s3_endpoint).to_owned(),
             ..settings.clone()
         };
-        // A new session for each link, because the link ends with it.
+        // A new session for each link, because a link expires with its session.
         let config = authorised(&settings).identity_cache(IdentityCache::no_cache());
         Self::over(&settings, Client::from_conf(config.build()))
     }

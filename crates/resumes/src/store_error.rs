@@ -43,7 +43,7 @@ impl ResumeStoreError {
         }
     }
 
-    /// Error that the store did not report itself.
+    /// Error that is not an answer of the store.
     pub(crate) fn of_ours(action: &str, error: &(dyn Error + 'static)) -> Self {
         Self {
             problem: format!("the store could not {action}: {}", error_line(error)),

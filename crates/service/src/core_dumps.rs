@@ -13,6 +13,6 @@ pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {
     if env(DEBUGGABLE).as_deref() == Some("true") {
         return Ok(());
     }
-    // The limit does not apply to cores piped to a program (core(5)).
+    // The limit does not apply to core dumps piped to a program (core(5)).
     prctl::set_dumpable(false)
 }

@@ -1,7 +1,7 @@
 //! gRPC calls that finish even if the caller disconnects.
 //!
-//! Otherwise a server drops the handler when its caller disconnects or its deadline passes, which could
-//! store an event without its record.
+//! Otherwise a server drops the handler when its caller disconnects or its deadline passes. An event could
+//! then be stored without its record.
 
 use std::panic::resume_unwind;
 

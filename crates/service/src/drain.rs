@@ -16,10 +16,10 @@ pub use tokio_util::sync::CancellationToken;
 
 use crate::settings::seconds;
 
-/// The setting of a process whose work takes no longer than a request.
+/// Grace period of a process whose work takes no longer than a request.
 #[derive(Args, Debug, Clone)]
 pub struct DrainSettings {
-    /// Seconds that requests in flight may take at a stop
+    /// Seconds that requests in flight have to finish after a stop signal
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",
@@ -71,7 +71,7 @@ impl Drain {
         }
     }
 
-    /// The drain that a server put into its request.
+    /// The drain that the server added to a request's extensions.
     pub fn of(extensions: &Extensions) -> Self {
         let drain = extensions.get().cloned();
         drain.unwrap_or_else(|| Self::new(CancellationToken::new(), Duration::ZERO))

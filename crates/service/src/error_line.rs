@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// An error and its causes, without those that the error's text repeats.
+/// An error and its causes, except causes whose text the line already contains.
 pub fn error_line(error: &(dyn Error + 'static)) -> String {
     let mut line = String::new();
     let mut next = Some(error);

@@ -36,7 +36,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 /// 20, against abuse).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
-/// Callers then reconnect, so that they reach new pods. Calls in flight finish.
+/// At this age callers reconnect, so that they reach new pods. Calls in flight finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// Settings of a service that the gateway calls.
@@ -86,7 +86,7 @@ impl GrpcServer {
     ///
     /// # Errors
     ///
-    /// If the TLS files do not match, or the address cannot be bound.
+    /// If the TLS key does not match the certificate, or the address cannot be bound.
     pub async fn with(mut self, settings: &GrpcServerSettings) -> anyhow::Result<Self> {
         if let Some(tls) = settings.tls.server() {
             self.server = self.server.tls_config(tls).context(tls::MISMATCH)?;

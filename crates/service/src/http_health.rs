@@ -1,4 +1,4 @@
-//! Health checks over HTTP on a port of their own, so that a flood on the visitors' port does not fail them.
+//! Health checks over HTTP on a separate port, so that they pass during a flood on the visitors' port.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -36,7 +36,7 @@ impl HealthServer {
         self.server.port()
     }
 
-    /// Serves `/livez` and, by `readiness`, `/readyz` while `serving` runs.
+    /// Serves `/livez` and `/readyz` while `serving` runs. `readiness` answers `/readyz`.
     pub async fn run_beside(self, serving: impl Future<Output = ()>, readiness: MethodRouter) {
         let router = Router::new()
             .route("/readyz", readiness)

@@ -51,8 +51,8 @@ impl RequestObserver {
         observed.answered(answer)
     }
 
-    /// Observes a cached answer and its route. `None` without an answer, or without one host
-    /// ([`names_one_host`]).
+    /// Observes a cached answer and its route. `None` if nothing is cached, or the request does not name one
+    /// host ([`names_one_host`]).
     pub fn observe_cached<B>(
         &self,
         request: &http::Request<B>,

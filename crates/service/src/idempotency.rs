@@ -68,7 +68,7 @@ impl FromStr for IdempotencyKey {
 /// What a key is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBinding {
-    /// One content: version 8 (RFC 9562, 5.8) promises a new key for other content.
+    /// One content: a key of version 8 (RFC 9562, 5.8) promises that other content has another key.
     Content,
     /// Unknown: the sender may reuse the key for other content.
     Unknown,

@@ -24,7 +24,7 @@ const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
-/// Short: a stalled server accepts connections while others may work.
+/// Short: a stalled server still accepts connections, while other servers may work.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 /// The client reconnects at the third unanswered ping, so a single server may stall for seconds. In a
 /// cluster, [`crate::health`] moves the client sooner.
@@ -35,7 +35,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(5);
 const RECONNECTING: Duration = Duration::from_secs(1);
 const RECONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Where the broker is and who we are there.
+/// Addresses of the broker, and our login.
 #[derive(Args, Debug, Clone)]
 pub struct NatsSettings {
     /// Addresses of the NATS servers, separated by commas
@@ -47,13 +47,13 @@ pub struct NatsSettings {
     /// Password at the NATS server
     #[arg(long, env = "NATS_PASSWORD", hide_env_values = true, requires = "nats_user")]
     pub nats_password: Option<Secret>,
-    /// The file from which the password is: it is read again for each connection
+    /// File of the password, read again for each connection
     #[arg(skip = env::var_os("NATS_PASSWORD_FILE").map(PathBuf::from))]
     pub nats_password_file: Option<PathBuf>,
     /// Credentials (.creds) at the NATS server, which replace user and password
     #[arg(long, env = "NATS_CREDENTIALS", hide_env_values = true, value_parser = credentials)]
     pub nats_credentials: Option<Secret>,
-    /// The file from which the credentials are: it is read again for each connection
+    /// File of the credentials, read again for each connection
     #[arg(skip = env::var_os("NATS_CREDENTIALS_FILE").map(PathBuf::from))]
     pub nats_credentials_file: Option<PathBuf>,
     /// File (PEM) of the authorities for the certificate of the NATS server; if set, connections use TLS only

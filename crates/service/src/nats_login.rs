@@ -22,7 +22,7 @@ use crate::{
 const NO_CREDENTIALS: &str = "it has no JWT and NKEY seed, as a .creds file has";
 
 pub(crate) struct Attempts {
-    /// User of a password; `None` with credentials.
+    /// User name; `None` if the secret is a credentials file.
     user: Option<String>,
     file: Option<PathBuf>,
     state: Mutex<State>,
@@ -58,8 +58,8 @@ impl Attempts {
         }
     }
 
-    /// Next server in turn, once per secret. The client itself prefers servers that never failed, even a
-    /// partitioned one.
+    /// Next server in turn, tried once per secret. The client's own choice prefers servers that never failed,
+    /// even a partitioned one.
     pub fn next_server(&self, known: Vec<Server>) -> Option<Server> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
@@ -93,8 +93,8 @@ impl Attempts {
         Ok(auth)
     }
 
-    /// Pause before an attempt, from number 1. Five attempts fit into the second that a request waits for a
-    /// connection.
+    /// Pause before an attempt; the first has number 1. Five attempts fit into the second that a request
+    /// waits for a connection.
     pub fn pause_before(attempt: usize) -> Duration {
         match attempt {
             0 | 1 => Duration::ZERO,
@@ -119,7 +119,7 @@ pub(crate) fn credentials(raw: &str) -> Result<Secret, &'static str> {
     jwt_and_key(raw).map(|_| raw.into()).ok_or(NO_CREDENTIALS)
 }
 
-/// The server's statement about the user, and the user's key. Each is on the line after its `-----BEGIN`.
+/// JWT and private key of the user. Each is on the line after its `-----BEGIN`.
 fn jwt_and_key(credentials: &str) -> Option<(&str, KeyPair)> {
     let after = |name: &str| {
         let mut lines = credentials.lines().map(str::trim);

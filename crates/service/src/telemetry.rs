@@ -41,16 +41,16 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const QUEUED_LINES: usize = 4096;
 /// Lines within this time are written together, to wake the thread less often.
 const GATHERING_TIME: Duration = Duration::from_millis(10);
-/// Delay of the first metrics, in which the service's tasks start.
+/// Delay of the first metrics export, until the service's tasks have started.
 const FIRST_EXPORT: Duration = Duration::from_secs(3);
 
-/// What is logged and where telemetry goes.
+/// Settings of logs, traces and metrics.
 #[derive(Args, Debug, Clone)]
 pub struct TelemetrySettings {
     /// Log filter, as tracing directives
     #[arg(long, env = "LOG", default_value = "info")]
     pub log: String,
-    /// OTLP (gRPC) endpoint for traces, metrics and logs, such as http://collector:4317; nothing is exported without one
+    /// OTLP (gRPC) endpoint for traces, metrics and logs, such as http://collector:4317; if not set, nothing is exported
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     pub otlp_endpoint: Option<Uri>,
     /// File (PEM) of the authorities for the certificate of an OTLP endpoint at https://

@@ -21,7 +21,7 @@ pub enum NotReached {
 }
 
 impl Subscriber {
-    /// Returns the address to send an issue to that was requested at this time.
+    /// Returns the subscriber's address for an issue that was requested at this time.
     ///
     /// # Errors
     ///

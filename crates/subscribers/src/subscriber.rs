@@ -7,8 +7,8 @@ use visitor::EmailAddress;
 
 use crate::state::State;
 
-/// Minimum time between two confirmation mails. During this time, another sign-up only repeats a mail request
-/// that is unfinished.
+/// Minimum time between two confirmation mails. During this time, another sign-up requests no new mail; it
+/// only repeats an unfinished request.
 const MAIL_INTERVAL: Duration = Duration::minutes(15);
 /// TTL of the suppression of an address that never confirmed. The privacy policy names it.
 const UNCONFIRMED_SUPPRESSION_TTL: std::time::Duration = std::time::Duration::from_secs(90 * 24 * 60 * 60);
@@ -210,7 +210,7 @@ impl Subscriber {
         }
     }
 
-    /// Whether the person unsubscribed too long ago to publish the event now.
+    /// Whether the person unsubscribed too long ago to publish the unsubscribe event now.
     pub fn left_long_ago(&self, now: OffsetDateTime) -> bool {
         self.unsubscribed_at()
             .is_some_and(|since| now - since > COMPLETED_WITHIN)

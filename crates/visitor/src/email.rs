@@ -183,8 +183,8 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether SMTP accepts the address (RFC 5321, 4.1.2 and 4.5.3.1.1). The crate, which lettre uses too,
-/// requires a dot-atom of at most 64 characters before the `@`.
+/// Whether SMTP accepts the address (RFC 5321, 4.1.2 and 4.5.3.1.1). The crate `email_address`, which lettre
+/// also uses, requires a dot-atom of at most 64 characters before the `@`.
 fn can_be_mailed(address: &str) -> bool {
     address.rsplit_once('@').is_some_and(|(local_part, domain)| {
         email_address::EmailAddress::is_valid_local_part(local_part)

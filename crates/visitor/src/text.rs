@@ -33,7 +33,7 @@ pub(crate) fn visible(raw: &str, lines: LineMode) -> String {
 /// Limit of a text field, in visible characters (Unicode scalar values) after trimming.
 #[derive(Debug, Clone, Copy)]
 pub struct TextRule {
-    /// What the visitor calls the field, as in "Enter your {what}."
+    /// Name of the field in sentences for the visitor, as in "Enter your {what}."
     pub what: &'static str,
     /// Maximum length in characters.
     pub max_characters: usize,
@@ -45,7 +45,7 @@ impl TextRule {
     /// Telephone number, as written.
     pub const PHONE: Self = Self::line("phone number", 40);
 
-    /// Rule of a text of one line.
+    /// Rule for a text of one line.
     pub const fn line(what: &'static str, max_characters: usize) -> Self {
         Self {
             what,

@@ -106,7 +106,7 @@ pub struct TokenKeys {
 }
 
 impl TokenKeys {
-    /// Expects the signing key, and the former one during a rotation.
+    /// Expects the signing key, and the former key during a rotation.
     pub fn new(key: TokenKey, former: Option<TokenKey>) -> Self {
         Self { key, former }
     }

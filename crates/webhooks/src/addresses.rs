@@ -21,7 +21,7 @@ pub enum PrivateAddresses {
 
 pub type FilteringResolver = BoxCloneSyncService<Name, vec::IntoIter<SocketAddr>, io::Error>;
 
-/// Resolver that drops addresses that are not public, unless private ones are allowed.
+/// Resolver that drops private addresses, unless they are allowed.
 pub fn filtering_resolver(private: PrivateAddresses) -> FilteringResolver {
     BoxCloneSyncService::new(service_fn(move |name: Name| async move {
         let found = tokio::net::lookup_host((name.as_str(), 0)).await?;

@@ -31,7 +31,7 @@ pub fn sample(event_type: EventType, now: OffsetDateTime) -> Outgoing {
     samples(event_type, now).0
 }
 
-/// A sample with every optional field, and one with none.
+/// A sample event with every optional field, and a sample event without optional fields.
 pub fn samples(event_type: EventType, now: OffsetDateTime) -> (Outgoing, Outgoing) {
     match event_type {
         EventType::ContactReceived => outgoing::<ContactReceived>(now),

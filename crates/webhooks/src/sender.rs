@@ -56,8 +56,8 @@ impl WebhookSender {
     fn checked(endpoint: &Endpoint, client: &WebhookClient, secrets: &Secrets) -> Result<Self, String> {
         let no_address = "its url is no address such as https://crm.example/hooks";
         let url = Url::parse(endpoint.url.expose_secret()).map_err(|_| no_address)?;
-        // The client parses the address as a `Uri`. If both parsers did not find the same host, an address could
-        // bypass the check for private ones.
+        // The client parses the address as a `Uri`. If the two parsers found different hosts, a private
+        // address could pass the check.
         let uri: Uri = url.as_str().parse().map_err(|_| no_address)?;
         if uri.host() != url.host_str() {
             return Err(no_address.to_owned());

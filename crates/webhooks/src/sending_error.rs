@@ -33,7 +33,7 @@ pub enum SendingError {
         status: u16,
         /// The receiver's error code.
         code: ErrorCode,
-        /// What the recipe says about the answer.
+        /// What happens to the event, by the recipe's rules.
         remedy: Remedy,
     },
     /// The receiver requires an access token (OAuth 2.0), and none could be obtained.

@@ -7,16 +7,16 @@ use site_service::tls::{CaFile, public_client_config};
 
 use crate::{PrivateAddresses, Secrets, WebhookClient};
 
-/// How endpoints are reached, whichever there are.
+/// Settings that apply to all endpoints.
 #[derive(Args, Debug)]
 pub struct WebhookSettings {
     /// Lets webhooks go to private addresses and over plain HTTP
     #[arg(long, env = "WEBHOOKS_ALLOW_PRIVATE")]
     webhooks_allow_private: bool,
-    /// File (PEM) of authorities to trust besides the system's, for endpoints whose certificates are not public
+    /// File (PEM) of additional authorities to trust, for endpoints with certificates of a private authority
     #[arg(long, env = "WEBHOOKS_CA_FILE", value_parser = CaFile::parse)]
     webhooks_ca_file: Option<CaFile>,
-    /// Folder of the secrets that recipes name, each in a file of its own
+    /// Folder with a file for each secret that recipes name
     #[arg(long, env = "WEBHOOKS_SECRETS_DIR")]
     webhooks_secrets_dir: Option<PathBuf>,
 }

@@ -96,7 +96,7 @@ const PERMITTED: [(User, Requests); 7] = [
     ),
 ];
 
-/// Forbidden requests of the users that read, back up or monitor, besides changes of streams.
+/// Forbidden requests of the users `reader`, `backup` and `monitor`. Another test tries changes of streams.
 const FORBIDDEN: [(User, Requests); 3] = [
     (
         User::Reader,
@@ -169,7 +169,7 @@ impl Question {
     /// Whether the broker answers. It ignores denied requests, so their timeout is short.
     async fn is_answered(&self, nats: &Nats) -> anyhow::Result<bool> {
         let client = nats.client(self.user).await?;
-        // `Client::request` would miss a delivered event.
+        // `Client::request` would not return a delivered event.
         let inbox = client.new_inbox();
         let mut answers = client.subscribe(inbox.clone()).await?;
         client
@@ -280,7 +280,7 @@ async fn an_answer_reaches_only_the_requesting_user() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Pulls a message that `user` tries to ack, through a question's reply and directly.
+/// Pulls a message. Then `user` tries to ack it directly, and by a request with the ack subject as its reply.
 async fn ensure_it_cannot_acknowledge(
     nats: &Nats,
     consumer: &str,

@@ -9,9 +9,9 @@ use crate::{
     headers::{DEAD_LETTER_ATTEMPTS, DEAD_LETTER_ERROR, DEAD_LETTER_TIME},
 };
 
-const ABOUT: &str = "What happens on the site: events in CloudEvents 1.0 envelopes (structured JSON) on two NATS \
-    JetStream streams. A type is only ever added to; a breaking change is another type beside it. Delivery is at \
-    least once: a repeated event has the same `id`.";
+const ABOUT: &str = "Events of the site, in CloudEvents 1.0 envelopes (structured JSON) on two NATS \
+    JetStream streams. An event type only gains fields; a breaking change gets a new event type. Delivery is \
+    at least once: a repeated event has the same `id`.";
 
 pub fn document() -> Value {
     json!({
@@ -28,7 +28,7 @@ pub fn document() -> Value {
             "nats": {
                 "host": "nats.example:4222",
                 "protocol": "nats",
-                "description": "The broker of your installation: the setting NATS_URL of the services.",
+                "description": "The broker of your installation, at the address in the setting NATS_URL.",
                 "security": [{ "$ref": "#/components/securitySchemes/reader" }],
             },
         },
@@ -42,8 +42,8 @@ pub fn document() -> Value {
                         32 hex digits. The same as the event's `subject`.",
                 },
                 "consumer": {
-                    "description": "The durable consumer that the event is or was for: a mail's, or \
-                        `webhook-<name of the endpoint>`.",
+                    "description": "The durable consumer of the event: a mail channel, a consumer of the \
+                        newsletter service, or `webhook-<name of the endpoint>`.",
                     "examples": Channel::ALL.map(Channel::name),
                 },
             },
@@ -73,8 +73,8 @@ fn channels() -> Map<String, Value> {
     let replays = json!({
         "address": "replay.{consumer}.{person}",
         "title": "replays",
-        "description": "A dead letter that the operator hands to its consumer once more, unchanged. Readers of their \
-            own need none of these: each was under its first subject before.",
+        "description": "A dead letter that the operator sends to its consumer again, unchanged. Other \
+            readers can ignore it: they got the event under its original subject.",
         "messages": all(),
         "parameters": parameters(["consumer", "person"]),
         "x-jetstream-stream": SITE_STREAM,
@@ -83,7 +83,7 @@ fn channels() -> Map<String, Value> {
         "address": "dead.{consumer}.{person}",
         "title": "dead letters",
         "description": "An event that could not be delivered, unchanged, with the reason in the headers. Messages \
-            that are not readable as an event are here, too.",
+            that cannot be read as events also become dead letters.",
         "messages": refer_to("#/components/messages", EventType::ALL.map(dead_letter)),
         "parameters": parameters(["consumer", "person"]),
         "x-jetstream-stream": DEAD_LETTERS_STREAM,
@@ -99,7 +99,7 @@ fn operations() -> Map<String, Value> {
         let name = event.short_name();
         (
             format!("publish.{name}"),
-            send(name, &format!("{} publishes it.", event.source())),
+            send(name, &format!("{} publishes this event.", event.source())),
         )
     };
     let others = [
@@ -107,12 +107,15 @@ fn operations() -> Map<String, Value> {
             "replay".to_owned(),
             send(
                 "replays",
-                "The operator's tool hands a dead letter to its consumer again.",
+                "The operator's tool sends a dead letter to its consumer again.",
             ),
         ),
         (
             "give-up".to_owned(),
-            send("dead-letters", "The notifier dead-letters an event."),
+            send(
+                "dead-letters",
+                "The notifier or the newsletter service dead-letters an event.",
+            ),
         ),
     ];
     EventType::ALL.map(publish).into_iter().chain(others).collect()
@@ -153,16 +156,16 @@ fn headers() -> Value {
             "Content-Type": { "const": CONTENT_TYPE },
             "Nats-Msg-Id": {
                 "type": "string",
-                "description": "The event's id, by which the broker stores a repeated submission once; with more \
-                    behind it on a replay.",
+                "description": "The event's id, by which the broker stores a repeated submission once. A \
+                    replay has an id of its own.",
             },
             "Nats-Expected-Stream": {
                 "const": SITE_STREAM,
-                "description": "The publisher's note to the broker that no other stream shall take it.",
+                "description": "Makes the broker reject the message if another stream would store it.",
             },
             "traceparent": {
                 "type": "string",
-                "description": "The trace that caused it (W3C Trace Context); the same as the event's.",
+                "description": "The event's `traceparent` (W3C Trace Context).",
                 "pattern": "^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$",
             },
         },
@@ -185,7 +188,7 @@ fn dead_headers() -> Value {
     properties[DEAD_LETTER_ATTEMPTS] = json!({
         "type": "string",
         "pattern": "^[0-9]+$",
-        "description": "Number of delivery attempts.",
+        "description": "Number of deliveries, deferrals included.",
     });
     properties[DEAD_LETTER_TIME] = json!({
         "type": "string",

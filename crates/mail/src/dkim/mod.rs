@@ -29,13 +29,13 @@ const SIGNED: [&str; 12] = [
     "MIME-Version",
 ];
 
-/// The key that mails are signed with; without one they are not signed.
+/// Key that signs mails. Without a key, mails are not signed.
 #[derive(Args, Debug, Clone, Default)]
 pub struct DkimSettings {
     /// Selector of the public key in the DNS
     #[arg(long, env = "DKIM_SELECTOR", requires_all = ["dkim_domain", "dkim_key"], value_parser = dns_name)]
     pub dkim_selector: Option<String>,
-    /// Domain that signs
+    /// Domain in the signature (`d=`)
     #[arg(long, env = "DKIM_DOMAIN", requires_all = ["dkim_selector", "dkim_key"], value_parser = dns_name)]
     pub dkim_domain: Option<String>,
     /// Private key: RSA as PKCS#1 PEM (`openssl genrsa -traditional 2048`) or an Ed25519 seed in base64

@@ -3,7 +3,7 @@ use super::{
     SmtpStage, is_system_failure,
 };
 
-/// Answers of relays, below lines such as `# Gmail: Account`.
+/// Answers of relays, each under a heading such as `# Gmail: Account`.
 const ANSWERS: &str = include_str!("answers.txt");
 
 fn cause(answer: &str) -> Refusal {

@@ -46,7 +46,7 @@ pub fn explain(error: &clap::Error, taker: &Command, help: impl FnOnce() -> Stri
     Exit::InvalidSetting(sentence)
 }
 
-/// Variable of a secret, or flag of another setting.
+/// Name of a setting in messages: the variable of a secret, otherwise the flag.
 fn name(taker: &Command, setting: &str) -> String {
     let flag = setting.split([' ', '=']).next();
     secrets::of(taker)

@@ -26,7 +26,7 @@ pub use self::exit::Exit;
 use self::{addresses::has_login, complaint::explain};
 use crate::core_dumps;
 
-/// Parser of whole seconds in this range, few enough for a clock to add.
+/// Parser of whole seconds in this range, limited so that adding them to a time cannot overflow.
 pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Duration> {
     let seconds = u64::value_parser().range(..=u64::from(u32::MAX)).range(range);
     seconds.map(Duration::from_secs)
@@ -36,7 +36,7 @@ pub fn seconds(range: impl RangeBounds<u64>) -> impl TypedValueParser<Value = Du
 ///
 /// # Errors
 ///
-/// A sentence to print, if a setting is missing or invalid; also for `--help` and `--version`.
+/// A text to print: a sentence about a missing or invalid setting, the help, or the version.
 pub fn read<S: Parser>() -> Result<S, Exit> {
     let env = |name: &str| env::var(name).ok();
     let forbidden = core_dumps::forbid(&env);
@@ -44,7 +44,7 @@ pub fn read<S: Parser>() -> Result<S, Exit> {
     read_from(env::args_os().collect(), env)
 }
 
-/// Reads these arguments, with `env` for secrets only; clap reads the process's variables.
+/// Reads these arguments. `env` is used only to find secrets' files; clap reads the process's variables.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn read_from<S: Parser>(
     let command = without_empty_variables(described.clone());
     let asked = args.clone();
     let explain = |error: &_| explain(error, taker, || help::<S>(&asked));
-    // Errors in flags come before secrets are added, which the sentence could show.
+    // Checks flags before secrets are added, because the error's sentence could show a secret.
     if let Err(error) = command.clone().try_get_matches_from(&args)
         && error.kind() != ErrorKind::MissingRequiredArgument
     {
@@ -101,7 +101,7 @@ fn chosen<'a>(command: &'a Command, args: &[OsString]) -> &'a Command {
     chosen
 }
 
-/// Command for its help, which lists secrets without flags.
+/// Command as its help shows it, with secrets listed without flags.
 pub fn described<S: Parser>() -> Command {
     secrets::without_flags(S::command())
 }

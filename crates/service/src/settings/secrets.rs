@@ -1,7 +1,7 @@
 //! Secrets come from variables or files, never from arguments: every user can read arguments (`ps`), and
 //! shells store them.
 //!
-//! `clap` still has a flag for each secret, which files and tests use.
+//! `clap` still has a flag for each secret. We pass the content of files by it, and tests use it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -72,7 +72,7 @@ pub fn from_file(secret: &Arg, env: &impl Fn(&str) -> Option<String>) -> Result<
     Ok((!value.is_empty()).then(|| format!("{}={value}", flag_of(secret)).into()))
 }
 
-/// Command for its help: secrets have a section of their own, without flags.
+/// Command as its help shows it: secrets have a section of their own, without flags.
 pub fn without_flags(command: Command) -> Command {
     let section = section(&command);
     let command = command.mut_subcommands(without_flags).mut_args(|arg| {

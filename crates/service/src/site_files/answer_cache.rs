@@ -21,9 +21,9 @@ use axum::{
 use crate::site_files::security_headers;
 
 const KEPT_FOR: Duration = Duration::from_millis(100);
-/// Sending larger answers costs more than reading them.
+/// Larger answers are not cached: sending them costs more than reading the file.
 const MAX_ANSWER_BYTES: usize = 128 * 1024;
-/// Twice the size of our site's pages and scripts.
+/// Limit of all bodies together, twice the size of our site's pages and scripts.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Capacity for all headers: a smaller map would rehash on each copy.
 const MAX_HEADERS: usize = 24;
@@ -93,7 +93,7 @@ struct Answer {
 }
 
 impl AnswerCache {
-    /// Cached answer, if valid. After `None` the caller must read the file.
+    /// Cached answer, even an old one while another caller reads the file. On `None` the caller must read it.
     pub fn get(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.is_to_be_used(answer.read.elapsed()))
     }

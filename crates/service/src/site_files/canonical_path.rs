@@ -1,4 +1,4 @@
-//! Canonical path: the only address of a file, since a page's scripts know no other.
+//! Canonical path: the only address that serves a file, because a page's scripts know only this address.
 
 /// Canonical path (RFC 3986, 6.2.2 and 6.2.3): unreserved characters and slashes decoded, no repeated or
 /// trailing slashes. `None` for a path with `..`.

@@ -75,7 +75,7 @@ pub(crate) struct RoutesFile {
     pub frame_sources: Vec<String>,
 }
 
-/// Redirect. The query must have all parameters (such as `page=2`).
+/// Redirect, if the query has all these parameters (such as `page=2`).
 #[derive(Deserialize)]
 struct RedirectEntry {
     from: String,
@@ -98,7 +98,7 @@ struct GoneEntry {
     page: String,
 }
 
-/// Page that a query parameter selects instead of the one at this path.
+/// Page that a query parameter selects instead of the path's usual page.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Variant {
@@ -106,7 +106,7 @@ struct Variant {
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
-    /// Target of the page's form, which posts to the page's own address to keep the query.
+    /// Redirect target of posts to the page. Its form posts to the page's own address to keep the query.
     posts_to: Option<String>,
 }
 
@@ -223,7 +223,7 @@ impl Site {
         })
     }
 
-    /// A 304 has no content type, but needs the page's policy: its headers replace the cached ones.
+    /// A 304 has no content type, but needs the page's policy: browsers update cached headers from it.
     fn policy_of(&self, path: &str, content_type: Option<&HeaderValue>) -> HeaderValue {
         let is_page = match content_type {
             Some(kind) => kind.as_bytes().starts_with(b"text/html"),

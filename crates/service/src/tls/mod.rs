@@ -16,7 +16,7 @@ use crate::settings::{ExposeSecret, Secret};
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const MISMATCH: &str = "the key in GRPC_KEY_FILE must be that of GRPC_CERTIFICATE_FILE";
 
-/// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is in clear.
+/// Mutual TLS of gRPC, between the gateway and the services. Without these settings gRPC is not encrypted.
 #[derive(Args, Debug, Clone, Default)]
 pub struct GrpcTlsSettings {
     /// File (PEM) of the authorities for the peer's certificate in gRPC; if set, gRPC uses mutual TLS only
@@ -54,7 +54,7 @@ impl GrpcTlsSettings {
 pub fn trusting(authorities: &CaFile) -> ClientTlsConfig {
     ClientTlsConfig::new()
         .ca_certificate(Certificate::from_pem(authorities.pem()))
-        // A proxy may not negotiate HTTP/2 (ALPN).
+        // Some proxies do not negotiate HTTP/2 (ALPN).
         .assume_http2(true)
         .timeout(HANDSHAKE_TIMEOUT)
 }

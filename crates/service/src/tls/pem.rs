@@ -55,7 +55,7 @@ impl CaFile {
     }
 }
 
-/// TLS client configuration that trusts the system's authorities and those of this file.
+/// TLS client configuration that trusts the system's authorities and the authorities of this file.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ pub fn key(path: &str) -> Result<Secret, String> {
 
 pub fn have_changed() -> bool {
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    // An unreadable file is being replaced.
+    // An unreadable file does not count as changed: it is being replaced.
     read.iter()
         .any(|(path, former)| fs::read(path).is_ok_and(|pem| pem != *former))
 }

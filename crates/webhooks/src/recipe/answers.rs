@@ -1,4 +1,4 @@
-//! Interprets an answer by the recipe's rules. If no rule matches, its status decides.
+//! Interprets an answer by the recipe's rules. If no rule matches, the answer's status decides.
 
 use std::ops::RangeInclusive;
 

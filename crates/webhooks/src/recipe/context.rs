@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use super::keep::Keep;
 use crate::outgoing::{Outgoing, sample};
 
-/// If an event has no attribution, templates see one whose fields are none.
+/// If an event has no attribution, templates see an attribution whose fields are none.
 const ATTRIBUTION: &str = "attribution";
 
 #[derive(Deserialize)]

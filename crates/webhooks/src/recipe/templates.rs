@@ -79,7 +79,7 @@ pub struct Templates {
     first_lines: BTreeMap<String, usize>,
 }
 
-/// Our own error, wrapped in one of minijinja. Its text contains no data of the event.
+/// Our own error, wrapped in a minijinja error. Its text contains no data of the event.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Fault(String);
@@ -97,7 +97,7 @@ impl Templates {
         environment.set_auto_escape_callback(escaping);
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
-        // Otherwise a word of invisible characters would count as a name.
+        // Otherwise a word of only invisible characters would count as a name.
         environment.add_filter("first_name", |name: String| {
             first_name(&without_invisible(&name)).to_owned()
         });

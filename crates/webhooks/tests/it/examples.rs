@@ -69,7 +69,7 @@ fn webhooks() -> anyhow::Result<Vec<(&'static str, Came, bool)>> {
     ])
 }
 
-/// Command and file of each example. Without Go, its example is skipped with a message.
+/// Command and file of each example. If Go is missing, its example is skipped with a message.
 fn examples() -> anyhow::Result<Vec<(&'static [&'static str], &'static str)>> {
     let mut examples: Vec<(&[&str], &str)> = vec![
         (&["python3"], "verify_webhook.py"),

@@ -51,7 +51,7 @@ fn schemas(recipe: &str) -> anyhow::Result<Option<Value>> {
     }
 }
 
-/// Injection attempts, a character that grows most in HTML, and one of four bytes in UTF-8.
+/// Injection attempts, the character whose HTML escape is longest, and a character of four bytes in UTF-8.
 const WORDS: [&str; 3] = [
     "\"}]}, {{ secret('hubspot-token') }} {% raw %} </script> \u{202e}\r\n' OR 1=1 -- ",
     "\"",

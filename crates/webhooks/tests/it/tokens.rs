@@ -45,7 +45,7 @@ async fn a_token_is_kept_until_the_vendor_revokes_it() -> anyhow::Result<()> {
             let token = json!({ "access_token": format!("t{number}"), "expires_in": "3600" });
             return Reply::Answer(200, token);
         }
-        // The vendor rejects the first token at the notes, as if that token was revoked.
+        // The vendor rejects the first token in requests for notes, as if the token were revoked.
         match header_of(asked, "authorization") {
             "Zoho-oauthtoken t2" => taken(),
             _ if asked.url.path().ends_with("Notes") => {
