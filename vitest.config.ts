@@ -36,7 +36,7 @@ export default defineConfig({
           include: ['frontends/*/tests/site/**/*.test.ts'],
           // A worker reads each page of the built site once.
           isolate: false,
-          // After the unit tests: of parallel projects, Vitest starts a worker for each file.
+          // After the unit tests, because Vitest starts a worker for each file of parallel projects.
           sequence: { groupOrder: 1 },
           testTimeout: 30_000,
         },

@@ -203,7 +203,7 @@ class OneMachine(unittest.TestCase):
 
     @contextmanager
     def visitors(self, pause=0.1):
-        """Visitors who send while something else happens. Like a browser, they repeat what got no answer, under the same key."""
+        """Visitors who send while something else happens. Like a browser, they retry unanswered forms with the same key."""
         is_over, accepted = threading.Event(), []
 
         def visit():

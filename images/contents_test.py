@@ -1,8 +1,8 @@
-"""Starts each image: non-root, on a root that it can only read.
+"""Starts each image as non-root, with a read-only root.
 
     contents_test.py <folder of built programs> [--weigh] [-k <part of a test's name>]…
 
---weigh holds programs and images against their budgets, which only release builds keep.
+--weigh checks the sizes of programs and images. Only release builds keep within the budgets.
 """
 
 import json
@@ -25,7 +25,7 @@ FILTER = [argument for argument in sys.argv[2:] if argument != "--weigh"]
 LARGEST_PROGRAM_MB = 25
 LARGEST_IMAGE_MB = 40
 
-# What serves without being told anything.
+# Images that serve without any setting.
 SERVERS = [name for name in IMAGES if name.startswith("gateway") or name.startswith("web-")]
 
 def free_port():

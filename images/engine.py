@@ -1,7 +1,7 @@
 """Builds images of finished programs with buildah, and runs podman, without pulling anything.
 
 The base image and those of others (NATS, Caddy, an S3 server) are made from this machine's Debian packages and programs, under the
-names that the files ask for. Needs root.
+names in the Dockerfiles and compose.yaml. Needs root.
 """
 
 import os
@@ -22,9 +22,9 @@ ENV PATH=/usr/local/bin:/usr/bin SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.cr
 TITLES = re.search(r'variable "TITLES" \{(.*?)\n\}', (ROOT / "docker-bake.hcl").read_text(), re.DOTALL)[1]
 # Every image that is published.
 IMAGES = re.findall(r'^ +([a-z-]+) += "', TITLES, re.MULTILINE)
-# Programs that are images of their own; the others are a program with pages.
+# Images of one program. The other images are a program with pages.
 PROGRAMS = [name for name in IMAGES if not name.startswith("web-") and name != "gateway-pages"]
-# As root in a machine or a container without systemd, too.
+# Works for root without systemd, too, on a machine or in a container.
 CONTAINERS = """[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
 [engine]

@@ -3,7 +3,7 @@
 #   k8s/kind.sh local|production
 # NOT RUN: nobody has run this script yet. Its commands are those of the page, so correct both together.
 # Wants docker with buildx, kind 0.32, kubectl, curl, jq, openssl and age; for production 16 GB of memory and the internet.
-# There are no secret store, no metrics-server and no backends of telemetry. Afterwards: kind delete cluster --name site
+# The cluster has no secret store, no metrics-server and no telemetry backends. Afterwards: kind delete cluster --name site
 set -euxo pipefail
 set -m # Each port-forward is a process group.
 cd "$(dirname "$0")/.."

@@ -18,7 +18,7 @@ cp -R "$root/crates/broker/nats" "$copy/crates/broker/"
 mkdir "$overlays/images"
 cp "$images" "$overlays/images/kustomization.yaml"
 
-# On top, as a company's overlay does: a profile may choose an image by another name.
+# On top of the profile, as a company's overlay does, because a profile may rename an image.
 for profile in small production; do
   mkdir "$overlays/released-$profile"
   printf 'resources: [../%s]\ncomponents: [../images]\n' "$profile" > "$overlays/released-$profile/kustomization.yaml"

@@ -101,7 +101,7 @@ def changed(name):
 
 
 def changed_by(name):
-    """The flows that production has more with a policy or a component, and those that it has no more."""
+    """Flows that a policy or a component adds to production, and flows that it removes."""
     before, after = rows_of(render("overlays/production")), rows_of(changed(name))
     return after - before, before - after
 

@@ -30,7 +30,7 @@ from tree import (
 
 BINARIES = Path(os.environ.get("BINARIES", ROOT / "target/debug"))
 PROGRAMS = {"gateway", "contact", "newsletter", "careers", "notifier", "sitectl", "web"}
-# Not read by our code: for the OpenTelemetry SDK, or parts of other values.
+# Variables that our code does not read: for the OpenTelemetry SDK, or parts of other values.
 NOT_SETTINGS = {"OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "RUN"}
 # Cache time of CoreDNS in the configuration that Kubernetes documents.
 DNS_SECONDS = 30
@@ -75,7 +75,7 @@ def settings(program, arguments):
 
 
 def program_of(pod):
-    """The program in a pod's image; the front ends' images have the same one, and the gateway's may have the pages."""
+    """The program in a pod's image: all front ends' images have `web`, and the gateway's image may have the pages, too."""
     return "web" if pod.image.startswith("web-") else pod.image.removesuffix("-pages")
 
 
@@ -131,7 +131,7 @@ def test_each_required_setting_is_given(folder, pod):
 
 @pytest.mark.parametrize(("folder", "pod"), each(ours))
 def test_each_setting_can_be_given(folder, pod):
-    """In a map whose readers all know the setting, or as a file of a Secret."""
+    """An overlay can give it in a map whose readers all know the setting, or as a file of a Secret."""
     taking = {name: [other for other in ours(folder) if name in other.maps] for name in pod.maps}
     for name in settings_of(pod).known - set(given(pod)):
         if name.endswith("_FILE"):
@@ -341,7 +341,7 @@ def test_each_address_in_the_namespace_belongs_to_a_service(folder, pod):
 @pytest.mark.parametrize("folder", ROUTED)
 def test_each_path_leads_to_its_front_end_or_the_gateway(folder):
     cluster = routes(render(folder))
-    # An upload has a rule for its time's sake.
+    # An upload has its own rule only for its timeout.
     assert cluster.pop("/api/career-application", ("gateway", 80)) == cluster["/api"]
     pages = {"/": "web-shell", "/remotes/blog": "web-blog", "/remotes/careers": "web-careers"}
     assert cluster == {"/api": ("gateway", 80)} | {

@@ -101,12 +101,12 @@ def test_an_ingress_takes_the_place_of_the_routes(profile):
     assert tls["hosts"] == [rule["host"] for rule in found["spec"]["rules"]] == [host()]
     assert tls["secretName"]
     assert of_kind(objects, "HTTPRoute") == []
-    # An upload has a rule for its time's sake.
+    # An upload has its own rule only for its timeout.
     assert routes(objects) == {path: led for path, led in routes(render(profile)).items() if path != "/api/career-application"}
 
 
 def test_an_ingress_lets_uploads_through_every_controller_of_the_nginx_family():
-    """They refuse bodies over 1 MB and wait 60 s for an answer, unless told otherwise."""
+    """By default, these controllers refuse bodies over 1 MB and wait 60 s for an answer."""
     [found] = of_kind(render_with(["ingress"]), "Ingress")
     annotations = found["metadata"]["annotations"]
     sizes = {name: value for name, value in annotations.items() if name.endswith("body-size")}

@@ -113,7 +113,7 @@ def test_what_no_policy_names_is_denied(folder):
 
 def test_a_release_takes_nothing_away_before_its_successor_is_ready():
     for name, deployment in named(render(PRODUCTION), "Deployment").items():
-        # Where a new pod has to be there for a while before one goes, all wait beside each other.
+        # If new pods must be ready for a while before an old one stops, all of them start at once.
         surge = "100%" if deployment["spec"].get("minReadySeconds") else 1
         assert deployment["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": surge}, name
 
@@ -130,7 +130,7 @@ def test_production_has_two_of_each_or_more_and_spreads_them():
     assert min(least.values()) >= 2
     for name, pod in serving.items():
         spread = {found["topologyKey"]: found["whenUnsatisfiable"] for found in pod.pod["topologySpreadConstraints"]}
-        # A broker's volume stays in its zone, so a first wish that is not met is never met.
+        # A broker's volume stays in its zone, so a bad first spread would stay, too.
         must = "DoNotSchedule" if name == "nats" else "ScheduleAnyway"
         assert spread == {"kubernetes.io/hostname": must, "topology.kubernetes.io/zone": must}, name
 
@@ -154,7 +154,7 @@ def test_the_small_profile_is_small():
     millicores, mebibytes = requests(objects)
     assert millicores <= 500 and mebibytes <= 1024
     assert pods["nats"].container["resources"]["requests"]["memory"] == "256Mi"
-    # Nothing that another operator must be installed for, but the Gateway API.
+    # No kinds of other operators, except those of the Gateway API.
     groups = {found["apiVersion"].split("/")[0] for found in objects}
     assert {group for group in groups if "." in group and not group.endswith(".k8s.io")} == set()
     assert of_kind(objects, "HorizontalPodAutoscaler") == []

@@ -1,4 +1,4 @@
-"""`sitectl preflight` names what a company has to fill in of its overlay."""
+"""`sitectl preflight` names the values that a company must fill in."""
 
 import json
 import subprocess

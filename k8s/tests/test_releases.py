@@ -91,7 +91,7 @@ def test_argo_cd_and_flux_prune_no_data_and_no_maps():
     maps = all_of(render(PRODUCTION), "ConfigMap")
     assert {who for who, said in argo_cd.items() if said == "Prune=false,Delete=false"} == kept
     assert {who for who, said in argo_cd.items() if said == "Prune=false"} == maps
-    # Otherwise an old map would be a difference forever.
+    # Otherwise an old map would count as a difference forever.
     assert annotated(by_argo_cd(), "argocd.argoproj.io/compare-options") == dict.fromkeys(maps, "IgnoreExtraneous")
     assert annotated(by_flux(), PRUNE) == dict.fromkeys(kept | maps, "disabled")
     assert flux()["spec"]["deletionPolicy"] == "Orphan"
@@ -168,7 +168,7 @@ def test_the_canary_is_the_gateway_under_another_name():
 
 
 def test_the_canary_has_its_own_image(tmp_path):
-    """The overlay's digest for the gateway does not replace it."""
+    """The overlay's digest for the gateway does not replace the canary's."""
     kept = {}
 
     def take_it(kustomization):

@@ -73,7 +73,7 @@ def test_it_renders_to_valid_objects(folder):
 
 @pytest.mark.parametrize("component", TAKEN_BY_TESTS)
 def test_production_renders_to_valid_objects_with_one_component_more(component):
-    """Each by itself, too: the component ingress takes all routes away."""
+    """Each alone, too, because the component ingress removes all routes from the common overlay."""
     assert unknown_kinds(render_with([component])) == set()
 
 
@@ -121,7 +121,7 @@ def is_known(text, versions):
 
 @cache
 def validator(version, kind, api_version):
-    """Our schema, or the strict one of kubernetes-validate, which the package would read again for each object."""
+    """Our schema, or the strict one of kubernetes-validate. Cached, because the package reads it again for each object."""
     if (ours := SCHEMAS / f"{kind}.yaml").exists():
         return jsonschema.Draft202012Validator(schema(ours))
     schemas = Path(kubernetes_validate.__file__).parent / f"kubernetes-json-schema/v{version}-local-strict"
@@ -163,7 +163,7 @@ def objects_within(found, path=""):
 
 
 def parts_of_overlays():
-    """What the pages let an operator write into an overlay."""
+    """YAML of docs/ that an operator writes into an overlay."""
     for page in sorted((ROOT / "docs").glob("*.md")):
         for block in re.findall(r"^ *```yaml\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL):
             [*found] = yaml.safe_load_all(textwrap.dedent(block))
@@ -177,7 +177,7 @@ def test_what_a_page_writes_into_an_overlay_renders(part):
     targets = [patch["target"] for patch in part["patches"]]
     objects = render_with(components, part["patches"])
     assert unknown_kinds(objects) == set()
-    # A patch of a kind or a name that there is not is no error of kustomize.
+    # Kustomize accepts a patch whose target does not exist.
     for target in targets:
         there = [found["metadata"]["name"] for found in of_kind([*objects, *render(RESTORE)], target["kind"])]
         assert target.get("name", there[0]) in there
@@ -240,7 +240,7 @@ def test_the_broker_takes_its_configuration_and_syncs_every_write(folder, tmp_pa
 
 
 def test_a_damaged_stream_or_a_lost_majority_restarts_no_server_of_the_broker(tmp_path):
-    """And hides the server, which clients then reach by the other name of theirs."""
+    """The server is only unready: clients still reach it by the name `nats-nodes`."""
     [container] = named(render(PRODUCTION), "StatefulSet")["nats"]["spec"]["template"]["spec"]["containers"]
     paths = {name: container[f"{name}Probe"]["httpGet"]["path"] for name in ("startup", "liveness", "readiness")}
     damaged = tmp_path / "damaged/jetstream/$G/streams/DAMAGED"
@@ -263,7 +263,7 @@ def test_a_damaged_stream_or_a_lost_majority_restarts_no_server_of_the_broker(tm
 
 
 def status(url):
-    """What a server that starts answers."""
+    """Status of a server, once it listens."""
     deadline = time.monotonic() + 20
     while True:
         try:
@@ -333,7 +333,7 @@ def test_the_scanner_takes_its_configuration_and_finds_what_it_is_told(tmp_path)
     ("days", "is_fresh"), [([0, 0], True), ([3, 1], True), ([5, 5], False), ([0, 5], False), ([None, None], False)]
 )
 def test_signatures_are_fresh_where_every_scanner_has_those_of_the_last_days(days, is_fresh, tmp_path):
-    """The answer is that of clamd/session.c of Cisco-Talos/clamav; without signatures of theirs, it has no date."""
+    """The answers are like those of clamd/session.c (Cisco-Talos/clamav). Without ClamAV's signatures, they have no date."""
     objects = render(PRODUCTION)
     [job] = [pod for pod in workloads(objects) if pod.name == "signatures"]
     for number, age in enumerate(days):
@@ -389,7 +389,7 @@ def test_nothing_secret_is_in_the_repository():
 
 
 def test_a_changed_secret_restarts_its_pods():
-    """Each is named for its content, so a change of it changes the pods."""
+    """A Secret's name has a hash of its content, so a change also changes the pods."""
     for folder in OVERLAYS:
         names = [secret["metadata"]["name"] for secret in of_kind(render(folder), "Secret")]
         assert names and all(re.search(r"-[a-z0-9]{10}$", name) for name in names), names

@@ -142,14 +142,14 @@ def test_alerts_take_of_what_others_measure_what_is_in_this_namespace(tmp_path):
 def test_each_rule_keeps_installations_apart():
     """Without the namespace, one installation would hide another's failure, or alert under its name."""
     expressions = [entry["expr"] for group in rule_on_file()["spec"]["groups"] for entry in group["rules"]]
-    # Nodes and zones are of all installations.
+    # All installations share nodes and zones.
     for expression in (found for found in expressions if "kube_node_labels" not in found):
         assert set(re.findall(r"\b(?:by|on) \((\w+)", expression)) <= {"namespace"}, expression
         assert not re.search(r"\babsent\(|\b(?:sum|max|min|count|group)\b(?! by \()", expression), expression
 
 
 def runbook():
-    """The one address of the runbook that production says."""
+    """Address of the runbook in production's overlay."""
     text = (K8S / PRODUCTION / "kustomization.yaml").read_text()
     [address] = re.findall(r"- RUNBOOK=(\S+)", text)
     return address

@@ -19,19 +19,19 @@ K8S = ROOT / "k8s"
 # A company's overlays of the two profiles.
 SMALL = "examples/overlay-small"
 PRODUCTION = "examples/overlay-production"
-# What is applied as it is.
+# Overlays that are applied as they are.
 OVERLAYS = ["overlays/local", SMALL, PRODUCTION]
 # Production with secrets from a secret store.
 EXTERNAL_SECRETS = "tests/external-secrets"
 # With these, each component is rendered once at least.
 RENDERED = [*OVERLAYS, EXTERNAL_SECRETS, "tests/with-others"]
-# Those that visitors reach by a Gateway or an Ingress; a local demo is reached by a port-forward.
+# Overlays that visitors reach by a Gateway or an Ingress, not by a port-forward.
 ROUTED = RENDERED[1:]
-# Production's, with the job that brings a backup back in place of all that works.
+# Production's overlay, with the job that restores a backup in place of the services.
 RESTORE = "tests/restore"
 DRILL = "overlays/drill"
 EXAMPLE_GATEWAY = "examples/gateway"
-# What is applied by itself, each into a namespace of its own.
+# Examples that are applied by themselves, each into a namespace of its own.
 EXAMPLES = sorted(
     f"examples/{file.parent.name}"
     for file in (K8S / "examples").glob("*/kustomization.yaml")
@@ -146,7 +146,7 @@ def published():
 
 
 def built(name):
-    """An image as docker-bake.hcl names it, where nothing else is said."""
+    """An image's default name in docker-bake.hcl."""
     bake = (ROOT / "docker-bake.hcl").read_text()
     [registry] = re.findall(r'variable "REGISTRY" \{\s+default = "(.*?)"', bake)
     [version] = re.findall(r'variable "VERSION" \{\s+default = "(.*?)"', bake)

@@ -34,7 +34,7 @@ with socket.socket() as unused:
     PORT = unused.getsockname()[1]
 SITE = f"https://{HOST}:{PORT}"
 
-# An attacker has processors of its own, so here it gets what the site leaves.
+# A real attacker has its own processors, so this one gets only what the site leaves.
 ATTACKER = ["nice", "-n", "19"]
 SLOW = [*ATTACKER, "slowhttptest", "-c", "1000", "-r", "100", "-i", "5", "-l", str(SECONDS)]
 FAST = [*ATTACKER, "h2load"]
@@ -43,9 +43,9 @@ ATTACKS = {
     "slow headers": [*SLOW, "-H", "-u", SITE],
     "slow body": [*SLOW, "-B", "-s", "60000", "-f", "application/json", "-u", f"{SITE}/api/contact"],
     "slow read": [*SLOW, "-X", "-k", "3", "-u", SITE],
-    # 100 a second.
+    # 100 connections a second.
     "connections": [*FAST, "--h1", "-c", str(100 * SECONDS), "-n", str(100 * SECONDS), "-r", "100", SITE],
-    # 300 requests a second: Caddy does not limit requests, and no visitor is served in time by busy processors.
+    # 300 requests a second. Caddy does not limit requests, so more would keep the processors busy and visitors waiting.
     "HTTP/2 flood": [*FAST, "-c", "30", "-m", "100", "--rps", "10", "-D", str(SECONDS), SITE],
 }
 

@@ -24,8 +24,8 @@ pub async fn accept(turns: Turns) -> anyhow::Result<Vec<Row>> {
     // Storage for the events of a few minutes of load.
     stack.nats.provision(&["--storage-mb", "8000"]).await?;
     stack.stop_service("notifier").await?;
-    // Stores an event of a second kind. Otherwise the broker scans all subjects for a consumer with two filters: 40 ms
-    // at 100,000 messages.
+    // Stores an event of a second kind. Otherwise the broker scans all subjects for a consumer with two
+    // filters, which takes 40 ms at 100,000 messages.
     Requests::Newsletter.send(&stack.site(), 1, 1).await?;
 
     let axum = Peer::axum(&stack).await?;

@@ -19,7 +19,7 @@ use crate::{
 };
 
 const STORING: Duration = Duration::from_millis(5);
-/// The notifier opens as many connections for a channel.
+/// As many as the notifier opens for a channel.
 const CONNECTIONS: u64 = 4;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(300);
 const LEAST: f64 = 0.9;

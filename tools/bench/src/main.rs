@@ -24,7 +24,7 @@ fn forms() -> Shape {
     }
 }
 
-/// Compares our programs with a peer; fails below the least ratio, which holds on an idle machine
+/// Compares our programs with a peer; fails below the minimum ratio, which an idle machine reaches
 #[derive(Parser)]
 struct Cli {
     #[command(subcommand)]
@@ -45,7 +45,7 @@ enum What {
     Deliver,
 }
 
-/// How long is measured.
+/// Duration of the measurement.
 #[derive(Args, Clone, Copy)]
 struct Turns {
     /// Turns of each contender; the median counts
@@ -61,7 +61,7 @@ async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let rows = tokio::select! {
         rows = bench(&cli) => rows?,
-        // Returns, which drops the handles of child processes: only that stops them.
+        // Returns an error, because child processes stop only when their handles are dropped.
         signal = tokio::signal::ctrl_c() => {
             signal?;
             anyhow::bail!("stopped")

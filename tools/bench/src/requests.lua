@@ -1,10 +1,10 @@
 -- Requests for wrk. Arguments: what is sent, and the file of a résumé. The last line printed is the result, as JSON.
--- Each form is of another visitor at another address: no limit is reached and no form is a duplicate.
+-- Each form has its own visitor and network address, so it reaches no limit and is no duplicate.
 
 local random = math.random
 local next_request
 
--- By hand: wrk.format takes longer than the peer does to answer.
+-- Formats requests by hand, because wrk.format takes longer than the peer's answer.
 local function form(content_type)
   local head = table.concat({
     "POST " .. wrk.path .. " HTTP/1.1",

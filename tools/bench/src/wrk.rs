@@ -1,4 +1,4 @@
-//! Load by wrk: each connection sends its next request after the last answer.
+//! Load by wrk: each connection sends its next request after the previous answer.
 
 use std::{path::Path, time::Duration};
 

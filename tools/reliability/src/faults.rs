@@ -36,7 +36,7 @@ const TAKEOVER: Duration = Duration::from_secs(15);
 const TURNS: usize = 20;
 const FREEZE: Duration = Duration::from_millis(150);
 const PAUSE: Duration = Duration::from_millis(30);
-/// As by an unsynchronised clock, by a wrong time zone, and longer than retries last.
+/// Steps of an unsynchronised clock and of a wrong time zone, and one that is longer than retries last.
 const STEPS: [Duration; 3] = [
     Duration::from_secs(10),
     Duration::from_secs(60 * 60),
@@ -264,7 +264,7 @@ fn of_mail() -> Vec<Fault> {
 }
 
 fn of_disks() -> Vec<Fault> {
-    // Once the disk has room, the broker restarts, as by its liveness probe.
+    // After the disk has room again, the broker is restarted, as its liveness probe would do.
     let broker = Fault::new("disk-broker-full", async |stack, _| {
         full_for_a_while(&stack.nats.servers[0].disk()).await?;
         stack.nats.servers[0].kill().await?;
@@ -293,7 +293,7 @@ async fn full_for_a_while(folder: &Path) -> anyhow::Result<()> {
     Ok(fs::remove_file(path)?)
 }
 
-/// The other two brokers must continue.
+/// Faults of one of three brokers. The other two must continue.
 fn of_cluster() -> Vec<Fault> {
     let of_three = |fault| Fault {
         limit: TAKEOVER,

@@ -14,14 +14,14 @@ use testkit::{Stack, mail_server::AcceptedMail, measure::open_files, receiver::R
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// Events of forms at the local webhook endpoint.
+/// Events of a run that the stack's webhook endpoint receives.
 const HOOKED: [EventType; 3] = [
     EventType::ContactReceived,
     EventType::NewsletterConfirmed,
     EventType::CareersApplied,
 ];
 
-/// End of our staff's addresses.
+/// Domain of our staff's addresses.
 const OUR_DOMAIN: &str = "@oculant.example";
 
 #[derive(Default)]

@@ -31,7 +31,7 @@ pub struct Ledger {
     pub refused: u64,
     /// Requests without an answer, although the visitor waited.
     pub unanswered: u64,
-    /// Answers outside the API.
+    /// Answers that the API does not define.
     pub unexpected: Vec<String>,
 }
 

@@ -35,7 +35,7 @@ pub struct Run {
     pub name: String,
     faults: Vec<Fault>,
     shape: Shape,
-    /// Faults repeat for this long; there is at least one.
+    /// Faults repeat for this long; at least one happens.
     lasting: Duration,
 }
 

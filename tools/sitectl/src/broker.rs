@@ -41,7 +41,7 @@ pub async fn client(settings: &NatsSettings) -> anyhow::Result<Client> {
     Ok(nats::connect_within(CONNECT_TIMEOUT, settings, "operator").await?)
 }
 
-/// The broker's clock. The client library drops the time of its replies.
+/// Time of the broker's clock, by a raw request: the client library drops the time of a reply.
 pub async fn time(client: &Client) -> Option<OffsetDateTime> {
     let answer = client
         .request(format!("$JS.API.STREAM.INFO.{SITE_STREAM}"), "".into())

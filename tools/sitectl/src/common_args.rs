@@ -21,7 +21,7 @@ pub struct CommonArgs {
 /// An item of a list.
 #[derive(Args, Debug)]
 pub struct NamedArgs {
-    /// Its name in the list
+    /// Name in the list
     pub name: String,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -30,7 +30,7 @@ pub struct NamedArgs {
 /// Repetition of a command, where no scheduler runs it.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct Repeat {
-    /// Repeats the command after so many hours until it is stopped; a failure is printed and retried after a minute
+    /// Hours between repetitions until the command is stopped; prints a failure, and retries after a minute
     #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..))]
     every_hours: Option<u32>,
 }

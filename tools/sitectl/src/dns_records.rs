@@ -18,7 +18,7 @@ const MAX_STRING_BYTES: usize = 255;
 /// The notifier's settings, and its mail servers.
 #[derive(Args, Debug)]
 pub struct DnsRecordsArgs {
-    /// Who mails are from
+    /// Sender of mails
     #[arg(long, env = "MAIL_FROM", value_parser = mailbox)]
     mail_from: Mailbox,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct DnsRecordsArgs {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
 struct Senders {
-    /// Domain with an SPF record of the mail servers, which most providers have; repeatable
+    /// Domain that publishes an SPF record of the mail servers, as most providers do; repeatable
     #[arg(long, value_parser = dns_name)]
     spf_include: Vec<String>,
     /// Host name of a mail server; repeatable

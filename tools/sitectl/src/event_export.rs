@@ -48,7 +48,7 @@ pub struct Form {
     /// Plural noun, as key of the JSON array.
     pub plural: &'static str,
     pub event_type: EventType,
-    /// Columns beside id, time, form fields, attribution and channels.
+    /// Columns in addition to id, time, form fields, attribution and channels.
     pub more: &'static [&'static str],
     /// Columns of the table.
     pub listed: &'static [&'static str],

@@ -45,7 +45,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Writes the settings and secrets of a new installation, for compose.yaml
+    /// Writes the settings and secrets of a new installation, for compose.yaml or Kubernetes
     Init(Box<init::InitArgs>),
     /// Creates or updates streams, consumers and buckets; safe to repeat
     Setup(Box<setup::SetupArgs>),

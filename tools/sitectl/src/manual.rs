@@ -29,7 +29,7 @@ pub fn man_pages(folder: &Path, tool: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Removes hidden arguments, which are flags of secrets: the command rejects them.
+/// Removes hidden arguments: they are secrets, which the command rejects as flags.
 fn without_hidden(command: &Command) -> Command {
     let visible = command.get_arguments().filter(|arg| !arg.is_hide_set());
     Command::new(command.get_name().to_owned())

@@ -215,7 +215,7 @@ pub fn unescape_formula(cell: &str) -> &str {
     }
 }
 
-/// Includes the escape itself, and characters that spreadsheets drop before a formula.
+/// Also true of the escape itself, and of characters that spreadsheets drop before a formula.
 fn begins_formula(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'')
 }

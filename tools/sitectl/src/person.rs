@@ -117,7 +117,7 @@ async fn erase(args: &SearchArgs, mode: Mode) -> anyhow::Result<()> {
     }
     let in_a_line = lines.join(" ");
     let erasure = stores.erase(&person, &found).await;
-    // The error names the holders, because a repeated command may no longer find them.
+    // The error names the endpoints with data, because a repeated command may no longer find them.
     let erasure = erasure.with_context(|| format!("not everything was erased; repeat it. {in_a_line}"))?;
     let left = stores.search(&person, &found.event_ids()).await?;
     ensure!(

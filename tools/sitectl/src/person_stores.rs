@@ -150,8 +150,8 @@ impl PersonalDataStores {
         Ok(Self { context, resumes })
     }
 
-    /// Searches every store. Delivery and mail records are found by event: stored ones, and `further_events`, which may be
-    /// erased.
+    /// Searches every store. Finds delivery and mail records by event id: of stored events, and of
+    /// `further_events`, which may be erased already.
     ///
     /// # Errors
     ///
@@ -301,8 +301,8 @@ impl PersonalDataStores {
         let stream = broker::stream(&self.context, &place.stream_name()).await?;
         for message in data.of(place) {
             if place.is_bucket {
-                // The broker deletes no single messages of buckets. A purge frees them without overwriting, and leaves no
-                // marker with the key.
+                // The broker deletes no single message of a bucket. A purge removes the message without
+                // overwriting it, and leaves no marker with its key.
                 stream.purge().filter(message.subject.as_str()).await?;
             } else {
                 broker::secure_delete(&stream, message.sequence).await?;
@@ -348,7 +348,7 @@ impl PersonalData {
         self.resumes.is_empty() && self.messages.values().all(Vec::is_empty)
     }
 
-    /// Safe file name of a résumé, from its event; a default for an upload without one.
+    /// Safe file name of a résumé, from its event. A résumé without an event has a default name.
     pub fn file_name_of(&self, key: &ResumeKey) -> String {
         let mut events = self.of(EVENTS).iter().chain(self.of(DEAD_LETTERS));
         let named = events.find_map(|message| {

@@ -1,5 +1,5 @@
-//! `sitectl sweep`: removes résumés of interrupted uploads and expired events, addresses of former subscribers, and events of
-//! synthetic checks.
+//! `sitectl sweep`: removes résumés whose upload was interrupted or whose event expired, addresses of former
+//! subscribers, and events of synthetic checks.
 //!
 //! Ages are by the broker's clock. A résumé that an event or a dead letter names is never removed.
 
@@ -93,7 +93,7 @@ async fn sweep_once(args: &SweepArgs) -> anyhow::Result<()> {
     print_output(args.common.json, &json!({ key: swept }), lines)
 }
 
-/// Removes unneeded data. Uploads and synthetic checks have this grace period.
+/// Removes unneeded data. Uploads and synthetic checks younger than `grace` stay.
 ///
 /// # Errors
 ///
@@ -158,7 +158,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// The record must be claimed: then a continuing upload stores its résumé again.
+    /// The record must be claimed, so that a continuing upload stores its résumé again.
     async fn remove_orphan(&self, record: &UploadRecord, swept: &mut Swept) -> anyhow::Result<()> {
         if self.is_referenced(&record.key).await? {
             swept.kept += 1;
@@ -172,8 +172,8 @@ impl Sweep {
 
     /// Removes résumés older than every stored event.
     ///
-    /// A résumé with an upload record stays: its age is by the clock of a careers service, which may be wrong. Careers
-    /// removes the record after storing the event, so the record is checked first.
+    /// A résumé's age is by the clock of a careers service, which may be wrong. So a résumé with an upload
+    /// record stays. Careers removes the record after storing the event, so the record is checked first.
     async fn expired(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {

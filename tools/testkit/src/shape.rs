@@ -10,7 +10,7 @@ pub enum Hosting {
     Gateway,
     /// As in the cluster: a server for each, behind a router by path
     Cluster,
-    /// Nobody: there are forms only
+    /// Nobody: only the API is served
     Nobody,
 }
 

@@ -9,7 +9,7 @@ use crate::step::{linting, output_of, root, run, script};
 /// Builds debug programs. The example selects the features of tests.
 pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
 const RELEASE: &str = "cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer";
-/// A site build writes the first file first, the second last.
+/// Files that a build and a split of the site write. Their times tell whether a new build or split is needed.
 const BUILT: &str = "frontends/dist/_routes.json";
 const SPLIT: &str = "frontends/dist.split/careers/_routes.json";
 const SITE_SOURCES: &str = "git ls-files --cached --others --exclude-standard -- frontends brand.json package.json package-lock.json";

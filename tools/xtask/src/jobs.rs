@@ -57,7 +57,7 @@ pub const JOBS: [Job; 20] = [
         script: "cargo deny --workspace --features site-service/jemalloc check --deny warnings advisories",
         ..NIGHTLY
     },
-    // Processors do not matter: both platforms have the same dependencies.
+    // One target is enough, because both platforms have the same dependencies.
     Job {
         name: "sbom",
         about: "Writes the images' bills of materials to target/sbom, as CycloneDX",

@@ -70,7 +70,7 @@ pub fn check() -> anyhow::Result<()> {
     })
 }
 
-/// Lints all code without running ours. The fast variant skips Clippy, because the suite compiles with Clippy's driver.
+/// Lints all code. The fast variant skips Clippy, because the suite compiles with Clippy's driver.
 ///
 /// # Errors
 ///

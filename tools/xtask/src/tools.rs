@@ -255,7 +255,7 @@ impl Tool {
                 npm("install", &["--no-save", flag], &root())
             }
             Source::Site(flag) => npm("ci", &[flag], &root()),
-            // Compiles without optimization: it takes longer than the tool ever runs.
+            // Compiles without optimization, which would take longer than the tool ever runs.
             Source::Crate(version) => {
                 let install = format!(
                     "cargo install {} --version {version} --locked --debug --quiet --root",

@@ -25,7 +25,7 @@ struct Settings {
     /// Address to listen on for HTTP
     #[arg(long, env = "LISTEN")]
     listen: SocketAddr,
-    /// Folder of files to serve, with those that end in `.gz`
+    /// Folder of files to serve; a compressed copy ends in `.gz`
     #[arg(long, env = "SITE_DIR", default_value = "frontends/dist")]
     site_dir: PathBuf,
     /// Address of the broker
@@ -37,7 +37,7 @@ struct Settings {
     /// The user's password
     #[arg(long, env = "NATS_PASSWORD", hide_env_values = true)]
     nats_password: String,
-    /// Subject of a stream that forms are published under
+    /// Subject to publish forms to, which a stream must have
     #[arg(long, env = "SUBJECT")]
     subject: String,
     #[command(flatten)]

@@ -370,12 +370,12 @@ impl Sequence {
         Ok(deliveries.contains(mail))
     }
 
-    /// Counts the mail of a delivery. It may repeat an earlier mail only if that attempt was interrupted
-    /// before its record.
+    /// Counts the mail of a delivery. It may repeat an earlier mail only if the earlier attempt was
+    /// interrupted before its record was written.
     fn count_mails(&mut self, mail: &str, was_noted: bool) -> anyhow::Result<()> {
         let accepted = self.parts().mail.take_accepted();
         ensure!(accepted.len() <= 1, "one delivery sent {} mails", accepted.len());
-        // Without a mail, an earlier interrupted attempt stays unrecorded.
+        // If nothing was sent, the mail of an earlier interrupted attempt may still repeat.
         let Some(sent) = accepted.first() else {
             return Ok(());
         };

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// Files without a manifest are no backup.
+/// Context of errors before the manifest is written: without it, the files are no backup.
 const NO_BACKUP: &str = "there is no backup; repeat it";
 
 /// Writes all streams and objects, then the manifest, and removes expired backups.
@@ -107,7 +107,7 @@ impl Backup<'_> {
         Ok(())
     }
 
-    /// Skips a missing object, because its person is being erased.
+    /// Skips an object that an erasure or a sweep deleted after the listing.
     async fn save_object(&mut self, store: &ResumeStore, key: &str) -> anyhow::Result<()> {
         let name = self.name_of_object(key);
         if let Some(bytes) = self.repository.bytes_of(&name) {

@@ -99,7 +99,7 @@ struct BucketArgs {
 }
 
 impl BucketArgs {
-    /// Opens the bucket, whose store has addresses like the résumés' store.
+    /// Opens the bucket. Its store has the same addressing style as the résumés' store.
     fn bucket(&self, addressing: Addressing) -> Bucket {
         Bucket::new(&S3Settings {
             s3_endpoint: self.backup_s3_endpoint.clone(),

@@ -1,7 +1,7 @@
 //! The backups of a bucket.
 //!
-//! Each backup has `<time>/manifest.json` and `<time>/streams/…`. All share `objects/…`, because résumés never change: each is
-//! sent once, and stays as long as a backup names it.
+//! Each backup has `<time>/manifest.json` and `<time>/streams/…`. All backups share `objects/…`: a résumé never
+//! changes, so it is sent once, and stays as long as a backup names it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub struct Manifest {
     #[serde(rename = "taken", with = "rfc3339")]
     pub started: OffsetDateTime,
     sitectl: String,
-    /// Version of the broker; an older one may be unable to restore it.
+    /// Version of the broker. An older broker may be unable to restore the backup.
     broker: String,
     pub contents: Contents,
     pub streams: BTreeMap<String, StreamInfo>,

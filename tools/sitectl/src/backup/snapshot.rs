@@ -21,7 +21,7 @@ use super::REQUEST_TIMEOUT;
 
 /// Must be below the broker's default `max_payload`.
 const CHUNK_BYTES: u64 = 128 * 1024;
-/// The broker sends so many bytes without an ack.
+/// Flow control: the broker sends at most this many bytes ahead of our acks.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of the broker for creating a stream from an uploaded snapshot.
@@ -56,7 +56,7 @@ impl StreamInfo {
     }
 }
 
-/// Downloads a stream's snapshot into a local file: the broker aborts if acks wait seconds for the bucket.
+/// Downloads a stream's snapshot into a local file, because the broker aborts if acks wait for the bucket.
 ///
 /// # Errors
 ///
@@ -149,7 +149,7 @@ async fn is_restored(context: &Context, name: &str, former: &StreamInfo) -> anyh
     let stream = context.get_stream(name).await?;
     let consumers: Vec<Info> = stream.consumers().try_collect().await?;
     let state = &stream.cached_info().state;
-    // The broker removes expired messages at once.
+    // The broker removes expired messages at once, so fewer than before may be left.
     let has_expired =
         former.config["allow_msg_ttl"] == true || state.first_sequence > former.number("first_seq");
     Ok((has_expired || state.messages == former.messages())

@@ -39,7 +39,7 @@ pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Resul
     Ok(())
 }
 
-/// Numbers of replayed dead letters; and of the others, by the channel without a consumer.
+/// Numbers of replayed dead letters, and of dead letters left, by the channel that has no consumer.
 type Replayed = (Vec<u64>, BTreeMap<String, Vec<u64>>);
 
 /// Publishes each of these dead letters again and removes it, unless its channel has no consumer.

@@ -10,7 +10,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{broker, finding::Finding, webhooks};
 
-/// An older event in the backlog is a warning. Retries are minutes apart.
+/// Age above which an event in the backlog is a warning. Retries are minutes apart.
 const BACKLOG_WARNING_AGE: Duration = Duration::minutes(30);
 
 pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
@@ -34,7 +34,7 @@ pub async fn examine(context: &Context, wanted: &Desired) -> Vec<Finding> {
     findings
 }
 
-/// Checks our consumers and those of endpoints. Other programs may have their own.
+/// Checks our consumers and those of endpoints, but not those of other programs.
 async fn examine_consumers(context: &Context, wanted: &Desired) -> anyhow::Result<Vec<Finding>> {
     let site = broker::stream(context, SITE_STREAM).await?;
     let mut consumers = site.consumers();

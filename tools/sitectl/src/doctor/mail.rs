@@ -1,4 +1,4 @@
-//! Checks that the mail server accepts connections, and that people read the mails to our addresses.
+//! Checks that the mail server accepts connections, and that our addresses are not in domains for examples.
 
 use std::time::Duration;
 

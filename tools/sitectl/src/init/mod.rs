@@ -49,7 +49,7 @@ pub struct InitArgs {
     /// Writes an overlay for Kubernetes into this folder, such as k8s/overlays/mine, instead of `.env` for compose.yaml
     #[arg(long, value_name = "FOLDER")]
     kubernetes: Option<PathBuf>,
-    /// What the overlay builds on
+    /// Profile that the overlay builds on
     #[arg(long, value_enum, default_value = "small")]
     profile: Profile,
     /// Host name of the site, such as www.company.com
@@ -208,7 +208,7 @@ fn mail_server(args: &InitArgs) -> anyhow::Result<[Setting; 5]> {
     ])
 }
 
-/// The stores of résumés and backups: one store, until the operator names another for backups.
+/// Settings of both stores. Backups go to the store of résumés until the operator names another.
 fn stores(args: &InitArgs, domain: &str) -> anyhow::Result<Vec<Setting>> {
     let is_store = |raw: &str| resumes::endpoint(raw).map(drop);
     let endpoint = Question("Address of the S3 store of résumés", "--s3-endpoint");
@@ -271,7 +271,7 @@ fn random_key() -> anyhow::Result<String> {
     Ok(encode_string(&random()?))
 }
 
-/// Value of an `.env` file: single quotes keep `$` and `#`. Readers disagree on how a quote within is escaped.
+/// Value in an `.env` file, quoted to keep `$` and `#`. Fails at characters that readers unescape differently.
 fn quoted(name: &str, value: &str) -> anyhow::Result<String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@+=".contains(c);
     if value.chars().all(is_plain) {

@@ -105,7 +105,7 @@ pub fn files(profile: Profile, settings: &BTreeMap<&str, String>) -> anyhow::Res
         .replace("newTag: example", &format!("newTag: {:?}", of("VERSION")?))
         .replace("value: [www.example.com]", &format!("value: [{}]", of("DOMAIN")?));
     let mut overlay = String::new();
-    // The first lines say how the example is used.
+    // Skips the first lines, which say how to use the example.
     for line in example.lines().skip_while(|line| line.starts_with('#')) {
         let indented = line.trim_start();
         let literal = indented

@@ -68,7 +68,7 @@ impl Question {
     }
 }
 
-/// Check of an answer that may not be empty.
+/// Fails if an answer is empty.
 pub fn some(raw: &str) -> Check {
     if raw.is_empty() {
         Err("it is empty")

@@ -104,7 +104,7 @@ impl<'a> Writer<'a, '_> {
                 let number = self.number(label);
                 self.push_html(format!("<sup>{number}</sup>"));
             }
-            // The mail's title is the only heading above.
+            // Every heading becomes `h2`, because only the mail's title is above it.
             Event::Start(Tag::Heading { .. }) => self.push_html("<h2>"),
             Event::End(TagEnd::Heading(_)) => self.push_html("</h2>\n"),
             Event::Start(Tag::Link {
@@ -184,7 +184,7 @@ impl<'a> Writer<'a, '_> {
 ///
 /// # Errors
 ///
-/// If a table is too narrow.
+/// If a table has too many columns for the width.
 pub fn text(html: &str) -> anyhow::Result<String> {
     let text = html2text::config::plain_no_decorate()
         .link_footnotes(true)

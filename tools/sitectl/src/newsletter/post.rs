@@ -9,7 +9,7 @@ use site_events::event::{Audience, NewsletterIssueRequested};
 use super::{PostArgs, article, faults::Findings, links::Links};
 use crate::output::printable;
 
-/// Mail programs show no longer text beside the subject.
+/// Mail programs cut a longer text beside the subject.
 const MAX_PREVIEW_CHARACTERS: usize = 140;
 const MAX_NAME_CHARACTERS: usize = 100;
 

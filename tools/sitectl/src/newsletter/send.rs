@@ -96,7 +96,7 @@ pub async fn send(args: &SendArgs) -> anyhow::Result<()> {
     print_output(common.json, &document, lines)
 }
 
-/// Number of subscribers that an issue reaches now; and of the others, by reason.
+/// Number of subscribers that an issue would reach now, and of those that it would not, by reason.
 async fn reach(context: &Context, now: OffsetDateTime) -> anyhow::Result<(u64, PassedOver)> {
     let subscribers = Subscribers::open(context.client()).await?;
     let (mut reached, mut not_reached) = (0, PassedOver::default());
@@ -148,12 +148,12 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "sent": to.len() }), [line])
 }
 
-/// Sends an issue again to subscribers whose mail was rejected and who have not left, or prints their number. Sends the
-/// stored text, not the file's.
+/// Sends an issue's stored text, not the file's, again to subscribers whose mail was rejected, except those
+/// who unsubscribed. A dry run prints their number.
 ///
 /// # Errors
 ///
-/// If the issue is unknown or canceled, or the broker does not store a mail; then it can be repeated.
+/// If the issue is unknown or canceled, or the broker does not store a mail. The command can be repeated.
 pub async fn repeat_refused(args: &SendArgs) -> anyhow::Result<()> {
     let (name, common) = (args.post.name(), &args.common);
     let context = broker::connect(&common.nats).await?;

@@ -1,5 +1,5 @@
-//! `sitectl subscribers import`: people who consented elsewhere become confirmed subscribers, people who left elsewhere
-//! unsubscribed ones. No event is published, so no mail or webhook is sent.
+//! `sitectl subscribers import`: people who consented elsewhere become confirmed subscribers. Known people
+//! who unsubscribed elsewhere become unsubscribed. No event is published, so no mail or webhook is sent.
 
 use std::{
     cmp::Reverse,
@@ -52,7 +52,7 @@ pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode, &args.common);
     let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
     let mut lines = lines::read(&table, OffsetDateTime::now_utc())?;
-    // Only the first line of an address counts, so unsubscribed lines come first, the latest before others.
+    // Only an address's first line counts. So unsubscribed lines come first, and the latest of them first.
     lines.sort_by_key(|line| match &line.record {
         ImportRecord::Unsubscribe { ended, .. } => Reverse(Some(*ended)),
         _ => Reverse(None),

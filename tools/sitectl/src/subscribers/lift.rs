@@ -26,7 +26,7 @@ pub struct LiftArgs {
     common: CommonArgs,
 }
 
-/// Restores the state before the bounce. A pending sign-up is deleted; a dry run only reports that.
+/// Restores the state before the bounce. With `--yes`, deletes a sign-up that was never confirmed.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::output::unescape_formula;
 const MAX_REPORTED_ERRORS: usize = 10;
 
 pub struct Line {
-    /// Number as in a spreadsheet.
+    /// Number of its row in a spreadsheet.
     pub number: u64,
     pub record: ImportRecord,
 }
@@ -61,7 +61,7 @@ pub fn read(table: &[u8], now: OffsetDateTime) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Cells of a line; tables of other programs have fewer columns.
+/// Cells of a line. Tables of other programs lack some columns.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Cells {

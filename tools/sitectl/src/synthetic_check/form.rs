@@ -15,11 +15,11 @@ use crate::http_client::http_client;
 
 const MESSAGE: &str =
     "This form was sent by `sitectl synthetic-check`, which looks for its mail and removes it.";
-/// More than a résumé may have.
+/// Above the maximum size of a résumé.
 const TOO_LARGE_BYTES: usize = 11 * 1024 * 1024;
 
-/// Sends the form, and solves the challenge if the site demands one. Returns the id of the accepted request, a header of
-/// its mails.
+/// Sends the form, and solves the challenge if the site demands one. Returns the id of the accepted request,
+/// which its mails have as a header.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub async fn send(site_url: &str, email: &EmailAddress, mark: &str) -> anyhow::R
 ///
 /// # Errors
 ///
-/// If something in front of the site answers.
+/// If a proxy in front of the site answers instead.
 pub async fn upload_too_large(site_url: &str) -> anyhow::Result<()> {
     let resume = "0".repeat(TOO_LARGE_BYTES);
     let body = format!(

@@ -18,7 +18,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream, rustls::pki_types::ServerNam
 /// Timeout of connection, login and selection.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Inbox of the check alone.
+/// Inbox that only the check uses.
 #[derive(Args, Debug)]
 pub struct MailboxSettings {
     /// Host name of the IMAP server

@@ -48,7 +48,7 @@ pub struct SyntheticCheckArgs {
 ///
 /// If the inbox cannot be read, the site rejects the form, its mail is late, or the proxy refuses uploads.
 pub async fn synthetic_check(args: &SyntheticCheckArgs) -> anyhow::Result<()> {
-    // A failed login sends no form.
+    // Comes first, so that a failed login sends no form.
     let mut mailbox = Mailbox::open(&args.mailbox).await?;
     let now = OffsetDateTime::now_utc();
     let email = &args.synthetic_email;

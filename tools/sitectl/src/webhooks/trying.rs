@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use crate::output::{print_output, printable};
 
-/// Limit of characters.
+/// In characters.
 const MAX_SHOWN_BODY: usize = 4000;
 
 #[derive(Args, Debug)]
@@ -21,7 +21,7 @@ pub struct TryArgs {
     /// Event of the sample; by default the first one of the endpoint
     #[arg(long)]
     event: Option<String>,
-    /// Who gets webhooks, as JSON; the same as the notifier's
+    /// Webhook endpoints, as JSON; the same as the notifier's
     #[arg(long, env = "WEBHOOKS", hide_env_values = true, value_parser = Endpoints::parse)]
     webhooks: Endpoints,
     #[command(flatten)]

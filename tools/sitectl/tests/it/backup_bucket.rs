@@ -31,7 +31,7 @@ pub struct Backups {
 }
 
 impl Backups {
-    /// Backups in a bucket beside the site's, by users without other rights.
+    /// Backups into a second bucket of the site's store, by users that have no other rights.
     pub fn of(site: &Site) -> Self {
         let identity = Identity::generate();
         let resumes = with(&site.s3.flags(), "--s3-access-key-id=backup");

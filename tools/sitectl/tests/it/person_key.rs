@@ -1,4 +1,4 @@
-//! Commands refuse another key of person ids, because it would find nobody.
+//! Commands refuse a different `PERSON_KEY`, because it would find nobody.
 
 use std::{fs, path::Path};
 

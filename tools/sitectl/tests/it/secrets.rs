@@ -17,7 +17,7 @@ const SECRET_WORDS: [&str; 6] = ["PASSWORD", "CREDENTIALS", "SECRET", "KEY", "TO
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 /// Seed from NATS's documentation.
 const NKEY_SEED: &str = "SUAIO3FHUX5PNV2LQIIP7TZ3N4L7TX3W53MQGEIVYFIGA635OZCKEYHFLM";
-/// Settings whose name has such a word, but which are no secrets.
+/// Settings whose name has one of these words, but which are no secrets.
 const NO_SECRETS: [&str; 6] = [
     "BACKUP_S3_ACCESS_KEY_ID",
     "GRPC_KEY_FILE",

@@ -238,7 +238,7 @@ async fn an_import_unsubscribes_people_who_unsubscribed_elsewhere() -> anyhow::R
     let after = told_json(&["subscribers", "export"], &table.site.broker)?;
     let after = after["subscribers"].as_array().cloned().unwrap_or_default();
     assert_eq!(after.len(), 4);
-    // This import removes the addresses of people who leave. Addresses of earlier leavers wait for the sweep.
+    // An import removes addresses of people whom it unsubscribes. Those of former subscribers await a sweep.
     let of = |state: &str, confirmed: Value| {
         let has =
             |row: &&Value| row["state"] == state && row["email"].is_null() && row["confirmed"] == confirmed;

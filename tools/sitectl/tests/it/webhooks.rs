@@ -159,7 +159,7 @@ async fn samples_are_previewed_without_secrets_and_sent_by_test() -> anyhow::Res
     .await?;
     let secrets = tempfile::tempdir()?;
     let flags = hubspot(&vendor.url, secrets.path());
-    // A preview needs no secret. It shows values of later responses by name.
+    // A preview needs no secret. In place of a value from an answer, it shows the value's name.
     let shown = told(&["webhooks", "preview", "crm"], &flags)?;
     assert_says(
         &shown,

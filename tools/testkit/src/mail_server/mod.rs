@@ -88,7 +88,7 @@ impl MailServer {
         })
     }
 
-    /// Sets the fault. Sessions in progress end as they began, except with [`MailFault::Stopped`].
+    /// Sets the fault. Mails in progress keep their reply, but [`MailFault::Stopped`] closes all connections.
     pub fn fault(&self, fault: MailFault) {
         self.state.fault.send_replace(fault);
     }

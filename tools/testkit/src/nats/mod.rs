@@ -49,7 +49,7 @@ pub struct Nats {
     pub servers: Vec<Server>,
     routes: Option<Routes>,
     passwords: Passwords,
-    /// Login of everybody at a managed broker.
+    /// Credentials that all users share at a managed broker.
     credentials: Option<String>,
     /// Authorities for clients to trust, with TLS.
     ca_file: Option<PathBuf>,
@@ -84,7 +84,7 @@ impl Nats {
     }
 
     /// Starts a broker without streams. As in production, a cluster has each message on two disks before the
-    /// acknowledgement; a single server syncs every two minutes.
+    /// acknowledgement. Unlike in production, a single server syncs every two minutes.
     pub async fn start_as(
         broker: Broker,
         certificate: Option<&MountedCertificate>,

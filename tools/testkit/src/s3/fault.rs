@@ -17,7 +17,7 @@ pub enum S3Fault {
     None,
     /// Requests are executed, but not answered until the fault is over.
     HoldAnswers,
-    /// Bytes a second of a body.
+    /// Each body passes at this many bytes a second.
     Slow(u32),
     /// Uploads are cut after this many bytes.
     CutUploadAfter(usize),

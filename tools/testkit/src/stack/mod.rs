@@ -332,7 +332,7 @@ fn owned(settings: &[(&str, &str)]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Folder of our programs. A test's own program is in its folder `deps`.
+/// Folder of our programs. A test's own program is in the subfolder `deps`.
 fn programs() -> anyhow::Result<PathBuf> {
     let here = env::current_exe()?;
     let mut folders = here.ancestors().skip(1);
