@@ -87,10 +87,9 @@ def render_overlay(components, patches, policy, over):
         if policy:
             text = (K8S / f"examples/network-policies/{policy}.yaml").read_text()
             (Path(folder) / "policy.yaml").write_text(text)
-            if text.startswith("# A patch."):
-                kustomization["patches"].append({"path": "policy.yaml"})
-            else:
-                kustomization["resources"].append("policy.yaml")
+            # Only Cilium's is a policy of its own; the others patch one of the base.
+            part = "resources" if "kind: CiliumNetworkPolicy" in text else "patches"
+            kustomization[part].append("policy.yaml" if part == "resources" else {"path": "policy.yaml"})
         (Path(folder) / "kustomization.yaml").write_text(json.dumps(kustomization))
         return render(folder)
 

@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Confirms a sign-up with the mailed token.
-         * @description From our page with JSON, or, where no script runs, with a form.
+         * @description Our page sends JSON, or a form if no script runs.
          */
         post: operations["confirm"];
         delete?: never;
@@ -96,7 +96,7 @@ export interface paths {
         put?: never;
         /**
          * Ends a subscription.
-         * @description From our page with JSON, or from a mail client in one click (RFC 8058).
+         * @description Our page sends JSON, or a form if no script runs. A mail client sends its one-click form (RFC 8058).
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -176,7 +176,7 @@ export interface components {
         ApplicationParts: components["schemas"]["ApplicationForm"] & {
             /**
              * Format: binary
-             * @description A PDF, DOC or DOCX by its name's ending and its content, at most 10 MiB
+             * @description A PDF, DOC or DOCX file of at most 10 MiB, whose extension matches its content
              */
             resume?: string;
         };
@@ -263,7 +263,7 @@ export interface components {
         };
         /** @description A failed answer. */
         Failure: {
-            /** @description The challenge, by version 2 of ALTCHA's protocol, where the request has an Idempotency-Key */
+            /** @description The challenge (version 2 of ALTCHA's protocol), if the request has an Idempotency-Key */
             challenge?: Record<string, never> | null;
             /** @description `challenge` if a challenge must be solved first */
             code?: string | null;
@@ -278,11 +278,11 @@ export interface components {
             /** @description Always false */
             success: boolean;
         };
-        /** @description Body of a request with a token in the address, one of both fields. Link scanners send none, so they cannot answer for people. */
+        /** @description Body of a request with a token in the URL: one of the two fields. Link scanners send neither, so they cannot answer for people. */
         LinkBody: {
-            /** @description `One-Click`, of a mail client's one-click unsubscription (RFC 8058, 3.1) */
+            /** @description `One-Click`, sent by a mail client (RFC 8058, 3.1) */
             "List-Unsubscribe"?: string;
-            /** @description `yes`, of our page where no script runs */
+            /** @description `yes`, sent by our page if no script runs */
             answer?: string;
         };
         /** @description A sign-up. A missing address counts as empty, and is refused with a sentence. */
@@ -337,13 +337,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
-                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
+                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
-                 *     same form, key and network for ten minutes
+                 * @description Solution of the challenge from a 429 answer with the code `challenge`, in ALTCHA's encoding (base64 of JSON); valid for ten
+                 *     minutes, for the same form, key and network
                  */
                 "Challenge-Solution"?: string;
             };
@@ -397,13 +397,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
-                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
+                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
-                 *     same form, key and network for ten minutes
+                 * @description Solution of the challenge from a 429 answer with the code `challenge`, in ALTCHA's encoding (base64 of JSON); valid for ten
+                 *     minutes, for the same form, key and network
                  */
                 "Challenge-Solution"?: string;
             };
@@ -458,13 +458,13 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The same key from one person within an hour has one effect; with another content it is refused. A key of version 8 says that
-                 *     its sender makes another for any other content. Without a key, the same content within an hour of the clock (UTC) has one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
+                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description In ALTCHA's encoding (base64 of JSON), the solution of the challenge that a 429 with the code `challenge` held; good for the
-                 *     same form, key and network for ten minutes
+                 * @description Solution of the challenge from a 429 answer with the code `challenge`, in ALTCHA's encoding (base64 of JSON); valid for ten
+                 *     minutes, for the same form, key and network
                  */
                 "Challenge-Solution"?: string;
             };
@@ -517,7 +517,7 @@ export interface operations {
     confirm: {
         parameters: {
             query?: {
-                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
+                /** @description The signed token; a request with it has the body `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (our page's form) */
                 token?: string;
             };
             header?: never;
@@ -570,7 +570,7 @@ export interface operations {
     ask_to_unsubscribe: {
         parameters: {
             query?: {
-                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
+                /** @description The signed token; a request with it has the body `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (our page's form) */
                 token?: string;
             };
             header?: never;
@@ -591,7 +591,7 @@ export interface operations {
     unsubscribe: {
         parameters: {
             query?: {
-                /** @description The signed token; with it, the body is `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (a page's form) */
+                /** @description The signed token; a request with it has the body `List-Unsubscribe=One-Click` (RFC 8058) or `answer=yes` (our page's form) */
                 token?: string;
             };
             header?: never;
