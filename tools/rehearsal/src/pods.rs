@@ -111,7 +111,7 @@ impl Probe<'_> {
         self.spec[name].as_u64().unwrap_or(default)
     }
 
-    /// Passes on each success, and failures from the failure threshold on.
+    /// Reports each success to `pass_on`, and failures once `failureThreshold` of them came in a row.
     async fn repeat(&self, pass_on: impl Fn(anyhow::Result<()>) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let limit = Duration::from_secs(self.number("timeoutSeconds", 1));
         let mut failed = 0;

@@ -32,7 +32,7 @@ test.describe('with scripts', () => {
       await page.evaluate(sendEmptyForm, address);
       await expect(page.getByRole('heading', { level: 1 })).toHaveText(HEADINGS[path]);
       expect(await page.content()).not.toContain('{{');
-      // The switch would have no effect.
+      // Refused pages do not start the application, so the theme switch would do nothing.
       await expect(page.locator('button[aria-label="Dark theme"]')).toBeHidden();
       await expectAccessible(page);
       await expectFits(page, 320, 640);
