@@ -27,7 +27,7 @@ use crate::{
     retries::MAX_ASKED_PAUSE,
 };
 
-/// Delay of a failed event, so that another pending event becomes the next probe.
+/// Delay of an event that has failed before, so that another pending event becomes the next probe.
 const PROBED_AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// Progress reports (`+WPI`) per ack wait.
 const PROGRESS_SHARE: u32 = 4;
@@ -53,7 +53,7 @@ fn usable_request_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Reque
     Ok(RequestId::accept(Some(&raw)))
 }
 
-/// Checks that a durable consumer exists: without it, events would stay undelivered unnoticed.
+/// Checks that a durable consumer exists. Without it, events would stay undelivered and nobody would notice.
 ///
 /// # Errors
 ///
@@ -194,8 +194,8 @@ where
             .await;
     }
 
-    /// Defers events that were pulled before the pause. Defers a failed event while others are pending: the
-    /// next probe should be another event.
+    /// Defers events that were pulled before the pause. While other events are pending, also defers an event
+    /// that has failed before, so that another event becomes the next probe.
     fn not_yet(&self, message: &Message) -> Option<Outcome> {
         let remaining = self.pause.remaining()?;
         let info = message.info().ok()?;

@@ -42,7 +42,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// Message id of a dead letter. A replayed event's dead letter needs a new id: the broker drops duplicates.
+/// Message id of a dead letter. A replayed event's dead letter has a new id, as the broker drops duplicates.
 fn id(consumer: &str, message: &Message) -> String {
     #[derive(Deserialize)]
     struct Identified {
@@ -105,7 +105,7 @@ impl DeadLetterSummary {
     }
 }
 
-/// Replaces control characters, by which a receiver's text could control a terminal.
+/// Replaces control characters, so that a receiver's text cannot control a terminal.
 fn printable(raw: &str) -> String {
     raw.replace(char::is_control, " ")
 }

@@ -22,7 +22,7 @@ const HANDOVER: ConstantBuilder = ConstantBuilder::new()
     .with_delay(Duration::from_millis(20))
     .with_max_times(100);
 
-/// Timeout of the first ack. Only an overloaded broker, or one without a leader, exceeds it.
+/// Timeout of the first ack. Only an overloaded broker, or a stream without a leader, exceeds it.
 const ACKNOWLEDGED_SOON: Duration = Duration::from_secs(1);
 
 pub(crate) async fn store(
@@ -36,7 +36,7 @@ pub(crate) async fn store(
         .await
 }
 
-/// Sends a message again under its id if the ack is late: a stopping leader may not have replicated it.
+/// Sends a message again under its id if the ack is late. A stopping leader may have lost the message.
 pub(crate) async fn store_by_id(
     context: &Context,
     subject: Subject,

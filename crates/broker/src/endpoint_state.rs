@@ -13,7 +13,7 @@ pub struct EndpointState {
     /// Last failure.
     #[serde(default, with = "time::serde::rfc3339::option")]
     pub last_failed: Option<OffsetDateTime>,
-    /// How the endpoint rejected our credentials. It then gets one attempt an hour.
+    /// If set, the endpoint rejected our credentials with this error and gets one attempt an hour.
     #[serde(default)]
     pub held: Option<String>,
     /// Why the endpoint is off.

@@ -31,7 +31,7 @@ pub struct Endpoint {
     /// Format of the requests.
     #[serde(default)]
     pub format: Format,
-    /// Recipe file of the format `template`.
+    /// Recipe file, if the format is `template`.
     #[serde(default)]
     pub recipe: Option<PathBuf>,
     /// The recipe's values for this installation.
@@ -71,7 +71,7 @@ impl Endpoints {
         for endpoint in &endpoints {
             let name = &endpoint.name;
             if !names.insert(name) {
-                // Endpoints of one name would share delivery records.
+                // Two endpoints with the same name would share delivery records.
                 return Err(format!("two endpoints are called {name}"));
             }
             endpoint
@@ -137,7 +137,7 @@ impl TryFrom<String> for EndpointName {
     }
 }
 
-/// serde's message, unless it quotes a value: the value may be a misplaced secret.
+/// serde's message, unless it quotes a value, which could be a misplaced secret.
 fn reason_of(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let repeats_a_value = ["invalid type", "invalid value", "unknown variant"]

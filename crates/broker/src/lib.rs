@@ -40,7 +40,7 @@ pub const DELIVERIES_BUCKET: &str = "deliveries";
 pub const WITHHELD: &str = "withheld";
 /// Prefix of a rejected newsletter mail's record.
 pub const REFUSED: &str = "refused";
-/// Suffix of the key of an abandoned webhook. The person's later webhooks stop waiting for it.
+/// Suffix of the record of a dead-lettered webhook, so that the person's later webhooks do not wait for it.
 pub const GIVEN_UP_SUFFIX: &str = "_given-up";
 /// KV bucket of the mails to each visitor within a day, by inbox.
 pub const VISITOR_MAILS_BUCKET: &str = "visitor-mails";

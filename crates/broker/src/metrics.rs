@@ -10,7 +10,7 @@ use site_service::metrics::{self, SLOW_BUCKETS_SECONDS};
 
 use crate::{Remedy, delivery::Outcome};
 
-/// Histogram buckets of event age at delivery; a receiver may be unavailable for a day.
+/// Histogram buckets of event age at delivery, up to a day, because outages of receivers can last that long.
 const AGE_BUCKETS_SECONDS: [f64; 14] = [
     0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0, 21_600.0, 86_400.0,
 ];

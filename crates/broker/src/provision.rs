@@ -42,8 +42,8 @@ pub struct ProvisionSettings {
     /// How many days events and dead letters are kept
     #[arg(long, env = "STREAM_MAX_AGE_DAYS", default_value = "365", value_parser = days)]
     pub max_age: Duration,
-    /// Megabytes on each broker server for all streams and buckets; each of them has a fixed share, and rejects
-    /// writes beyond it
+    /// Megabytes on each broker server for all streams and buckets; each stream or bucket rejects writes
+    /// beyond its fixed share
     #[arg(long, env = "STREAM_STORAGE_MB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(16..))]
     pub storage_mb: u32,
     /// Webhook endpoints, as JSON; the same value as the notifier's
@@ -56,12 +56,12 @@ fn days(raw: &str) -> Result<Duration, std::num::ParseIntError> {
         .map(|days: u32| Duration::from_secs(u64::from(days) * 24 * 60 * 60))
 }
 
-/// Consumer that `provision` creates last: if it exists, an earlier setup was complete. Never choose another:
-/// installed sites would look incomplete, so their new channels would get every kept event.
+/// Consumer that `provision` creates last. If it exists, an earlier setup was complete. Never choose another
+/// consumer. Otherwise installed sites look incomplete, and their new channels get every kept event.
 const LAST_CONSUMER: &str = FAN_OUT_CONSUMER;
 
 /// Percent of the storage per stream or bucket; the rest is the broker's overhead. In a flood of forms, the
-/// event stream must fill first: dead letters and delivery records need room.
+/// event stream must fill first, so that dead letters and delivery records keep their space.
 const STORAGE_SHARES: [(&str, i64); 9] = [
     (SITE_STREAM, 39),
     (DEAD_LETTERS_STREAM, 15),
@@ -201,7 +201,7 @@ async fn known_consumers(context: &Context, key: &PersonKey) -> Result<Vec<consu
     map_error("the consumers of SITE", site.consumers().try_collect().await)
 }
 
-/// A stream above its new limit would reject every event.
+/// Fails if a stream already exceeds its new limit, because the stream would reject every event.
 async fn ensure_share_is_enough(
     context: &Context,
     settings: &ProvisionSettings,
@@ -237,8 +237,8 @@ async fn existing_stream(context: &Context, name: &str) -> Result<Option<Stream>
     }
 }
 
-/// Keeps the start and pause of an existing consumer. A new consumer on a running site skips old events:
-/// nobody wants mails about them. After an incomplete setup it gets every event.
+/// Keeps the start and pause of an existing consumer. A new consumer on a running site skips old events,
+/// because nobody wants mails about them. After an incomplete setup, a new consumer gets every event.
 fn as_known(known: &[consumer::Info], config: consumer::pull::Config) -> consumer::pull::Config {
     let named = |name: Option<&str>| known.iter().find(|known| Some(known.name.as_str()) == name);
     let (deliver_policy, pause_until) = match named(config.durable_name.as_deref()) {

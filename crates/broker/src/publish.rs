@@ -214,7 +214,7 @@ impl Publisher {
             .ok_or(PublishError::KeyReused)
     }
 
-    /// `None` if the person has a later event of this type: services may read only the latest.
+    /// `None` if the person has a later event of this type. The broker lets services read only the latest.
     async fn stored_event<D: EventData>(
         &self,
         sequence: u64,
@@ -227,7 +227,7 @@ impl Publisher {
             last.filter(|last| last.sequence >= sequence)
                 .ok_or(PublishError::KeyReused)
         };
-        // Other errors are not retried: each costs a timeout.
+        // Other errors are not retried, because each retry can take a whole timeout.
         let may_lag = |error: &PublishError| matches!(error, PublishError::KeyReused);
         let last = read.retry(REPLICA_LAG).when(may_lag).await?;
         if last.sequence > sequence {
@@ -243,7 +243,7 @@ impl Publisher {
         site.map_err(not_compared)
     }
 
-    /// Whether the stream still has the event: it may be erased or expired.
+    /// Whether the event is still in the stream, neither erased nor expired.
     async fn is_kept(&self, sequence: u64) -> Result<bool, PublishError> {
         let asked = self.site().await?.info_builder().with_deleted(true).fetch().await;
         let state = asked.map_err(not_compared)?.info.state;

@@ -23,8 +23,8 @@ const RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// Expiry of a pull request. Until then a cluster may deliver to a killed process, which delays those events
 /// by the ack wait.
 const PULL_EXPIRES: Duration = Duration::from_secs(2);
-/// Interval of checks for a new connection: a restarted broker has forgotten the pull request. A timeout
-/// would not do, because a stalled broker still delivers to the old request.
+/// Interval of checks for a new connection. After a restart, the broker has forgotten the pull request. A
+/// timeout cannot detect this, because a stalled broker still delivers to the old request.
 const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Pulls until `stop`. A failed pull is retried while deliveries continue.
@@ -93,7 +93,7 @@ impl Pull<'_> {
         pulled
     }
 
-    /// Naks pulled and arriving messages: otherwise the broker redelivers them only after the ack wait. A
+    /// Naks pulled and arriving messages. Otherwise the broker redelivers them only after the ack wait. A
     /// cluster's leader does not notice that a requester on another server is gone.
     async fn return_pulled(&mut self) {
         while let Some(requested) = &mut self.batch
@@ -119,7 +119,7 @@ impl Pull<'_> {
         }
     }
 
-    /// Acquires permits before it pulls: a pulled event that waits for a permit would use up its ack wait.
+    /// Acquires permits before it pulls. A pulled event would use up its ack wait while waiting for a permit.
     async fn try_next(&mut self) -> Result<Pulled, async_nats::Error> {
         loop {
             let opened = match &mut self.opened {
@@ -176,7 +176,7 @@ fn connections(context: &Context) -> u64 {
 }
 
 async fn replaced(context: &Context, known: &mut u64) {
-    // A restarted broker does not serve requests at once, so the first check also waits.
+    // The loop waits before the first check, because a restarted broker does not serve requests at once.
     loop {
         tokio::time::sleep(CONNECTION_CHECK_INTERVAL).await;
         let current = connections(context);

@@ -65,7 +65,7 @@ impl StreamReader {
         }
     }
 
-    /// The stream that it reads.
+    /// Stream of this reader.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }
@@ -73,8 +73,8 @@ impl StreamReader {
     /// All messages, including those stored during the read. A batch is read ahead, so a message may already
     /// be changed or removed.
     ///
-    /// Callers filter the messages themselves: with a filter that many subjects match, the broker would count
-    /// all remaining messages for each batch.
+    /// Callers filter the messages themselves. If many subjects matched a filter, the broker would count all
+    /// remaining messages for each batch.
     pub fn all(&self) -> Messages<'_> {
         self.since(1)
     }
@@ -86,7 +86,7 @@ impl StreamReader {
 
     /// Messages under the few subjects that match a filter, such as the subjects of one person.
     ///
-    /// Lists the subjects first: the broker finds a subject by an index, but scans blocks for a wildcard.
+    /// Lists the subjects first. The broker finds a subject by an index, but scans blocks for a wildcard.
     pub fn under<'a>(&'a self, filter: &'a str) -> Messages<'a> {
         let subjects = stream::once(self.stream.info_with_subjects(filter)).try_flatten();
         let found = subjects
@@ -101,7 +101,7 @@ impl StreamReader {
             reader: self,
             subject,
             from,
-            // The number is unknown; 1 requests the first batch.
+            // The number of pending messages is unknown; 1 requests the first batch.
             batch: Batch {
                 pending: 1,
                 ..Batch::default()

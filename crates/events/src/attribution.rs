@@ -38,8 +38,8 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Cleans the attribution that a form sent. A bad value must not reject the form, so long values are
-    /// truncated and unprintable characters removed.
+    /// Cleans the attribution that a form sent. A bad value must not reject the form. Therefore long
+    /// values are truncated and unprintable characters removed.
     pub fn of(sent: Option<impl Into<Self>>) -> Option<Self> {
         let sent: Self = sent?.into();
         let attribution = Self {

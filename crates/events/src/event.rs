@@ -90,8 +90,8 @@ impl EventType {
         Self::ALL.into_iter().find(|known| known.short_name() == name)
     }
 
-    /// Id of the event that `cause` leads to, the same for every repeat. Visitors must not be able to choose
-    /// `cause`.
+    /// Id of the event that follows from `cause`, the same for every repeat. Visitors must not be able to
+    /// choose `cause`.
     pub fn id_for(self, cause: Uuid) -> Uuid {
         let name = format!("{}/{cause}", self.name());
         Uuid::new_v5(&EVENT_IDS, name.as_bytes())
@@ -543,7 +543,7 @@ pub enum ActiveContent {
     EmbeddedFile,
 }
 
-/// Result of a virus scan. Infected files are rejected, so no event has one.
+/// Result of a virus scan. Infected files are rejected, so no event contains an infected file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]

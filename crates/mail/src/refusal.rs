@@ -61,7 +61,7 @@ impl Refusal {
         };
         match status {
             Some((2, 3)) => Self::Mail,
-            // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 is a mailbox that accepts nothing.
+            // RFC 3463, 3.2 and 3.3: 5.1.x is about the address; 5.2.1 means a disabled mailbox.
             Some((1, _) | (2, 1)) => no_such_address,
             // Exchange Online's code for an unknown recipient.
             Some((4, 1)) if text.to_lowercase().contains("recipient address rejected") => no_such_address,

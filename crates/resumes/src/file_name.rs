@@ -19,7 +19,7 @@ pub fn readable_file_name(raw: &str) -> String {
     }
 }
 
-/// Whether a character is invisible. Joiners count, because they could disguise a file extension.
+/// Whether a character is invisible. Joiners count as invisible, as they could disguise a file extension.
 fn is_invisible(c: char) -> bool {
     c.is_control() || invisible::is_invisible(c) || matches!(c, '\u{200c}' | '\u{200d}')
 }

@@ -1,7 +1,7 @@
 //! Upload records mark résumés without a stored event, so that a crash leaves no orphans.
 //!
 //! A record is written before the upload and removed once the event is stored. After an interrupted upload, `sitectl
-//! sweep` looks for the event and removes a résumé that has none.
+//! sweep` looks for the event and removes a résumé without an event.
 
 use async_nats::jetstream::{Context, message::StreamMessage};
 use site_broker::{RecordError, Records, UPLOADS_BUCKET, buckets::open_bucket};
@@ -50,7 +50,7 @@ impl UploadRecords {
         self.0.remove(&record.key.upload_id(), record.revision).await
     }
 
-    /// Claims the record of an interrupted upload, so that the upload can no longer remove it.
+    /// Claims the record of an interrupted upload, so that the upload can no longer remove the record.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ pub fn has_web_identity() -> bool {
     names.iter().all(|name| env::var_os(name).is_some())
 }
 
-/// Sessions from the STS of the bucket's region, or of `AWS_ENDPOINT_URL_STS`. The token is read for each.
+/// Sessions from the STS of the bucket's region or of `AWS_ENDPOINT_URL_STS`. Each session rereads the token.
 pub(crate) fn sessions(settings: &S3Settings) -> WebIdentityTokenCredentialsProvider {
     let config = ProviderConfig::without_region()
         .with_region(Some(Region::new(settings.s3_region.clone())))

@@ -5,7 +5,7 @@ use nix::sys::{
     resource::{Resource, setrlimit},
 };
 
-/// Variable: `true` lets debuggers and profilers attach.
+/// Environment variable; the value `true` lets debuggers and profilers attach.
 const DEBUGGABLE: &str = "DEBUGGABLE";
 
 pub fn forbid(env: &impl Fn(&str) -> Option<String>) -> nix::Result<()> {

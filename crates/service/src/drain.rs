@@ -19,7 +19,7 @@ use crate::settings::seconds;
 /// Grace period of a process whose work takes no longer than a request.
 #[derive(Args, Debug, Clone)]
 pub struct DrainSettings {
-    /// Seconds that requests in flight have to finish after a stop signal
+    /// Seconds after a stop signal within which requests in flight can finish
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",

@@ -36,7 +36,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 /// 20, against abuse).
 const MAX_UNSEEN_RESETS: usize = 4_096;
 
-/// At this age callers reconnect, so that they reach new pods. Calls in flight finish.
+/// Callers reconnect when a connection reaches this age, so that they reach new pods. Calls in flight finish.
 const MAX_CONNECTION_AGE: Duration = Duration::from_secs(5 * 60);
 
 /// Settings of a service that the gateway calls.
@@ -45,7 +45,7 @@ pub struct GrpcServerSettings {
     /// Mutual TLS
     #[command(flatten)]
     pub tls: GrpcTlsSettings,
-    /// Address to listen on for health checks without TLS: probes of a cluster have no certificate
+    /// Address to listen on for health checks without TLS, because probes of a cluster have no certificate
     #[arg(long, env = "HEALTH_LISTEN")]
     pub health_listen: Option<SocketAddr>,
 }

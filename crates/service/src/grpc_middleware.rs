@@ -23,7 +23,7 @@ fn called(path: &str) -> (&str, &str) {
     path.split_once('/').unwrap_or((path, ""))
 }
 
-/// The headers hold the status of an error without a body.
+/// Status of an answer. An error without a body has its status in the headers.
 fn code(headers: &HeaderMap) -> Code {
     headers
         .get("grpc-status")

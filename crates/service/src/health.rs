@@ -19,14 +19,14 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{drain::CancellationToken, nats};
 
-/// Service name for liveness probes. It ignores dependencies, as a restart would not fix them.
+/// Service name for liveness probes. Liveness ignores dependencies, as a restart does not fix them.
 pub const LIVE: &str = "live";
 
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Failed probes in a row before the client moves to another server of the cluster.
 const PROBES_PER_SERVER: u32 = 2;
-/// Replicas report every second. A leader without reports for this long cannot store.
+/// Replicas report to the leader every second. A leader without reports for this long cannot store messages.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
 
 /// Dependency of a service.
@@ -50,8 +50,8 @@ impl Dependency {
         }
     }
 
-    /// JetStream stream, which needs a leader with a majority. If the server cannot confirm one, the client
-    /// moves to another server of the cluster.
+    /// JetStream stream, which needs a leader with a majority. If the server cannot confirm a leader, the
+    /// client moves to another server of the cluster.
     pub fn stream(client: Client, stream: &str) -> Self {
         let (stream, failed) = (Arc::<str>::from(stream), Arc::<AtomicU32>::default());
         let probe = move || -> Probe {
@@ -93,7 +93,7 @@ async fn stores(client: &Client, stream: &str) -> Result<(), String> {
     }
 }
 
-/// A partitioned server answers pings, so the client would not leave it.
+/// Moves the client to another server if probes fail. Pings do not detect a partitioned server.
 async fn keep_or_leave(client: &Client, failed: &AtomicU32, is_well: bool) {
     let server = client.server_info();
     let may_leave = !is_well && server.cluster.is_some() && nats::is_connected(client);
@@ -118,8 +118,8 @@ fn is_leader_alone(cluster: &ClusterInfo) -> bool {
     2 * heard <= 1 + cluster.replicas.len()
 }
 
-/// Health of a server's services. The empty name (for probes and the gateway) reports the same as each
-/// service.
+/// Health of a server's services. The empty name (for probes and the gateway) has the same health as
+/// each service.
 pub struct HealthStatus {
     reporter: HealthReporter,
     names: &'static [&'static str],

@@ -102,7 +102,7 @@ impl HttpServer {
         let serve = |(stream, client)| {
             let connections = Arc::clone(&connections);
             serving.spawn(async move {
-                // Clients cause these errors, so they are no warnings.
+                // Clients cause these errors, so their level is not `warn`.
                 if let Err(error) = connections.serve(stream, client).await {
                     tracing::debug!(%error, "connection ended");
                 }
@@ -156,7 +156,7 @@ impl Connections {
         });
         let mut connection = pin!(self.protocol.serve_connection(TokioIo::new(stream), service));
         tokio::select! {
-            // Requests that have arrived come before the stop.
+            // Polls the connection before the stop, so that requests that have arrived are answered.
             biased;
             ended = connection.as_mut() => ended,
             () = self.is_over(&asked) => {

@@ -51,8 +51,8 @@ impl RequestObserver {
         observed.answered(answer)
     }
 
-    /// Observes a cached answer and its route. `None` if nothing is cached, or the request does not name one
-    /// host ([`names_one_host`]).
+    /// Observes a cached answer and its route. `None` if nothing is cached, or the request does not name
+    /// exactly one host ([`names_one_host`]).
     pub fn observe_cached<B>(
         &self,
         request: &http::Request<B>,
@@ -160,8 +160,8 @@ pub async fn guarded(request: Request, next: Next) -> Response {
     })
 }
 
-/// Whether a request names one host (RFC 9112, 3.2; RFC 9113, 8.3.1). If not, callers answer 400: a proxy
-/// may have read another host.
+/// Whether a request names exactly one host (RFC 9112, 3.2; RFC 9113, 8.3.1). If not, callers answer 400,
+/// because a proxy may have read another host.
 pub fn names_one_host<B>(request: &http::Request<B>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (host, None) = (hosts.next(), hosts.next()) else {

@@ -13,7 +13,7 @@ pub(crate) async fn listen(setting: &str, address: SocketAddr) -> anyhow::Result
     listener.with_context(|| format!("The setting {setting} is wrong: {address} cannot be listened on"))
 }
 
-/// The default of 1,024 files can run out, and health checks would fail.
+/// Raises the limit of open files. With the default of 1,024, many connections could make health checks fail.
 fn allow_open_files() {
     let limit = getrlimit(Resource::RLIMIT_NOFILE);
     let raised = limit.and_then(|(_, hard)| setrlimit(Resource::RLIMIT_NOFILE, hard, hard));

@@ -24,10 +24,10 @@ const MIN_SERVER_VERSION: (u64, u64) = (2, 11);
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
-/// Short: a stalled server still accepts connections, while other servers may work.
+/// Short, because a stalled server still accepts connections, and another server may work.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-/// The client reconnects at the third unanswered ping, so a single server may stall for seconds. In a
-/// cluster, [`crate::health`] moves the client sooner.
+/// The client reconnects at the third unanswered ping, so it tolerates a stall of some seconds. In a cluster,
+/// [`crate::health`] moves the client sooner.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long a request waits for a reconnection. After a server stops, its clients reconnect elsewhere in

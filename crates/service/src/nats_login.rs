@@ -29,7 +29,7 @@ pub(crate) struct Attempts {
 }
 
 struct State {
-    /// Number of attempts. It starts at random, so that processes begin with different servers.
+    /// Number of attempts, plus a random start, so that processes begin with different servers.
     made: usize,
     /// Password or credentials.
     secret: Option<Secret>,

@@ -16,7 +16,7 @@ use crate::{
 
 /// Threads for files and DNS lookups. More threads would use memory without faster uploads.
 const BLOCKING_THREADS: usize = 8;
-/// Limit of socket events per tick. Without it, other services would idle until all events are handled.
+/// Limit of socket events per tick. Without it, the processes that we call idle until all events are handled.
 const SOCKETS_AT_A_TIME: usize = 16;
 
 /// Runs a service on one thread (docs/decisions/0031-services-run-on-one-thread.md). Prints a failure as one

@@ -165,7 +165,7 @@ impl Export {
             .with_tonic()
             .with_channel(channel.clone());
         let logs = LogExporter::builder().with_tonic().with_channel(channel);
-        // Clients cannot force sampling: a parent span is always ours.
+        // Clients cannot force sampling, because a parent span is always ours.
         let sampler = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(settings.trace_share)));
         Ok(Self {
             traces: SdkTracerProvider::builder()
@@ -188,8 +188,8 @@ impl Export {
 }
 
 impl Telemetry {
-    /// Exports the metrics once, soon after a service is built: alerts need the first zero, and the regular
-    /// export may take a minute.
+    /// Exports the metrics once, soon after a service is built. Alerts need the first zero, and the
+    /// regular export can take a minute.
     pub fn schedule_first_export(&mut self) {
         let Some(export) = &mut self.export else {
             return;

@@ -29,7 +29,7 @@ pub enum State {
         #[serde(with = "time::serde::rfc3339")]
         since: OffsetDateTime,
     },
-    /// A mail to the address bounced. Nothing is sent to it any more, not even after a new sign-up.
+    /// A mail to the address hard-bounced. No more mails go to the address, even after a new sign-up.
     ///
     /// Mail servers block senders who keep mailing dead addresses. Only the operator lifts a suppression,
     /// after finding its cause.

@@ -141,7 +141,7 @@ impl Subscriber {
         }
     }
 
-    /// The record after an unsubscribe. A suppressed record stays suppressed and stores the time.
+    /// The record after an unsubscribe. A suppressed record stays suppressed and stores the unsubscribe time.
     pub fn unsubscribed(self, now: OffsetDateTime) -> Self {
         match self.state {
             State::Unsubscribed { .. } => self,
@@ -250,7 +250,7 @@ impl Subscriber {
         }
     }
 
-    /// Lifetime of the record; `None` keeps it until it is erased. Confirmations are due within `confirm_within`.
+    /// Lifetime of the record; `None` if it never expires. Confirmations are due within `confirm_within`.
     ///
     /// First sign-ups and suppressions of unconfirmed addresses expire. The record of an unsubscribe stays.
     /// Otherwise anyone could undo the unsubscribe by typing the address.

@@ -22,7 +22,7 @@ pub struct Outgoing {
     pub payload: Bytes,
     /// Attempt number, from 1.
     pub attempt: u32,
-    /// Expiring link to the résumé, if the event has one and the recipe may use it.
+    /// Expiring link to the résumé, if the event has a résumé and the endpoint uses a recipe.
     pub resume_link: Option<String>,
 }
 

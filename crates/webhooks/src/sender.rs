@@ -117,7 +117,7 @@ impl WebhookSender {
         }
     }
 
-    /// Hides secrets in a request or an answer. The path of the endpoint's address may be a secret, too.
+    /// Hides secrets in a request or answer, and the path of the endpoint's address, which may be a secret.
     pub fn shown(&self, text: &str) -> String {
         let path = self.uri.path_and_query().map_or("", |path| path.as_str());
         let text = if path.len() > 1 {

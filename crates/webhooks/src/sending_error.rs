@@ -85,7 +85,7 @@ impl SendingError {
         }
     }
 
-    /// Whether the receiver rejects our credentials. Then it rejects every event until the operator fixes them.
+    /// Whether the receiver rejects our credentials. It accepts no event until the operator fixes them.
     pub fn is_account_refused(&self) -> bool {
         match self {
             Self::Rejected {

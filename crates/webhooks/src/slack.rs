@@ -10,7 +10,7 @@ use visitor::invisible::without_invisible;
 /// Limit of a quoted text. Slack itself truncates messages after 40,000 characters.
 const MAX_QUOTED_CHARACTERS: usize = 3_000;
 
-/// Fields that a message shows in its heading or quotes. Its list of other fields omits them.
+/// Fields that a message shows in its heading or as a quote, not in the list of the other fields.
 const SHOWN_APART: [&str; 5] = ["name", "email", "position", "message", "coverLetter"];
 
 /// Builds the Slack message of an event as a request body.

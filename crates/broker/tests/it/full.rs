@@ -1,4 +1,4 @@
-//! A full stream refuses events; other streams keep their room.
+//! A full stream rejects events, but leaves other streams their storage.
 
 use async_nats::jetstream;
 use serde_json::json;

@@ -10,7 +10,7 @@ use crate::{rights::stored, support::operator};
 
 const USERS: &str = include_str!("../../nats/users.conf");
 const STORED: [&str; 4] = ["site.", "dead.", "sending.", "$KV."];
-/// Removes earlier messages of the subject (`sub`) or all (`all`).
+/// Header that removes earlier messages: those of the subject (`sub`) or all (`all`).
 const ROLLUP: &str = "Nats-Rollup";
 
 /// Writable subjects, from the imports in `users.conf`.

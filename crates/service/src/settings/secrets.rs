@@ -1,7 +1,7 @@
 //! Secrets come from variables or files, never from arguments: every user can read arguments (`ps`), and
 //! shells store them.
 //!
-//! `clap` still has a flag for each secret. We pass the content of files by it, and tests use it.
+//! `clap` still has a flag for each secret. Only [`from_file`] and tests set this flag.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -98,7 +98,7 @@ impl AnswerCache {
         self.get_if(path, coding, |answer| answer.is_to_be_used(answer.read.elapsed()))
     }
 
-    /// Cached answer, if fresh. After `None` the caller need not read the file.
+    /// Cached answer, if fresh. Only [`Self::get`] makes the caller read a stale file again.
     pub fn get_fresh(&self, path: &str, coding: Coding) -> Option<Response> {
         self.get_if(path, coding, |answer| answer.read.elapsed() < KEPT_FOR)
     }

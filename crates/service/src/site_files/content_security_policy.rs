@@ -9,7 +9,7 @@ use crate::site_files::site::RoutesFile;
 
 /// Policy of answers other than pages: nothing may be loaded or framed.
 pub const DENY_ALL: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-/// Browsers show a picture or film opened alone on a generated page.
+/// Policy of pictures and films. For a file opened alone, the browser generates a page that loads the file.
 const MEDIA: HeaderValue =
     HeaderValue::from_static("default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'");
 

@@ -35,7 +35,7 @@ impl PageLoads {
         loads
     }
 
-    /// Route of a page load; `None` for prefetches and other files.
+    /// Route of a page load; `None` for prefetches and for files that are not pages.
     pub fn route_of<B>(&self, request: &Request<B>) -> Option<&Route> {
         let path = request.uri().path();
         let is_load =

@@ -19,7 +19,7 @@ pub(crate) async fn serve(files: &ServeDir, request: Request) -> Response {
     let is_wanted = match found.status() {
         // `ServeDir` ignores `If-Range`.
         StatusCode::PARTIAL_CONTENT => condition.is_none_or(|one| if_range_holds(one, found.headers())),
-        // `ServeDir` also rejects several ranges and other units.
+        // `ServeDir` answers 416 even to several ranges, or to units other than bytes.
         StatusCode::RANGE_NOT_SATISFIABLE => false,
         _ => true,
     };

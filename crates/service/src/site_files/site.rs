@@ -46,7 +46,7 @@ const ENCODING: &str = "; charset=utf-8";
 const MAX_NAME_BYTES: usize = 240;
 /// Linux allows paths of 4,096 bytes.
 const MAX_PATH_BYTES: usize = 2_000;
-/// Not-found answer below [`REMOTES`]: scripts, not people, ask there.
+/// Not-found answer below [`REMOTES`], where requests come from scripts, not from people.
 const NO_SUCH_FILE: &str = "There is nothing at this address.\n";
 
 /// The site's folder with its routing table.
@@ -106,7 +106,7 @@ struct Variant {
     /// Name and value, as in `variant=impact`.
     parameter: String,
     page: String,
-    /// Redirect target of posts to the page. Its form posts to the page's own address to keep the query.
+    /// Redirect target of form posts to the page. The form posts to its own page, to keep the query.
     posts_to: Option<String>,
 }
 
@@ -251,7 +251,7 @@ impl Site {
         }
     }
 
-    /// Serves a page under another address, so it ignores the request's conditions.
+    /// Serves a page at an address other than its own, so the request's conditions are ignored.
     async fn page(&self, page: &str, status: StatusCode, method: Method, headers: &HeaderMap) -> Response {
         let mut request = Request::new(Body::empty());
         *request.method_mut() = method;

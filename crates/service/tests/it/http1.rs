@@ -57,7 +57,7 @@ async fn a_head_that_is_too_large_is_refused() -> anyhow::Result<()> {
     let large = "x".repeat(100_000);
     let large = format!("GET / HTTP/1.1\r\nHost: site\r\nX-Large: {large}\r\n\r\n");
     let mut stream = TcpStream::connect(server.address).await?;
-    // The server may refuse before it has read all.
+    // The server can refuse before it has read the whole request.
     let _sent = stream.write_all(large.as_bytes()).await;
     let (read, _) = read_to_end(&mut stream).await?;
     let read = String::from_utf8_lossy(&read);

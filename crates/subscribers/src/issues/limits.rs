@@ -33,7 +33,7 @@ pub struct Queue {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     number: i64,
-    /// [`Queue::taken`] at the window's start, minus the mails then pending: these count in this window.
+    /// [`Queue::taken`] at the window's start, minus the mails pending then, which count in this window.
     begin: u64,
 }
 

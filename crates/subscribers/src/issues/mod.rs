@@ -12,8 +12,8 @@
 //! record. A notifier killed between sending and recording sends its mail again, with the same `Message-ID`.
 //!
 //! **Limits.** The [`LimitTable`] counts the mails that the queue accepted in the current second and day, so a
-//! kill neither loses nor doubles a count. Mails that are pending when a window begins count in it, too. The
-//! queue is short, to bound the backlog after an outage of the notifiers.
+//! kill neither loses nor doubles a count. Mails that are pending at the start of a second or day count in
+//! that second or day. The queue is short, to bound the backlog after an outage of the notifiers.
 
 pub mod limits;
 pub mod outcomes;

@@ -12,7 +12,7 @@ pub enum IssueState {
     Running,
     /// No further mail goes out.
     Canceled,
-    /// No further mail goes out until it is resumed.
+    /// No further mail goes out until the operator resumes the issue.
     Paused,
 }
 

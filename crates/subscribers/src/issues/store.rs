@@ -1,4 +1,4 @@
-//! Bucket of issues, with their progress and the spent limits.
+//! Bucket of issues, with their progress and the table of limits.
 
 use async_nats::jetstream::{Context, consumer::PullConsumer};
 use site_broker::{ISSUES_BUCKET, Record, RecordError, Records, buckets::open_bucket};
@@ -55,7 +55,7 @@ impl Issues {
         written.map(drop)
     }
 
-    /// Reads the spent limits.
+    /// Reads the table of limits.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Issues {
         self.records.read(LIMITS_KEY).await
     }
 
-    /// Writes the spent limits if `revision` is still current.
+    /// Writes the table of limits if `revision` is still current.
     ///
     /// # Errors
     ///

@@ -52,7 +52,7 @@ impl Rule {
     }
 }
 
-/// Rejected credentials (401, 403) mean a retry, because the operator can fix them.
+/// Rejected credentials (401, 403) lead to a retry, because the operator can fix them.
 fn by_status(status: u16) -> Meaning {
     match status {
         200..=299 => Meaning::Done,

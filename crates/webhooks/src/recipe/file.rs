@@ -14,7 +14,7 @@ pub type Text = Spanned<String>;
 pub struct RecipeFile {
     /// How to get access tokens (OAuth 2.0), if the receiver requires them.
     pub oauth: Option<OAuthFile>,
-    /// JSON pointers (RFC 6901) to the error code in an answer. The first that finds a value counts.
+    /// JSON pointers (RFC 6901) to the error code in an answer. The first pointer that finds a value counts.
     #[serde(default)]
     pub error_codes: Vec<String>,
     pub steps: Vec<StepFile>,

@@ -97,7 +97,7 @@ impl Templates {
         environment.set_auto_escape_callback(escaping);
         environment.set_formatter(write_value);
         environment.add_function("secret", move |name: String| secrets.get(&name).map_err(fault));
-        // Otherwise a word of only invisible characters would count as a name.
+        // Removes invisible characters first. A word of only such characters would count as a name.
         environment.add_filter("first_name", |name: String| {
             first_name(&without_invisible(&name)).to_owned()
         });
@@ -159,7 +159,7 @@ impl Templates {
         Ok(value.is_true())
     }
 
-    /// Error in a line of a template's output, reported at that line of the recipe's file.
+    /// Error in a line of a template's output, reported at the matching line of the recipe's file.
     pub fn wrong_output(&self, name: &TemplateName, line: usize, reason: impl Into<String>) -> RecipeError {
         self.wrong(self.line_of(&name.0, line), reason)
     }

@@ -169,7 +169,7 @@ async fn bounces_and_erasures_change_only_their_persons_records() -> anyhow::Res
             assert!(searched.contains(&person), "{recipe}: {searched}");
             assert_eq!((told.method.as_str(), told.url.path()), (*method, *path));
             let mut told = body_of(told);
-            // The note goes on with the event's id, which differs in every run.
+            // The note ends with the event's id, which differs in every run.
             let note = told["content"].as_str().unwrap_or_default();
             if note.starts_with(BOUNCE_NOTE) {
                 told["content"] = BOUNCE_NOTE.into();

@@ -58,7 +58,7 @@ const WORDS: [&str; 3] = [
     "𝄞",
 ];
 
-/// Fields of the event's form except the address, with the largest limit of each in the API.
+/// Fields of the event's form except the address, each with the largest limit that the API has for it.
 fn limits(event: EventType) -> anyhow::Result<Vec<(&'static str, usize)>> {
     let api: Value = serde_json::from_str(&fs::read_to_string(root().join("docs/openapi.json"))?)?;
     let schemas = api["components"]["schemas"].as_object().context("schemas")?;

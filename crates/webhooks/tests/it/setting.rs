@@ -31,7 +31,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Uses a recipe of the repository for every event type that it has steps for.
+    /// Uses a recipe of the repository for every event type for which the recipe has steps.
     pub fn of_repository(recipe: &str, url: &str, values: &Value) -> anyhow::Result<Self> {
         let path = root().join("recipes").join(recipe);
         let text = fs::read_to_string(&path)?;
