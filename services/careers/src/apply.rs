@@ -124,7 +124,7 @@ pub async fn apply(
         .publisher
         .publish_submission(request_id, event_id, &person, applied, key.binding())
         .await;
-    // After other outcomes it is unclear whether a stored event names this résumé, so the sweep checks.
+    // Only `Stored::New` proves that a stored event names this résumé. Otherwise the sweep checks for an event.
     if let (Some(upload), Ok(Stored::New)) = (upload, &published) {
         careers.uploads.commit(upload).await;
     }

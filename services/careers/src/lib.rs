@@ -34,7 +34,7 @@ use scanner::Scanner;
 pub use settings::Settings;
 use upload::Uploads;
 
-/// Running careers service.
+/// The running service.
 pub struct Service {
     server: GrpcServer,
     grace: Duration,

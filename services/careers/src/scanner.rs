@@ -38,7 +38,8 @@ impl Scanner {
         Self { address, scans }
     }
 
-    /// Scans a file. Without a verdict the file is accepted: losing an application is worse than missing a scan.
+    /// Scans a file. Without a verdict the file is accepted, because losing an application is worse than missing a
+    /// scan.
     ///
     /// # Errors
     ///

@@ -40,8 +40,8 @@ pub struct Settings {
     /// Address of the clamd that scans résumés, as host:port; without it résumés are not scanned
     #[arg(long, env = "CLAMD", value_parser = host_and_port)]
     pub clamd: Option<String>,
-    /// Seconds that requests in flight may take at a stop, at least 76; the last 75 are only for storing complete applications;
-    /// the rest should be at least the gateway's grace period
+    /// Seconds that a stop gives requests in flight, at least 76. The last 75 are reserved for storing complete applications;
+    /// the seconds before them should be at least the gateway's GRACE_SECONDS
     #[arg(
         long = "grace-seconds",
         value_name = "GRACE_SECONDS",

@@ -1,7 +1,7 @@
 //! Upload of a résumé. A record, written first, marks the résumé as provisional until its event is stored.
 //!
-//! Only the sweep removes résumés, because only it can tell whether an event names them. The answer to a publish does
-//! not tell: it may report a retried event as a duplicate of itself, or fail although the event is stored.
+//! Only the sweep removes résumés, because only it can tell whether an event names them. The answer to a publish
+//! cannot tell: it sometimes reports a retried event as a duplicate of itself, or fails although the event is stored.
 
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ impl Uploads {
         }
     }
 
-    /// Stores the résumé again after a sweep claimed its record, because this process had stalled for too long.
+    /// Stores the résumé again if this process stalled for so long that a sweep claimed the record.
     async fn store_again(&self, upload: &Upload) {
         let is_swept = || async {
             let is_claimed = self.records.is_provisional(&upload.record.key).await?;

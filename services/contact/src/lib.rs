@@ -22,7 +22,7 @@ use tonic::service::Routes;
 use sender::Senders;
 pub use settings::Settings;
 
-/// Running contact service.
+/// The running service.
 pub struct Service {
     server: GrpcServer,
     grace: Duration,

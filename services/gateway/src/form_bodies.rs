@@ -31,7 +31,7 @@ impl FormBodies {
     ///
     /// # Errors
     ///
-    /// If the memory budget is used up, or the body is too large or truncated.
+    /// If the memory budget stays used up, or the body is too large or truncated.
     pub async fn read(&self, body: Body) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), ApiError> {
         // A body of unknown length counts as the largest.
         let length = body.size_hint().upper();

@@ -42,7 +42,7 @@ use site_service::{
 };
 use uploads::{UPLOADS_AT_ONCE, Uploads};
 
-/// Running gateway.
+/// The running gateway.
 pub struct Service {
     server: HttpServer,
     router: axum::Router,
@@ -62,7 +62,7 @@ impl Service {
         let health = HealthServer::bind(settings.health_listen).await?;
         let site = settings.site_dir.as_deref().map(Site::read).transpose()?;
         let (site, observer) = (site.map(Arc::new), Arc::new(RequestObserver::default()));
-        // CORS headers depend on the request's origin, so cached answers are sent only without CORS.
+        // CORS headers depend on the request's origin, so the cache is off if other origins are allowed.
         if let Some(site) = site.clone().filter(|_| settings.cors_origins.is_empty()) {
             let observer = Arc::clone(&observer);
             server = server.answering_at_once(move |request| {

@@ -59,7 +59,7 @@ impl Limit {
     }
 }
 
-/// Exports a zero for each limit: Prometheus misses the first increment of a counter that had no value before.
+/// Exports a zero for each limit, because Prometheus misses the first increment of a counter that had no value before.
 pub fn count_none() {
     for limit in Limit::ALL {
         REFUSALS.add(0, &[limit.label()]);

@@ -33,9 +33,9 @@ use crate::{
     unread_body,
 };
 
-/// Larger than the careers service's limit for résumés, so that the visitor gets its error, which names that limit.
+/// Larger than the résumé limit of the careers service, so that visitors get that service's error with the limit.
 const MULTIPART_BYTES: usize = 64 * 1024 * 1024;
-/// Memory budget for large forms without a file, shared by all requests. Requests wait if it is used up.
+/// Memory budget for large forms without a file, shared by all requests. Requests wait up to 3 s if it is used up.
 const FORM_BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
 /// Largest body of a report, or of a request with a mail link's token, which has a few hundred bytes.
 const SMALL_BYTES: usize = 4 * 1024;

@@ -49,7 +49,7 @@ pub struct Settings {
     /// Origins of other sites that may call the API, separated by commas
     #[arg(long, env = "CORS_ORIGINS", value_delimiter = ',')]
     pub cors_origins: Vec<HeaderValue>,
-    /// Seconds that requests in flight may take at a stop, at least 12; uploads that are incomplete 10 s before the end are
+    /// Seconds that a stop gives requests in flight, at least 12; uploads that are incomplete 10 s before the end are
     /// rejected, and the visitor can send them again
     #[arg(
         long = "grace-seconds",

@@ -26,8 +26,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest pause between two reads.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Reads the rest of the body, then answers. During a stop it answers at once and then reads the rest: closing a
-/// connection with unread bytes resets it, and the client could lose the answer.
+/// Reads the rest of the body, then answers. During a stop it answers at once and then reads the rest. Closing a
+/// connection with unread bytes would reset it, and the client could lose the answer.
 pub async fn drain_unread_body(request: Request, next: Next) -> Response {
     let drain = Drain::of(request.extensions());
     let (parts, body) = request.into_parts();

@@ -59,7 +59,7 @@ pub async fn unsubscribe(
     let Some(Updated { subscriber: left, .. }) = changed.await? else {
         return Ok(());
     };
-    // A suppressed address gets no goodbye mail. Nobody gets one long after the subscription ended.
+    // No goodbye mail goes to suppressed addresses, or to people who unsubscribed long ago.
     let gets_goodbye = !left.is_suppressed() && !left.left_long_ago(now);
     let subscription = left.subscription;
     if let Some(email) = left.email.filter(|_| gets_goodbye) {

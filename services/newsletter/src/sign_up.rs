@@ -19,7 +19,7 @@ use visitor::EmailAddress;
 
 use crate::newsletter::{Newsletter, Updated};
 
-/// Minimum response time, longer than most sign-ups: timing must not reveal who is subscribed.
+/// Minimum response time, longer than most sign-ups, so that timing does not reveal who is subscribed.
 const ANSWERED_AFTER: Duration = Duration::from_millis(25);
 
 /// Accepts a sign-up and requests a confirmation mail if one is due.
@@ -64,7 +64,7 @@ async fn take(
         return Ok(());
     };
     let requested = NewsletterRequested {
-        // The pending record's address, so that repeated sign-ups publish the same event.
+        // Uses the pending record's address, so that repeated sign-ups publish the same event.
         email: pending.email.clone().unwrap_or(email),
         expires: now + newsletter.confirm_within,
         attribution,
@@ -74,8 +74,8 @@ async fn take(
     let id = Uuid::new_v5(&pending.subscription, asking.as_bytes());
     let publisher = &newsletter.publisher;
     publisher.publish(request_id, id, &person, requested).await?;
-    // Written after the event: if publishing fails, a repeated sign-up must request the mail again. If this
-    // write fails, the visitor may get a second mail.
+    // Records the mail only after the publish, so that a sign-up after a failed publish requests the mail again.
+    // If this write fails, a repeated sign-up may cause a second mail.
     if let Err(error) = newsletter.write(&person, &pending.mailed(now), revision).await {
         tracing::warn!(%error, %person, "that the confirmation mail was asked for was not noted");
     }

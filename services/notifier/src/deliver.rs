@@ -35,7 +35,7 @@ impl Notifier {
         if !event.is_mailed(&delivery.person) {
             return Outcome::Delivered;
         }
-        // Boxed: the compiler fails on futures nested this deep.
+        // Boxed, because the compiler fails on futures nested this deep.
         let send = || Box::pin(self.send(channel, smtp_channel, &delivery, &event));
         match self.deliveries.deliver_once(&delivery, send).await {
             Ok(()) => Outcome::Delivered,
@@ -83,7 +83,7 @@ impl Notifier {
         let attachment = mail::attachment(event);
         let hand_over = |attachment| {
             let write = move || self.write(event, delivery, attachment);
-            // Boxed: the compiler fails on futures nested this deep.
+            // Boxed, because the compiler fails on futures nested this deep.
             Box::pin(self.smtp.send(smtp_channel, attachment, write))
         };
         match hand_over(attachment).await {

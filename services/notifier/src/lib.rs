@@ -259,14 +259,14 @@ fn senders(settings: &Settings) -> anyhow::Result<Vec<(Arc<Endpoint>, WebhookSen
     senders.collect()
 }
 
-/// All consumers of `SITE`, including the newsletter service's, because that service may not read the stream itself.
+/// All consumers of `SITE`, also those of the newsletter service, which has no permission to read the stream.
 fn consumers(webhooks: &[Arc<Webhook>]) -> Vec<String> {
     let webhooks = webhooks.iter().map(|webhook| webhook.consumer.clone());
     channel::consumers().map(str::to_owned).chain(webhooks).collect()
 }
 
-/// Waits for the workers. A panic stops the whole service: without a worker it would look healthy but send
-/// nothing.
+/// Waits for the workers. A worker's panic stops the whole service, because otherwise it would look healthy but
+/// send nothing.
 async fn watch(workers: &mut JoinSet<()>, stop: &CancellationToken) -> anyhow::Result<()> {
     let mut result = Ok(());
     while let Some(ended) = workers.join_next().await {

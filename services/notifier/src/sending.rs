@@ -88,7 +88,7 @@ impl IssueSender {
         }
     }
 
-    /// Runs once a connection is free, so it checks the issue's state again.
+    /// Runs when a connection is free, maybe much later, so it checks the issue's state again.
     async fn write(&self, sending: &Sending, event: &IssueEvent) -> Result<Option<Message>, SendingError> {
         self.ensure_runs(sending).await?;
         let address = self.address(sending, event).await?.ok_or(SendingError::Left)?;

@@ -54,7 +54,7 @@ pub struct Settings {
     /// Mails of each kind to one visitor's inbox within a day; other numbers in tests
     #[arg(skip = MAX_VISITOR_MAILS_PER_DAY)]
     pub max_visitor_mails_per_day: usize,
-    /// Address under which recruiters reach the store, where it differs from S3_ENDPOINT
+    /// Address under which recruiters reach the store, if it differs from S3_ENDPOINT
     #[arg(long, env = "S3_PUBLIC_ENDPOINT", value_parser = resumes::endpoint)]
     pub s3_public_endpoint: Option<String>,
     /// Webhook endpoints: a JSON array, as docs/webhooks.md describes it
@@ -104,7 +104,7 @@ pub struct SmtpSettings {
     /// Encryption of the connection
     #[arg(long, env = "SMTP_TLS", value_enum, default_value_t = TlsMode::None)]
     pub smtp_tls: TlsMode,
-    /// File (PEM) of authorities to trust besides the system's, for a mail server whose certificate is not public
+    /// File (PEM) of authorities to trust besides the system's, for a mail server with a certificate of a private authority
     #[arg(long, env = "SMTP_CA_FILE", value_parser = CaFile::parse)]
     pub smtp_ca_file: Option<CaFile>,
     /// User name at the mail server
@@ -126,9 +126,9 @@ pub struct SmtpSettings {
 pub enum TlsMode {
     /// No encryption: for a server on the same host.
     None,
-    /// From a STARTTLS command on (usually port 587). If the server does not support it, nothing is sent.
+    /// After a STARTTLS command (usually port 587). If the server does not support it, nothing is sent.
     Starttls,
-    /// From the first byte on (usually port 465).
+    /// From the first byte (usually port 465).
     Implicit,
 }
 

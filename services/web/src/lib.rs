@@ -22,7 +22,7 @@ use site_service::{
 
 pub use settings::Settings;
 
-/// Running server of a front end.
+/// The running server of a front end.
 pub struct Service {
     server: HttpServer,
     router: Router,

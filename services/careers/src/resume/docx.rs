@@ -32,7 +32,7 @@ static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
 static LOADED: LazyLock<Regex> =
     LazyLock::new(|| pattern("type=.[^\"']*/(attachedtemplate|oleobject|subdocument|frame|afchunk)[\"']"));
 static EXTERNAL: LazyLock<Regex> = LazyLock::new(|| pattern("targetmode=.external"));
-/// Target on another computer. Templates are often on a local disk: `C:` is a drive, not a URL scheme.
+/// Target on another computer. A drive such as `C:` does not match, because templates are often on a local disk.
 static ELSEWHERE: LazyLock<Regex> =
     LazyLock::new(|| pattern("target=.(//|file:////|file://[^/]|(f[^i]|[^f./])[^\"'/:]+:)"));
 

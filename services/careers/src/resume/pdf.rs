@@ -8,14 +8,14 @@ use site_events::event::ActiveContent::{self, EmbeddedFile, JavaScript, Launch};
 
 use super::{Look, ResumeError, ResumeKind, without_white_space_before};
 
-/// PDF viewers search for the header in this many bytes (ISO 32000-1, annex H, implementation note 13).
+/// PDF viewers search this many bytes for the header (ISO 32000-1, annex H, implementation note 13).
 const HEADER_WITHIN_BYTES: usize = 1024;
 const HEADER: &[u8] = b"%PDF-";
 /// First bytes of programs, scripts and web pages, which are rejected even if a PDF header follows.
 const OTHER_KINDS: [&[u8]; 4] = [b"MZ", b"#!", b"@", b"<"];
 
-/// Patterns of active content, except in compressed objects. They include the value's type, so that a text such as
-/// `HTML/JavaScript` does not match.
+/// Patterns of active content; compressed objects are not searched. Each pattern includes the value's type, so that a
+/// text such as `HTML/JavaScript` does not match.
 const ACTIVE: [(&str, ActiveContent); 7] = [
     (r"(?-u)/S\s*/JavaScript\b", JavaScript),
     (r"(?-u)/JavaScript\s*(<<|\d+\s+\d+\s+R)", JavaScript),
@@ -31,7 +31,7 @@ static PATTERNS: LazyLock<RegexSet> =
 static ESCAPED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?-u)#([0-9A-Fa-f]{2})").expect("it is a pattern"));
 
-/// Accepts any bytes after the trailer: servers append padding and remarks, and PDF viewers ignore them.
+/// Accepts any bytes after the trailer, because servers append padding and remarks, which PDF viewers ignore.
 ///
 /// # Errors
 ///

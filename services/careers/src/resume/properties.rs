@@ -1,4 +1,4 @@
-//! Property tests: what the résumé check guarantees for any content.
+//! Property tests: guarantees of the résumé check for any content.
 
 use proptest::prelude::*;
 

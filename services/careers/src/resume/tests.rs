@@ -401,7 +401,7 @@ fn archives_unpacking_beyond_the_limit_are_refused() {
     let bomb = archive([(CONTENT_TYPES, grown.as_bytes()), DOCUMENT]);
     assert!(bomb.len() < padding.len() / 10, "{} bytes", bomb.len());
     assert_eq!(look(Docx, &bomb), Err(ResumeError::Crowded));
-    // Each of these lists is below the limit, but not all together.
+    // Each of these lists is below the limit, but all lists together exceed it.
     let half = padding.split_at(padding.len() / 2).0.as_bytes();
     let several = docx_that_embeds(&[("a.rels", half), ("b.rels", half), ("c.rels", half)]);
     assert_eq!(look(Docx, &several), Err(ResumeError::Crowded));

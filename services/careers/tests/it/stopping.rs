@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, SOON, commit, resume, running_process};
 
-/// Grace period of which all but two seconds are reserved for storing.
+/// Grace period: two seconds for receiving, then 75 seconds that are reserved for storing.
 const GRACE: &str = "--grace-seconds=77";
 
 type Arriving = (mpsc::Sender<ApplyRequest>, JoinHandle<Result<(), Status>>);
@@ -51,7 +51,7 @@ async fn a_stopping_process_stores_abandoned_applications() -> anyhow::Result<()
     running.apply_until_stored().await?;
     process.careers.signal(Signal::SIGTERM)?;
     takes_no_more(process.port).await?;
-    // Without waiting for the store, the process would exit within this second.
+    // A process that did not wait for the store would exit within this second.
     sleep(Duration::from_secs(1)).await;
     running.s3.fault(S3Fault::None);
     assert!(process.careers.stop().await?.success());

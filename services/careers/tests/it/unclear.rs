@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{MEGABYTE, Running, SOON, application, running};
 
-/// Longer than the first ack's timeout, so that the event is sent again; shorter than the publish's timeout.
+/// Longer than the timeout of the first ack, so that the event is sent again. Shorter than the publish's timeout.
 const SENT_TWICE: Duration = Duration::from_secs(3);
 
 impl Running {

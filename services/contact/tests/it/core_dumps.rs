@@ -24,7 +24,7 @@ fn contact(folder: &Path, debuggable: &str) -> anyhow::Result<ChildProcess> {
     let program = folder.join("contact");
     let is_root = fs::metadata("/proc/self")?.uid() == 0;
     if !program.exists() {
-        // The user `nobody` may not reach the build folder, so the program is copied.
+        // Often the user `nobody` cannot read the build folder, so the program is copied.
         fs::copy(env!("CARGO_BIN_EXE_contact"), &program)?;
         fs::set_permissions(folder, Permissions::from_mode(0o755))?;
     }

@@ -108,7 +108,7 @@ async fn a_message_is_stored_before_it_is_answered() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A visitor repeats a message whose answer was lost, after having sent another message.
+/// After another message, a visitor repeats an earlier message whose answer was lost.
 #[tokio::test]
 async fn a_late_duplicate_is_accepted_only_under_a_bound_key() -> anyhow::Result<()> {
     let mut running = running().await?;

@@ -104,8 +104,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for AnyForm<T> {
     reason = "describes to OpenAPI the headers of `Submission` and challenges"
 )]
 pub struct SubmissionHeaders {
-    /// Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
-    /// version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
+    /// Repeats with the same key by one person within an hour have one effect; other content under that key is refused. With a
+    /// UUID of version 8, the client promises a new key for other content. Without a key, repeats of the same content within a
+    /// clock hour (UTC) have one effect
     #[param(rename = "Idempotency-Key", required = false, value_type = Uuid)]
     key: Option<Uuid>,
     /// Solution of the challenge from a 429 answer with the code `challenge`, in ALTCHA's encoding (base64 of JSON); valid for ten
@@ -127,7 +128,7 @@ pub struct Submission {
 impl Submission {
     /// Completes a form with the browser's attribution, and returns its idempotency key.
     pub fn complete<F: Form>(&mut self, name: &str, form: &mut F, file: Option<Sha256>) -> String {
-        // The derived key ignores the attribution: the same input from another page is the same submission.
+        // The derived key ignores the attribution, because the same input from another page is the same submission.
         let attribution = form.attribution_mut().take();
         let key = match self.key {
             Some(given) => IdempotencyKey::Given(given),

@@ -150,7 +150,7 @@ pub async fn unsubscribe(
     Ok(Accepted::YES)
 }
 
-/// Redirects to the page that asks for confirmation: some mail clients open the link instead of posting to it (RFC 8058, 3.1).
+/// Redirects to the confirmation page, because some mail clients open the link instead of posting to it (RFC 8058, 3.1).
 #[utoipa::path(
     get,
     path = "/api/newsletter/unsubscribe",

@@ -53,7 +53,7 @@ pub async fn forward(
 ) -> Result<Forwarded, ApiError> {
     let empty = json!(ApplicationForm::default());
     let mut fields = Map::new();
-    // Hashed only if the key is derived from it.
+    // Hashes the file only if the idempotency key is derived from it.
     let mut file = submission.key.is_none().then(Sha256::new);
     while let Some(mut part) = arrivals.parse(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
@@ -116,12 +116,12 @@ fn decoded_file_name(encoded: &str) -> String {
         .replace("%0A", "\n")
 }
 
-/// Ignores a closed receiver: the service has already answered, and the visitor gets that answer.
+/// Ignores a closed receiver, because the service has already answered, and the visitor gets its answer.
 async fn send(to: &mpsc::Sender<ApplyRequest>, part: Part) {
     let _gone = to.send(ApplyRequest { part: Some(part) }).await;
 }
 
-/// Feeds the body to the multipart parser piece by piece, on demand: the parser buffers all it can read.
+/// Feeds the body to the multipart parser piece by piece, on demand, because the parser buffers all it can read.
 pub struct Arrivals {
     body: BodyDataStream,
     /// Queue to the parser; `None` after the last piece.

@@ -1,4 +1,4 @@
-//! Queue of an upload's parts. A failed call can be retried if it has taken no part from the queue.
+//! Queue of an upload's parts. A failed call can be retried while every part is still in the queue.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -35,7 +35,7 @@ impl UnsentParts {
         })
     }
 
-    /// Whether no call has received a part yet.
+    /// Whether every part is still in the queue.
     pub fn is_whole(&self) -> bool {
         !self.started.load(Ordering::Relaxed)
     }

@@ -47,7 +47,7 @@ mod tests {
         let calm = (0..PER_MINUTE.get()).filter(|_| !flood.arrives(begin));
         assert_eq!(calm.count(), 600);
         assert!(flood.arrives(begin));
-        // The quota refills for one more submission.
+        // Waits until the quota allows one more submission.
         sleep(MINUTE / PER_MINUTE.get()).await;
         assert!(flood.arrives(begin + MINUTE / 2));
         sleep(MINUTE / PER_MINUTE.get()).await;

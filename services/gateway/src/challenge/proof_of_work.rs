@@ -17,7 +17,7 @@ use crate::address::network;
 /// More rounds would slow the gateway, which makes one try per challenge.
 const ROUNDS: u32 = 1_000;
 const ALGORITHM: &str = "PBKDF2/SHA-256";
-/// Shorter than an idempotency key's lifetime of an hour.
+/// Lifetime of a challenge, shorter than an idempotency key's lifetime of an hour.
 const LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// Member of the challenge's data that holds the [`binding`].
 const BOUND_TO: &str = "boundTo";

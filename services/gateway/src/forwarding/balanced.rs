@@ -23,7 +23,7 @@ use tonic::{
 use tower::{BoxError, Service, ServiceExt};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
-/// Detects a lost node, which closes no connection, within the call timeout of five seconds.
+/// Interval of HTTP/2 pings. They detect a lost node, which closes no connection, within the call timeout of 5 s.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(2);

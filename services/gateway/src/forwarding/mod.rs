@@ -71,8 +71,8 @@ where
     answered.map(Response::into_inner)
 }
 
-/// Calls a service, and retries if the call did not reach it. `call` gets the remaining time. It must be idempotent
-/// or carry an idempotency key.
+/// Calls a service, and retries if the call did not reach it. `call` gets the remaining time. The call must be
+/// idempotent or carry an idempotency key.
 ///
 /// # Errors
 ///

@@ -74,7 +74,7 @@ impl Known {
             }
             had.extend(labels.iter().map(String::as_str));
         }
-        // A query that uses only recording rules names no metric of the table.
+        // Skips the check of label lists if the query names only recording rules, whose labels are unknown.
         is_ours_alone &= !had.is_empty();
         let lists = Regex::new(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)")?;
         for list in lists.captures_iter(query).filter(|_| is_ours_alone) {

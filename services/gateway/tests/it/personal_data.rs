@@ -41,7 +41,7 @@ fn answer(recipient: &str, attempt: usize) -> ScriptedReply {
     }
 }
 
-/// Keys that the services get, so that the test can make tokens, too.
+/// Keys of the services. The test makes tokens with them.
 const PERSON_KEY: &str = "a person key of thirty-two bytes or more";
 const TOKEN_KEY: &str = "a token key of thirty-two bytes or more";
 

@@ -69,7 +69,7 @@ async fn site_with(flags: &[&str]) -> anyhow::Result<(Gateway, TempDir)> {
     Ok((gateway, folder))
 }
 
-/// Returns the answer to a path sent exactly as written: an HTTP client would normalize it.
+/// Returns the answer to a path. Sends the path exactly as written, which an HTTP client would normalize.
 async fn raw_answer(gateway: &Gateway, path: &str, hosts: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(gateway.url.trim_start_matches("http://")).await?;
     let request = format!("GET {path} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
@@ -227,7 +227,7 @@ async fn a_closed_position_answers_410_with_its_page() -> anyhow::Result<()> {
         ("/careers/closed", StatusCode::GONE, "<h1>Closed</h1>"),
         ("/careers/closed?a=b", StatusCode::GONE, "<h1>Closed</h1>"),
         ("/careers/closing", StatusCode::OK, "<h1>Open</h1>"),
-        // The file of the page for a closed position is not served under its own name.
+        // The page of a closed position is not served under the name of its file.
         (
             "/careers/closed.closed",
             StatusCode::NOT_FOUND,
@@ -244,7 +244,7 @@ async fn a_closed_position_answers_410_with_its_page() -> anyhow::Result<()> {
         assert!(policy.contains("'sha256-abc='"), "{path}: {policy}");
         assert_eq!(answer.text().await?, page, "{path}");
     }
-    // A browser that cached the page when the position was open gets a 410, too.
+    // A browser that revalidates its cached page of the open position gets a 410, not a 304.
     let kept = gateway
         .get("/careers/closed")
         .header(header::IF_MODIFIED_SINCE, "Fri, 01 Jan 2100 00:00:00 GMT");

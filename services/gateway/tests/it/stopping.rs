@@ -164,7 +164,7 @@ async fn an_upload_during_shutdown_is_stored_or_gets_503() -> anyhow::Result<()>
     let stored = tokio::spawn(quick.finish());
     let slow = tokio::spawn(slow.dawdle());
     let page = page.dawdle().await?;
-    // `dawdle` itself takes two of these seconds after the answer.
+    // The elapsed time includes the two seconds for which `dawdle` sends after the answer.
     assert!(stopped.elapsed() >= TOLD_AFTER, "{:?}", stopped.elapsed());
     stack.s3.fault(S3Fault::None);
 

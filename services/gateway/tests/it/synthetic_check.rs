@@ -87,7 +87,7 @@ impl Site {
     }
 }
 
-/// Starts a proxy that passes on contact forms and refuses uploads, and returns its address.
+/// Starts a proxy that forwards contact forms and refuses uploads, and returns its address.
 async fn proxy_of_small_bodies(site: String) -> anyhow::Result<String> {
     let contact = move |headers: HeaderMap, body: String| async move {
         let form = Client::new().post(format!("{site}/api/contact"));
@@ -117,7 +117,7 @@ async fn a_synthetic_form_reaches_only_its_inbox() -> anyhow::Result<()> {
     assert!(checked.status.success(), "{told}");
     assert!(told.contains("in the inbox after"), "{told}");
     assert_eq!(site.imap.mails()?, 0, "it is removed");
-    // The check's form was sent earlier, so its mails and webhooks would have arrived before a visitor's.
+    // Webhooks of the check's form, or its mails to sales, would arrive before those of this later form.
     let form = json!({ "name": "Zoë", "email": VISITOR, "message": "Two cameras." });
     let request = Client::new().post(format!("{}/api/contact", site.stack.site()));
     request.json(&form).send().await?.error_for_status()?;

@@ -148,7 +148,7 @@ async fn mailed_links_confirm_and_end_a_subscription() -> anyhow::Result<()> {
         .context("no welcome")?;
     let token = token(&link(welcome, "newsletter=unsubscribe")?)?;
     let one_click = format!("{}/api/newsletter/unsubscribe?token={token}", site.stack.site());
-    // Opening the link unsubscribes nobody, because link scanners open it, too. It redirects to a page that asks.
+    // Opening the link unsubscribes nobody, because link scanners open links. It redirects to a page that asks.
     let opened = site.http.get(&one_click).send().await?;
     assert_eq!(
         opened.url().as_str(),

@@ -291,7 +291,7 @@ async fn another_persons_key_neither_blocks_nor_reveals_a_sign_up() -> anyhow::R
 #[tokio::test]
 async fn a_key_requests_one_mail_until_unsubscribed() -> anyhow::Result<()> {
     let running = running().await?;
-    // A browser without scripts sends the same key for an hour.
+    // The gateway derives such a key, the same for an hour, for browsers without scripts.
     let key = format!("content:{}", Uuid::new_v4());
     let other = Uuid::new_v4().to_string();
     running.sign_up_under(&key, ADDRESS).await?;
@@ -369,7 +369,7 @@ async fn only_an_unconfirmed_first_sign_up_expires() -> anyhow::Result<()> {
     let unsubscribe = token_of(LEFT_ADDRESS, Purpose::Unsubscribe, Duration::HOUR)?;
     running.unsubscribe(unsubscribe).await?;
     running.sign_up_as(LEFT_ADDRESS).await?;
-    // The last sign-up: if the other records expired too, they would be gone before this one.
+    // Signs up last: any other record that expires would be gone before this one.
     running.sign_up().await?;
     let requested = running.nats.events().await?.pop().context("an event")?;
     let time = |value: &Value| OffsetDateTime::parse(value.as_str().unwrap_or_default(), &Rfc3339);

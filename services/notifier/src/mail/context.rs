@@ -57,7 +57,7 @@ impl MailContext {
         })
     }
 
-    /// Checks that people read the mails to our addresses.
+    /// Checks that none of our addresses is in an example domain, where nobody reads mail.
     ///
     /// # Errors
     ///

@@ -5,8 +5,8 @@ use site_broker::Failure;
 /// Why a mail could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum MailError {
-    /// The event does not match its channel. Only the position is shown: serde's text may repeat a visitor's name or
-    /// message.
+    /// The event does not match its channel. Only the position is shown, because serde's text may repeat a visitor's
+    /// name or message.
     #[error("the event does not match its type (line {}, column {})", .0.line(), .0.column())]
     Event(#[from] serde_json::Error),
     /// lettre rejects the address.

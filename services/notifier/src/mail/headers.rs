@@ -1,4 +1,4 @@
-//! Headers that show the exact input. Mail programs would show the entered name `=?utf-8?B?Q0VP?=` as `CEO`
+//! Headers that show the exact input. Mail programs show a name entered as `=?utf-8?B?Q0VP?=` as `CEO`
 //! (RFC 2047), so text that looks encoded is encoded once more.
 
 use std::{error::Error, fmt::Write as _};
@@ -57,7 +57,7 @@ impl AttachmentName {
         Self { encoded, fallback }
     }
 
-    /// `Content-Disposition` (RFC 2183), encoded name first: libraries use either the first or the encoded one.
+    /// `Content-Disposition` (RFC 2183). The encoded name is first, because some libraries use the first name.
     pub fn disposition(&self) -> Disposition {
         let fallback = self.fallback.as_ref();
         let fallback = fallback.map(|name| format!(";\r\n filename=\"{name}\""));
@@ -119,7 +119,7 @@ mod tests {
         headers.to_string()
     }
 
-    /// Whether the header holds an encoded word of the visitor. Ours start with `=?utf-8?b?`.
+    /// Whether the header holds an encoded word of the visitor. Our encoded words start with `=?utf-8?b?`.
     fn has_word_of_the_visitor(header: &str) -> bool {
         ["=?utf-8?B?", "=?utf-8?q?"]
             .iter()

@@ -124,7 +124,7 @@ fn is_letter(c: char) -> bool {
     GeneralCategoryGroup::Letter.contains(category(c)) && !DOTS.contains(&c)
 }
 
-/// Whether it is a visible combining mark: fillers and variation selectors are invisible.
+/// Whether the character is a combining mark, except invisible marks (fillers and variation selectors).
 fn is_mark(c: char) -> bool {
     let is_unseen = visitor::invisible::is_invisible(c) || visitor::invisible::shapes_others(c);
     let marks = [GeneralCategory::NonspacingMark, GeneralCategory::SpacingMark];

@@ -14,7 +14,7 @@ use crate::storage::EventStream;
 const MAX_APPLICATIONS: usize = 20;
 /// After these attempts (about 15 s) the mail is sent with only the link to the résumé.
 const MAX_ATTACHMENT_ATTEMPTS: u32 = 3;
-/// Larger résumés are a link only: many mail servers reject mails of 10 MB, and base64 adds a third.
+/// Larger résumés are only linked, because many mail servers reject mails of 10 MB, and base64 adds a third.
 const MAX_ATTACHMENT_BYTES: u64 = 5_000_000;
 
 /// Extras of the recruiters' mail.
@@ -70,7 +70,7 @@ impl RecruiterExtrasLoader {
                 break;
             };
             from = message.sequence + 1;
-            // Skips unreadable events: each has its own dead letter.
+            // Skips unreadable events, because each has its own dead letter.
             let Ok(other) = serde_json::from_slice::<Event<CareersApplied>>(&message.payload) else {
                 continue;
             };

@@ -23,7 +23,7 @@ pub fn ours(context: &MailContext, address: &Address) -> Mailbox {
     Mailbox::new(Some(context.brand.name.clone()), address.clone())
 }
 
-/// The fields of a form with their labels, in the form's order. Empty ones have no value.
+/// The fields of a form with their labels, in the form's order. Empty fields have no value.
 pub fn fields<D: EventData>(data: &D) -> Result<Vec<Value>, serde_json::Error> {
     let data = serde_json::to_value(data)?;
     let fields = D::TYPE.form_fields().iter();

@@ -7,7 +7,7 @@ use site_events::{
 };
 use visitor::EmailAddress;
 
-/// Repeated calls publish one event, because its id is derived from the delivery's.
+/// Repeated calls publish one event, because its id is derived from the delivery.
 pub async fn publish_bounce(
     publisher: &Publisher,
     delivery: &Delivery,

@@ -1,5 +1,5 @@
-//! Dead-letter digest: an hourly mail to the operator that lists new dead letters. A crash before their ack
-//! repeats the mail, with the same `Message-ID`.
+//! Dead-letter digest: an hourly mail to the operator that lists new dead letters. A crash after the send
+//! and before the ack repeats the mail, with the same `Message-ID`.
 
 use std::{sync::Arc, time::Duration};
 

@@ -71,9 +71,9 @@ impl Deliveries {
         })
     }
 
-    /// Runs `send` unless a delivery record exists. Holds the event until the record is written: otherwise
-    /// another process would send it again. Duplicates in this process wait for the first delivery. A record of
-    /// a rejected mail does not prevent a new attempt (`sitectl newsletter send --refused`).
+    /// Runs `send` unless a delivery record exists. Holds the event until the record is written, because
+    /// another process would otherwise send it again. Duplicates in this process wait for the first delivery. A
+    /// record of a rejected mail does not prevent a new attempt (`sitectl newsletter send --refused`).
     pub async fn deliver_once<E: From<Failure>, Sending: Future<Output = Result<Handover, E>>>(
         &self,
         delivery: &Delivery,
@@ -147,7 +147,7 @@ fn unavailable(error: impl std::fmt::Display) -> Failure {
     Failure::of_store(DELIVERIES_BUCKET, error)
 }
 
-/// Key of the dead-letter record. It equals no delivery's key: no consumer's name ends in this suffix.
+/// Key of the dead-letter record. It equals no delivery's key, because no consumer's name ends in this suffix.
 fn dead_letter_key(delivery_key: &str) -> String {
     format!("{delivery_key}{GIVEN_UP_SUFFIX}")
 }

@@ -79,7 +79,7 @@ impl EventStream {
 
     /// Whether the event was erased while it waited. Check it last, directly before sending.
     pub async fn is_erased(&self, delivery: &Delivery) -> Result<bool, Failure> {
-        // The leader answers: a lagging replica may lack the event, and its mail would be dropped.
+        // Asks the leader. If a lagging replica lacked the event, the mail would be dropped.
         match self.0.get_raw_message(delivery.sequence).await {
             Ok(_) => Ok(false),
             Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(true),

@@ -15,7 +15,7 @@ use super::counted_mails::{Count, CountedMails};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// The mail may be sent, also at a retry.
+    /// The mail is allowed, and so are its retries.
     Granted,
     /// The visitor reached the daily limit of this kind.
     Withheld,

@@ -28,7 +28,7 @@ pub use testkit::PERSON_KEY;
 use crate::running::{Running, SALES, SOON, parts, process, scene, settings, take, until};
 
 const NAME: &str = "smart-home";
-/// Short, so that deliveries of a dead notifier come back soon.
+/// Short, so that the broker soon redelivers a dead notifier's mails.
 const ACK_WAIT: Duration = Duration::from_secs(2);
 const CONNECTIONS: u32 = 2;
 const MAIL_TIME: Duration = Duration::from_millis(5);

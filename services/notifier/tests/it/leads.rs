@@ -198,7 +198,7 @@ async fn leads_reach_the_crm_once_in_each_persons_order() -> anyhow::Result<()> 
         (told.len() == LEADS).then_some(())
     })
     .await?;
-    // A duplicate would have come by now.
+    // A duplicate would arrive within this time.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let mut of_each: HashMap<String, Vec<String>> = HashMap::new();
     for (contact, text) in notes() {

@@ -26,7 +26,7 @@ use crate::{
 
 /// More mails than a channel has in flight, so that some stay in the stream.
 const BACKLOG: usize = 50;
-/// A pause lasts at most twice as long as the outage before it.
+/// Timeout after an outage. A consumer's pause lasts at most twice as long as the outage.
 const FIRST_SUCCESS: Duration = Duration::from_secs(30);
 const DRAINED: Duration = Duration::from_secs(45);
 const UNTIL_THEY_WAIT: Duration = Duration::from_secs(3);
@@ -149,7 +149,7 @@ async fn an_unavailable_resume_is_attached_after_recovery() -> anyhow::Result<()
         site.publish("zoe@example.org", applied.clone()).await?;
     }
     let _notifier = Running::start_retrying_after(NEVER, &nats, server.port, &s3.flags()).await?;
-    // Once the applicants' mails are sent, the recruiters' mails have been tried, too.
+    // When the applicants' mails are sent, the notifier has also tried the recruiters' mails.
     site.until_acked(Channel::ApplicationAcknowledgement, SOON)
         .await?;
     // The S3 client retries three times within three seconds.
@@ -200,7 +200,7 @@ async fn an_erasure_cancels_waiting_mails_and_webhooks() -> anyhow::Result<()> {
         server.accepted_mails().len() >= 2 && !receiver.received().is_empty()
     })
     .await?;
-    // By then, deliveries of erased events would have been retried too.
+    // If erased events were still retried, they would be delivered within this time.
     tokio::time::sleep(Duration::from_secs(10)).await;
     let mails = server.accepted_mails().into_iter();
     let mut mailed: Vec<String> = mails.map(|mail| mail.recipient).collect();

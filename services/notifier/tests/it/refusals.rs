@@ -98,7 +98,7 @@ async fn hanging_mails_block_no_others() -> anyhow::Result<()> {
     let held = server.counts().held;
     assert_eq!(held, stuck.len(), "the others waited for the hanging ones");
 
-    // After the timeout the four are retried.
+    // After the timeout, the four hanging mails are retried.
     site.contact("zoe@example.org").await?;
     accepted(&server, "zoe@example.org", 1).await?;
     site.until_acked(Channel::ContactAcknowledgement, SOON).await?;

@@ -50,7 +50,7 @@ pub fn settings_flags(smtp_port: u16, more: &[String]) -> Vec<String> {
         format!("--sales-to={SALES}"),
         format!("--recruiters-to={RECRUITERS}"),
         "--mail-from=Oculant <hello@oculant.example>".to_owned(),
-        // Tests that follow a résumé's link override these.
+        // Tests that follow a résumé's link override these two flags.
         "--s3-access-key-id=nobody".to_owned(),
         "--s3-secret-access-key=nothing".to_owned(),
     ];
@@ -222,7 +222,7 @@ impl Site {
         Ok(())
     }
 
-    /// Counts records with this word. Fails if an event has no record.
+    /// Counts delivery records that start with `what`. Fails if an event has no record.
     pub async fn recorded_as(&self, what: &str, channel: Channel, events: &[Uuid]) -> anyhow::Result<usize> {
         let deliveries = self.bucket(DELIVERIES_BUCKET).await?;
         let mut recorded = 0;

@@ -49,8 +49,8 @@ impl Judgement {
     }
 }
 
-/// Judges all mails in one run, without network, learned data or preferences. Each has a time of receipt,
-/// because delayed mails are suspicious.
+/// Judges all mails in one run, without network, learned data or preferences. Each mail has a time of
+/// receipt, because delayed mails are suspicious.
 async fn judge(mails: &[(String, OffsetDateTime)]) -> anyhow::Result<Vec<Judgement>> {
     let mut spamassassin = Command::new("spamassassin");
     spamassassin

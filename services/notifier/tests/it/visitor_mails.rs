@@ -56,7 +56,7 @@ async fn beyond_the_daily_limit_only_sales_get_mails() -> anyhow::Result<()> {
     assert_eq!(nats.events().await?.len(), 6, "each event is stored");
     assert!(nats.dead_letters().await?.is_empty());
 
-    // Mails of other kinds may still go.
+    // Mails of other kinds are still sent.
     let sign_up = site.request_newsletter(VISITOR).await?;
     let applied = site.publish(VISITOR, application(VISITOR)?).await?;
     until_all_is_done(&nats).await?;

@@ -26,7 +26,7 @@ struct Web {
 }
 
 impl Web {
-    /// Serves a folder as the build makes it for a remote.
+    /// Serves a folder like those that the build makes for remotes.
     async fn start() -> anyhow::Result<Self> {
         let folder = TempDir::new()?;
         for (path, content) in [
@@ -108,7 +108,7 @@ async fn every_request_names_one_host() -> anyhow::Result<()> {
     let web = Web::start().await?;
     for path in ["/remotes/blog/remoteEntry.js", "/nothing"] {
         for (hosts, is_taken) in [
-            // The server caches this answer, but must refuse the next requests all the same.
+            // The server caches this answer, but must still refuse the requests that follow.
             ("Host: site\r\n", true),
             ("Host: site\r\nHost: site\r\n", false),
             ("Host: site\r\nHost: other\r\n", false),

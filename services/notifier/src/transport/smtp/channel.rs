@@ -15,7 +15,7 @@ use tokio::{sync::Semaphore, time::Instant};
 use super::failure::SmtpFailure;
 
 pub const MAX_CONNECTIONS: usize = 4;
-/// Connections for newsletter issues: fewer, so that issues do not delay other mails.
+/// Connections for newsletter issues, fewer than [`MAX_CONNECTIONS`], so that issues do not delay other mails.
 pub const MAX_BULK_CONNECTIONS: usize = 2;
 /// Interval between probes while the server rejects our account. A restart probes at once.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -30,7 +30,7 @@ static HELD: LazyLock<UpDownCounter<i64>> = LazyLock::new(|| {
         .build()
 });
 
-/// State of one mail channel. A server may reject only one channel's mails: some relays accept only their own domain.
+/// State of one mail channel. Some relays accept only mails to their own domain, so they reject only some channels.
 pub struct SmtpChannel {
     pub(super) connections: Semaphore,
     standing: Mutex<Standing>,

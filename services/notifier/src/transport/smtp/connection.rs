@@ -81,7 +81,7 @@ impl Smtp {
     ) -> Result<(), SmtpFailure> {
         let to = envelope.to();
         let mut addresses = to.iter().chain(envelope.from());
-        // Only our own addresses may need SMTPUTF8 (RFC 6531): visitors' addresses and the content are ASCII.
+        // Only our own addresses can need SMTPUTF8 (RFC 6531), because visitors' addresses and the content are ASCII.
         let needs_utf8 = addresses.any(|address| !AsRef::<str>::as_ref(address).is_ascii());
         let parameters = Vec::from_iter(needs_utf8.then_some(MailParameter::SmtpUtfEight));
         let mail = smtp.command(Mail::new(envelope.from().cloned(), parameters));
@@ -91,7 +91,7 @@ impl Smtp {
             step(rcpt, SmtpStage::Recipient, to, deadline).await?;
         }
         step(smtp.command(Data), SmtpStage::Content, to, deadline).await?;
-        // Longer timeout, because a mail that is accepted after it would be sent twice.
+        // Longer timeout: a mail that the server accepts after the timeout is sent twice.
         let deadline = Instant::now() + self.settings.smtp_answer_timeout;
         step(smtp.message(content), SmtpStage::Content, to, deadline).await
     }

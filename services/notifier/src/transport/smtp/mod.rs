@@ -55,8 +55,8 @@ impl Smtp {
         })
     }
 
-    /// Sends the message that `write` makes, if any. `write` runs only once a connection is free, to save the
-    /// memory of waiting mails.
+    /// Sends the message that `write` makes, if any. `write` runs when a connection is free, so that waiting
+    /// mails need no memory.
     ///
     /// After a timeout the server may still have accepted the mail.
     pub async fn send<E: From<SmtpFailure>, Writing: Future<Output = Result<Option<Message>, E>>>(
@@ -65,7 +65,7 @@ impl Smtp {
         attachment: Attachment,
         write: impl FnOnce() -> Writing,
     ) -> Result<Handover, E> {
-        // Memory before the connection: a mail that waits for memory must not hold a connection.
+        // Acquires memory first, because a mail that waits for memory must not hold a connection.
         let _memory = match attachment {
             Attachment::Wanted => self.attachments.acquire().await.ok(),
             Attachment::LeftOut => None,

@@ -44,7 +44,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Endpoints with a recipe get each person's events in order: the last event decides the state in a CRM.
+    /// Endpoints with a recipe get each person's events in order, because the last event decides the state in a CRM.
     pub fn new(
         endpoint: &Endpoint,
         sender: WebhookSender,
