@@ -8,7 +8,7 @@ declare const SHARED_VERSIONS: Readonly<
   Record<'react' | 'react-dom' | '@site/kit/router.ts', string>
 >;
 
-/** Version ranges of remotes that `SHARED_VERSIONS` satisfies. */
+/** Version ranges that remotes require and `SHARED_VERSIONS` satisfies. */
 declare const SATISFIED_RANGES: Readonly<Record<keyof typeof SHARED_VERSIONS, readonly string[]>>;
 
 declare module '*/search-index.yaml' {

@@ -1,6 +1,6 @@
 const INSERTS = /function __insertCSS\(code\) \{.*?\n\}/s;
 
-/** Adopts the stylesheet: a style element would need a hash in the Content Security Policy. */
+/** Adopts the stylesheet, because a style element would need a hash in the Content Security Policy. */
 const ADOPTS = `function __insertCSS(code) {
   if (typeof document === 'undefined') return;
   const sheet = new CSSStyleSheet();

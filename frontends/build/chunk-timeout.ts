@@ -26,9 +26,9 @@ const CACHE_BUSTING_RETRY = `{
 }`;
 
 /**
- * Inserts a chunk's stylesheet with a timeout. The bundler copies the source text, so the function must not
- * use names from outside. The bundler clears `onerror` after a load or an error. Each timeout adds a meta
- * element with the stylesheet's URL as its name.
+ * Inserts a chunk's stylesheet with a timeout. The bundler copies this function's source text, so it must not
+ * use outer names. The bundler clears `onerror` after a load or an error. Each timeout adds a meta element
+ * with the stylesheet's URL as its name.
  */
 export function insertStylesheet(link: HTMLLinkElement) {
   const LOAD_TIMEOUT_MS = 8000;

@@ -11,7 +11,7 @@ export interface BuildManifest {
   shell: ChunkFiles;
   remotes: readonly {
     name: string;
-    /** Entry file, loaded before any of its chunks. */
+    /** Entry file of the remote, loaded before the remote's chunks. */
     entry?: string;
     version: string;
     chunks: ChunkFiles;
@@ -108,7 +108,7 @@ function filesOf(page: Rendered, manifest: BuildManifest) {
   return {
     fonts: main.filter(is('woff2')).filter(font => font.includes('/geist-latin')),
     styles: [...main, ...chunk].filter(is('css')),
-    // Never inlined: the bundler's runtime looks for a remote's stylesheet among the page's links.
+    // Never inlined, because the bundler's runtime looks for a remote's stylesheet among the page's links.
     remoteStyles: modules.flatMap(module => module.styles),
     ...(page.scripts === 'none'
       ? { scripts: [], deferredPreloads: [] }

@@ -83,7 +83,7 @@ export const esRuntime: Record<string, string> = Object.fromEntries(
   }),
 );
 
-/** Version ranges of the shared packages. With a version outside its range, the remote must not load. */
+/** Version ranges that a remote requires of shared packages. Outside these ranges it must not load. */
 function requiredOfShell(remote: string) {
   return Object.fromEntries(
     Object.entries(SHARED).map(([module, name]) => [

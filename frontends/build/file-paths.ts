@@ -5,7 +5,7 @@ export const frontends: string = dirname(dirname(fileURLToPath(import.meta.url))
 export const root: string = dirname(frontends);
 /** Output folder of the built site: the gateway's SITE_DIR. */
 export const dist: string = process.env['SITE_OUT'] ?? join(frontends, 'dist');
-/** Output folder of `npm run split`, with a folder per front end: the SITE_DIR of its server. */
+/** Output folder of `npm run split`. It contains the SITE_DIR of each front end's server. */
 export const split: string = `${dist}.split`;
 /** Build output that is not published, such as the server build. */
 export const scratch: string = `${dist}.server`;

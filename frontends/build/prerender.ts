@@ -18,7 +18,7 @@ interface Server extends Pick<ServerRoutes, 'redirects' | 'notFound' | 'variants
   lastModified: Readonly<Record<string, string>>;
   /** Paths of the pages that the sitemap omits. */
   unlisted: readonly string[];
-  /** Paths that answer 410 from a time on. `shownBy` is the path to render for the page of the response. */
+  /** Paths that answer 410 from the time `since`. The response's page is rendered at the path `shownBy`. */
   gone: readonly (ServerRoutes['gone'][number] & { shownBy: string })[];
   brand: Brand;
   feeds: () => Promise<Record<string, string>>;

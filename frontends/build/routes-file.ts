@@ -8,7 +8,7 @@ export interface ServerRoutes {
    * page's own URL, and the server redirects the request to `postsTo`.
    */
   variants: readonly { path: string; parameter: string; page: string; postsTo?: string }[];
-  /** Paths that answer 410 from `since` on, in seconds since 1970. */
+  /** Paths that answer 410 from the time `since`, in seconds since 1970. */
   gone: readonly { path: string; since: number; page: string }[];
   scriptHashes: readonly string[];
   styleHashes: readonly string[];

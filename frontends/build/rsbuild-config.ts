@@ -25,7 +25,7 @@ export function rsbuildConfig(
 export function shellConfig(remotes: readonly Remote[]): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig('shell', dist, '/'), {
     source: { entry: { main: './src/main.tsx' }, define: hostDefinitions(remotes) },
-    // Keeps sonner in the toaster's chunk: one file fewer that can fail to load.
+    // Keeps sonner in the toaster's chunk, so that one file fewer can fail to load.
     splitChunks: { cacheGroups: { defaultVendors: false } },
     tools: { rspack: hostOptions() },
   });
@@ -39,17 +39,17 @@ export function remoteConfig(remote: Remote): EnvironmentConfig {
     // type, because each stylesheet also has a script module with the same file name.
     splitChunks: {
       cacheGroups: {
-        // Each module has its own copy of shared code: one file fewer in the first view, and fewer bytes.
+        // Copies shared code into each module, because a chunk for it adds a file and bytes to a first view.
         default: false,
         styles: { type: 'css/mini-extract', name: 'styles', chunks: 'all', enforce: true },
       },
     },
-    // The default entry would be `src/index`.
+    // Replaces the default entry, `src/index`.
     tools: { rspack: { entry: {}, plugins: [remotePlugin(remote), compileHint] } },
   });
 }
 
-/** Build of a remote without the shell. It bundles the packages that the shell would share. */
+/** Build of a remote without the shell. It bundles the packages that the shell otherwise shares. */
 export function standaloneConfig(remote: Remote): EnvironmentConfig {
   return mergeRsbuildConfig(baseConfig(remote.name, join(scratch, remote.name), '/'), {
     source: { entry: { main: './src/standalone.tsx' }, define: version(remote) },

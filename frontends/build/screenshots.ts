@@ -38,7 +38,7 @@ await browser.close();
 async function screenshot(from: Browser, route: string, shot: (typeof SHOTS)[number]) {
   const page = await from.newPage({ ...shot, reducedMotion: 'reduce' });
   await page.goto(runningStack().site + route, { waitUntil: 'networkidle' });
-  // Pictures load near the viewport.
+  // Pictures load only near the viewport.
   for (const picture of await page.locator('main img').all()) {
     await picture.scrollIntoViewIfNeeded();
   }

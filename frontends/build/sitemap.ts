@@ -44,7 +44,7 @@ function manifest({ name }: Brand): string {
   });
 }
 
-/** RFC 9116 requires an expiry date: the site must be built again within five months. */
+/** RFC 9116 requires an expiry date, so the site must be built again within five months. */
 function security({ emails, securityPolicyUrl, siteUrl }: Brand, today: Date): string {
   const expires = new Date(today);
   expires.setUTCMonth(expires.getUTCMonth() + 6, 1);

@@ -8,7 +8,7 @@ import { ROUTES_FILE } from './routes-file.ts';
 
 // Splits the built site into a folder per front end, each for a server of its own: `npm run split`.
 
-/** Routing table of a remote's folder. Pages are in the shell's folder. */
+/** Routing table of a remote's folder. It is empty, because all pages are in the shell's folder. */
 const NO_PAGES: ServerRoutes = {
   redirects: [],
   notFound: [],

@@ -6,7 +6,7 @@ import { PICTURE_SIZE } from '../src/post.ts';
 
 /** Heading level that the table of contents lists. */
 const SECTION = 2;
-/** Heading of the footnotes, and the id that marked-footnote gives it. */
+/** Heading of the footnotes. Its id replaces marked-footnote's id, `FOOTNOTES_LABEL`. */
 const FOOTNOTES: Heading = { id: 'references', text: 'References' };
 const FOOTNOTES_LABEL = 'footnote-label';
 /** Placeholder for a picture's URL, which only the bundler knows. */

@@ -14,7 +14,7 @@ import type { Stats } from '@rspack/core';
 import { rspack } from '@rspack/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// Builds the real `src/posts.ts` with other articles, in a temporary folder.
+// The tests build the real `src/posts.ts` with other articles, in a temporary folder.
 let blog: string;
 
 beforeEach(() => {

@@ -4,12 +4,12 @@ import type { LoaderContext } from '@rspack/core';
 import { splitAtPictures } from './article-html.ts';
 import { readPost } from './post.ts';
 
-/** Relative to an article. */
+/** Folder of the pictures, relative to an article. */
 const PICTURES = '../src/pictures';
 
 /**
- * Module of an article, with its summary and a function that loads its text. The text (`?text`) is its own
- * chunk, so a list of articles does not load it.
+ * Turns an article into a module, with a summary and a function that loads the text. The text (`?text`) has a
+ * separate chunk, so a list of articles does not load it.
  */
 export default function postLoader(this: LoaderContext, source: string): string {
   const file = basename(this.resourcePath);

@@ -11,7 +11,7 @@ const ANY_IMAGE = {
   pictureAlt: 'Line drawing of a newsstand on a square, with people who read.',
 };
 
-/** Throws an error that says what is wrong with an article. */
+/** Parses an article. Throws an error that names the mistake in an invalid article. */
 export function readPost(file: string, source: string): Post {
   const [, head, body] = FRONT_MATTER.exec(source) ?? [];
   if (head === undefined || body === undefined) {

@@ -4,7 +4,7 @@ import type { LoaderContext } from '@rspack/core';
 import { parse } from 'yaml';
 import { searchIndexOf } from './search-index.ts';
 
-/** Loader of `search-index.yaml`, the list of ignored words. The module adds the index of all articles. */
+/** Loader of `search-index.yaml`, the list of ignored words. Adds the index of all articles. */
 export default function searchIndexLoader(this: LoaderContext, source: string): string {
   const folder = join(this.context ?? '', '../posts');
   this.addContextDependency(folder);

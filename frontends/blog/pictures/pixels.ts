@@ -9,7 +9,7 @@ const WIDTH_METRES = 1.1;
 const RESOLUTIONS = [12.5, 25, 62.5];
 const STEP = 260;
 
-/** The same person at the pixels per metre that IEC 62676-4 asks for to monitor, detect and observe. */
+/** One person at three resolutions of IEC 62676-4, in pixels per metre: monitor, detect and observe. */
 export function pixels(): string {
   const drawn = RESOLUTIONS.map((resolution, at) => silhouette(resolution, 140 + at * STEP));
   return (

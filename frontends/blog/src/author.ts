@@ -13,7 +13,7 @@ export function authorOf({ author: role, authorTitle }: PostSummary) {
   return {
     slug: slugOf(role),
     name: leader?.name ?? role,
-    /** Follows "By". */
+    /** Text after "By". */
     byline: leader?.name ?? `the ${role}`,
     title: `${authorTitle}, ${brand.name}`,
     monogram: role,

@@ -22,7 +22,7 @@ beforeEach(async () => {
   fakeIntersectionObserver();
   search.mockReset();
   search.mockImplementation(words => (words === 'homes' ? ['smart-home'] : []));
-  // Modules keep what they loaded.
+  // Modules keep loaded parts between tests.
   vi.resetModules();
   BlogList = (await import('./blog-list.tsx')).default;
   await import('./search-results.tsx');
@@ -52,7 +52,7 @@ function titles() {
 }
 
 function status() {
-  // The newsletter form's status is empty.
+  // Leaves out the newsletter form's status, which is empty.
   const said = screen.getAllByRole('status').map(({ textContent }) => textContent);
   return said.filter(Boolean);
 }

@@ -27,7 +27,7 @@ export const version = REMOTE_VERSION;
 const TITLE = 'Insights, mostly about noticing';
 const SUBTITLE =
   'What we learn from teaching cameras to pay attention, written for the people who buy, run or have to explain them.';
-/** Fragment of the list. With it, filters and pagination do not scroll to the top. */
+/** URL fragment of the list. With it, filters and pagination do not scroll to the top. */
 const ARTICLES = 'articles';
 const PREVIEWS: Readonly<Record<Filter['slug'], string>> = {
   '': all,

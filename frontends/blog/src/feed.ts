@@ -43,7 +43,7 @@ async function itemOf(post: PostSummary) {
   };
 }
 
-/** Makes URLs absolute: feed readers do not know the site's origin. */
+/** Makes URLs absolute, because feed readers do not know the site's origin. */
 function withAddresses(html: string, url: string): string {
   return html
     .replaceAll('href="#', `href="${url}#`)

@@ -69,7 +69,7 @@ export function lists(posts: readonly PostSummary[]) {
 export function legacyRedirects(posts: readonly PostSummary[]) {
   const former = everyPage(posts).map(({ filter, page }) => ({
     from: paths.blog,
-    // As in `page=2`. The server takes the first redirect whose parameters all match.
+    // For example `page=2`. The server takes the first redirect whose parameters all match.
     parameters: [
       ...(filter.slug ? [`category=${filter.slug}`] : []),
       ...(page > 1 ? [`page=${page}`] : []),

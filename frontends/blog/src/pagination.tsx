@@ -5,7 +5,7 @@ import type { Listing } from './listing.ts';
 
 interface PaginationProps {
   listing: Pick<Listing, 'page' | 'pages'>;
-  /** Fragment for each path, as in `#articles`. */
+  /** URL fragment that each link adds to its path, such as `#articles`. */
   hash: string;
 }
 
@@ -13,7 +13,7 @@ export function Pagination({ listing: { page, pages }, hash }: PaginationProps) 
   const nav = useRef<HTMLElement>(null);
   const shown = useRef(page);
   useEffect(() => {
-    // The pressed link may be replaced by a disabled one. Keep the focus in the pagination.
+    // If a disabled link has replaced the pressed link, keep the focus in the pagination.
     if (shown.current !== page && document.activeElement === document.body) {
       nav.current?.querySelector<HTMLElement>('[aria-current]')?.focus({ preventScroll: true });
     }

@@ -8,17 +8,17 @@ export interface PostSummary {
   /** Day, as `2025-04-15`. */
   date: string;
   modified?: string;
-  /** The date as text for readers. The build writes it: the first formatted date blocks a phone for 60 ms. */
+  /** Formatted date. The build writes it, because formatting the first date blocks a phone for 60 ms. */
   dateText: string;
   modifiedText?: string;
   category: (typeof categories)[number];
   /** Role of the author, as the brand file names it. */
   author: string;
-  /** That role in full. */
+  /** The author's role in full, such as `Chief Technology Officer`. */
   authorTitle: string;
   readMinutes: number;
   picture: string;
-  /** Picture of link previews. Without one, they show the site's. */
+  /** Picture of link previews. If it is undefined, they show the site's picture. */
   preview?: string | undefined;
   pictureAlt: string;
 }

@@ -3,7 +3,7 @@ export function searchOptions(leftOut: readonly string[]) {
   const ignored = new Set(leftOut);
   return {
     fields: ['title', 'about', 'text'],
-    /** Lower case, without possessive or plural. Null for a stop word. */
+    /** Returns the word in lower case without possessive or plural, or null for a stop word. */
     processTerm(term: string): string | null {
       const word = term.toLowerCase().replace(/[’']s?$/, '');
       return word && !ignored.has(word) ? word.replace(/(?<=[^s]{3})s$/, '') : null;

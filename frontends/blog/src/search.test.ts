@@ -11,7 +11,7 @@ const files = readdirSync(posts).map(name => ({
 }));
 const leftOut = parse(readFileSync(join(import.meta.dirname, 'search-index.yaml'), 'utf8'));
 
-// The module that the bundler's loader would produce.
+// Mocks the module that the bundler's loader produces.
 vi.mock('./search-index.yaml', () => ({ index: searchIndexOf(files, leftOut), leftOut }));
 const { search } = await import('./search.ts');
 

@@ -4,7 +4,7 @@ import { searchOptions } from './search-options.ts';
 
 const miniSearch = MiniSearch.loadJSON(index, searchOptions(leftOut));
 
-/** Best matches first. Allows prefixes, and a typo in long words. */
+/** Ids of articles, best matches first. Words also match by prefix, and long words with a typo. */
 export function search(words: string): readonly string[] {
   return miniSearch
     .search(words, {

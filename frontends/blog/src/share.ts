@@ -12,7 +12,7 @@ export function sharesOf(address: string, title: string) {
   ];
 }
 
-/** Encodes spaces as %20: some social networks do not decode a plus sign. */
+/** Encodes spaces as %20, because some social networks do not decode a plus sign. */
 function url(base: string, parameters: Record<string, string>): string {
   const pairs = Object.entries(parameters).map(
     ([name, value]) => `${name}=${encodeURIComponent(value)}`,

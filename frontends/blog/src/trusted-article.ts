@@ -11,6 +11,6 @@ const policy = trustedTypes?.createPolicy('article', { createHTML: html => html 
 
 /** Our own articles, from the build, are trusted. The Content Security Policy names this policy. */
 export function trustedArticle(html: string): string {
-  // At run time this is a `TrustedHTML`, which React passes on.
+  // At run time this is a `TrustedHTML`, which React passes to the browser.
   return policy?.createHTML(html) ?? html;
 }

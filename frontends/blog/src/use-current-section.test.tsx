@@ -44,7 +44,7 @@ test('the current section is the last one reached, both ways', () => {
   expect(current()).toBe('none');
   scroll(true, 'one');
   expect(current()).toBe('one');
-  // Past two sections at once.
+  // Scrolls past two sections at once.
   scroll(true, 'two', 'three');
   expect(current()).toBe('three');
   scroll(false, 'three');

@@ -148,7 +148,7 @@ test('an upload shows its progress and locks the résumé field', async () => {
   expect(sending.disabled).toBe(true);
   expect(screen.getByLabelText<HTMLInputElement>('Resume/CV').disabled).toBe(true);
   expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Remove' }).disabled).toBe(true);
-  // A dropped file is ignored, too.
+  // The field ignores a file that is dropped during the upload.
   const dataTransfer = { files: [new File(['%PDF-1.7'], 'other.pdf')] };
   fireEvent.drop(screen.getByLabelText('Resume/CV'), { dataTransfer });
   await advanceTimers(0);

@@ -30,7 +30,7 @@ export const SUBMITTED = {
 } satisfies Toast;
 
 interface ApplicationFormProps {
-  /** Empty if none is chosen. */
+  /** Empty if no position is chosen. */
   position: string;
   /** Kept by the page, so that it survives closing the dialog. */
   resume: File | undefined;

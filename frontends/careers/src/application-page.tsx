@@ -9,7 +9,7 @@ export const version = REMOTE_VERSION;
 
 const TITLE = 'Apply for an internship';
 
-/** `/careers/apply`: the form without a position, where the dialog of `/careers` cannot open. */
+/** `/careers/apply`: the form without a position. Without JavaScript it replaces the dialog of `/careers`. */
 export default function ApplicationPage() {
   return (
     <>

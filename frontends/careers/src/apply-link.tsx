@@ -7,7 +7,7 @@ interface ApplyLinkProps {
   children: ReactNode;
 }
 
-/** Once hydrated, a plain click opens the form here instead of on its own page. */
+/** Once hydrated, a plain click opens the form in a dialog instead of on its own page. */
 export function ApplyLink({ to, onOpen, children }: ApplyLinkProps) {
   function open(event: MouseEvent) {
     const isElsewhere = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;

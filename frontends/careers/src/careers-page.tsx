@@ -35,7 +35,7 @@ export default function CareersPage() {
           Apply Now
         </ApplyLink>
       </PageHeader>
-      {/* Precedes the confirmation: the dialog must close before the confirmation takes the focus. */}
+      {/* Precedes the confirmation, which must take the focus only after the dialog closes. */}
       <Dialog
         title={applyingFor || 'Position'}
         state={applyingFor === undefined ? 'closed' : 'open'}

@@ -2,7 +2,7 @@ import { Confirmation } from '@site/kit/confirmation.tsx';
 import { useState } from 'react';
 import { ApplicationForm, SUBMITTED } from './application-form.tsx';
 
-/** Fragment of the form. */
+/** URL fragment of the form. */
 export const FORM = 'apply';
 
 /** `position` is a title. */

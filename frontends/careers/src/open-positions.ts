@@ -34,7 +34,7 @@ export function closedFrom({ closes }: Position): { since: number; day: string }
   return { since: since / 1000, day: dayAt(since) };
 }
 
-/** `Intl` would block a phone for 60 ms. */
+/** Avoids `Intl`, whose first use blocks a phone for 60 ms. */
 export function dayText(day: string): string {
   const [year, month, date] = day.split('-').map(Number);
   return `${MONTHS[(month ?? 1) - 1]} ${date}, ${year}`;

@@ -10,8 +10,8 @@ export const pages: readonly string[] = [
 ];
 
 /**
- * From `since` on (Unix seconds) a path is gone (410). `shownBy` renders the page as of the day after its
- * last open day, or as of today if that is later.
+ * Paths that are gone (410) from `since`, a Unix time in seconds. The build renders the response's page at
+ * `shownBy`, as of the first closed day, or as of today if today is later.
  */
 export function goneOn(today: string) {
   return positions.map(position => {

@@ -64,7 +64,7 @@ export function ResumeField({ file, onChoose, error, uploadProgress }: ResumeFie
   );
 }
 
-/** Passes a file on at once, and withdraws it if it turns out invalid. */
+/** Calls `onChoose` with a file at once, and with undefined if the file turns out to be invalid. */
 function useResumeFile(onChoose: ResumeFieldProps['onChoose'], isSending: boolean) {
   const picker = useRef<HTMLInputElement>(null);
   const latest = useRef<File>(undefined);

@@ -38,8 +38,8 @@ function isCompoundFileWith(content: string, name: string): boolean {
 }
 
 /**
- * Returns nothing if the file may be sent. Spares the visitor a useless upload; the server checks more
- * closely.
+ * Error message for a file, undefined if the file is valid. Spares the visitor a useless upload. The server
+ * checks more closely.
  */
 export async function resumeErrorOf(file: File): Promise<string | undefined> {
   if (file.size === 0) {

@@ -49,7 +49,7 @@ export class IsometricSvg {
       .join('');
   }
 
-  /** Parallelogram, such as on the face of a block. */
+  /** Parallelogram that two vectors span, such as a window on a wall. */
   face(point: Point, along: Size, up: Size, fill: string, more = ''): string {
     return pathOf(faceOf(this.projection, point, along, up), fill, more);
   }

@@ -46,7 +46,7 @@ export class Scene extends IsometricSvg {
     );
   }
 
-  /** Flat rectangle on a wall. A width puts it along x, a depth along y. */
+  /** Flat rectangle on a wall. With a width it lies along x, with a depth along y. */
   onWall(point: Point, [w, d, h]: Size, fill: string): void {
     this.flat.push(this.face(point, [w, d, 0], [0, 0, h], fill));
   }

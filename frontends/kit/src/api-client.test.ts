@@ -43,7 +43,7 @@ function application(name = message().email, content = 'About me', lastModified 
   return form;
 }
 
-/** Waits until the file is read. An object holds the result, so that `await upload(…)` does not await it. */
+/** Waits until the file is read. The object keeps `await upload(…)` from also awaiting the response. */
 async function upload(form: FormData, onProgress?: (part: number) => void) {
   const result = client.postMultipart('/api/career-application', form, {
     failureMessages: FAILURE_MESSAGES,
@@ -294,7 +294,7 @@ test('an upload sends the form unchanged under one key', async () => {
   const form = application();
   const { result } = await upload(form);
   expect(xhr.last().body).toBe(form);
-  // The browser sets it, with the boundary of the parts.
+  // The browser sets this header, with the boundary of the parts.
   expect(xhr.last().headers).not.toHaveProperty('Content-Type');
   await xhr.breakOff();
   await advanceTimers(1000);

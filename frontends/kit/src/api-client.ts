@@ -114,12 +114,12 @@ function isChallenge({ status, body }: HttpResponse): boolean {
   return status === 429 && JSON.parse(body)['code'] === 'challenge';
 }
 
-/** Identity of a submission: all entries, but not the attribution, which a reload may change. */
+/** Identity of a submission: all entries except the attribution, which a reload can change. */
 function fingerprint(entries: [name: string, value: unknown][]): string {
   return JSON.stringify(entries.filter(([name]) => name !== 'attribution'));
 }
 
-/** Identifies a file by its content: after a reload the visitor may choose a copy with another date. */
+/** Identifies a file by its content, because after a reload visitors may choose a copy with another date. */
 async function identified([name, value]: [string, FormDataEntryValue]): Promise<[string, unknown]> {
   if (typeof value === 'string') {
     return [name, value];

@@ -3,8 +3,8 @@ import type { components } from './api.gen.ts';
 export type Attribution = Required<components['schemas']['Attribution']>;
 
 /**
- * Page, referrer and campaign of a visit. Nothing is stored: while the visitor moves within the site, the
- * browser keeps the URL of the page load.
+ * Page, referrer and campaign of a visit. Nothing needs to be stored, because the browser keeps the URL of
+ * the page load while the visitor moves within the site.
  */
 export function attribution(visit = thisVisit()): Attribution {
   const page = new URL(visit.page);

@@ -12,7 +12,7 @@ export const UNCHECKED = `We could not check that you are not a robot. Please tr
 
 type IsChallenge = (response: HttpResponse) => boolean;
 
-/** Solves the challenge of a response and sends again, also if another challenge follows. */
+/** Solves the challenge of a response and sends the form again, for at most `MAX_CHALLENGES` challenges. */
 export async function solveAndSend(
   response: HttpResponse,
   isChallenge: IsChallenge,
@@ -32,8 +32,8 @@ export async function solveAndSend(
 }
 
 /**
- * Solution of a response's challenge, encoded for the header. It needs no worker, because browsers derive
- * keys off the main thread.
+ * Solution of a response's challenge, encoded for the header. Solving needs no worker, because browsers
+ * derive keys off the main thread.
  */
 async function solve({ body }: HttpResponse, signal?: AbortSignal): Promise<string | undefined> {
   const { challenge }: { challenge: Challenge } = JSON.parse(body);

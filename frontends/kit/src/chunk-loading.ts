@@ -4,13 +4,13 @@ import { readSessionRecord, writeSessionRecord } from './session-record.ts';
 /** Session record of the chunk for which the page was last reloaded. */
 const RECORD = 'site:reloaded-for';
 
-/** Loads a chunk with retries, except one that is missing (404). */
+/** Loads a chunk. Retries after failures, unless the chunk is missing (404). */
 export function loadChunkWithRetry<T>(load: () => Promise<T>): Promise<T> {
   const shouldRetry = async (failure: unknown) => !(await isChunkMissing(failure));
   return retry(load, { shouldRetry });
 }
 
-/** Whether the server lacks a chunk (404). After a timeout, no request is sent: it might hang, too. */
+/** Whether the server lacks a chunk (404). After a timeout no request is sent, because it might also hang. */
 export async function isChunkMissing(failure: unknown): Promise<boolean> {
   return !isChunkTimeout(failure) && (await statusOf(chunkUrlOf(failure))) === 404;
 }
@@ -39,8 +39,8 @@ async function statusOf(url: string | undefined): Promise<number | undefined> {
 }
 
 /**
- * Reloads the page, unless the last reload was for the same chunk: then the new build lacks it, too. Returns
- * whether the page reloads.
+ * Reloads the page, unless the last reload was for the same chunk. In that case the new build also lacks it.
+ * Returns whether the page reloads.
  */
 export function reloadPageOnce(failure: unknown): boolean {
   const isFirst = markReloadedFor(chunkUrlOf(failure) ?? '');

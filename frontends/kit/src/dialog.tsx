@@ -10,7 +10,7 @@ interface DialogProps {
   children: ReactNode;
 }
 
-/** The first match gets the initial focus, or else the content's first button, but never the X. */
+/** The first match gets the initial focus. Without a match, the content's first button gets it. */
 const FIELDS = 'input:not([type=hidden], [tabindex="-1"]), textarea, select';
 
 export function Dialog({ title, state, onClose, children }: DialogProps) {

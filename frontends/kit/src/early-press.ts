@@ -1,4 +1,4 @@
-/** Just hydrated buttons that were pressed before hydration. */
+/** Newly hydrated buttons that were pressed before hydration. */
 const pressed: HTMLButtonElement[] = [];
 
 /**

@@ -19,7 +19,7 @@ const NEAR_PROVIDERS = ['mail.com', 'email.com', 'ymail.com'];
 /** Shortest provider name whose typos are recognised. A typo of a shorter name may be a real name. */
 const LEAST_SLIP_LENGTH = 'gmail'.length;
 
-/** Invisible characters (`crates/visitor/src/invisible.rs`), except joiners, which some scripts need. */
+/** Invisible characters (`crates/visitor/src/invisible.rs`), except joiners, which some languages need. */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 const JOINERS = /[\u200c\u200d]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;

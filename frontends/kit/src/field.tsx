@@ -143,7 +143,7 @@ interface LabelledProps extends FieldTexts {
 interface Attributes {
   id: string;
   className: string;
-  /** Names and messages may be in any script. */
+  /** Visitors write names and messages in languages of either direction. */
   dir: 'auto';
   onInput: (event: InputEvent<TextControl>) => void;
   'aria-invalid': Invalid;

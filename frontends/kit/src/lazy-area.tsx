@@ -91,7 +91,7 @@ function useLoadError(
   const [showAgain, setShowAgain] = useState<() => void>();
   const hasFailed = showAgain || state === 'failed' || (state === 'stale' && !isReloading);
   useEffect(() => {
-    // A part that failed on another page is not missing here: `part.start()` is loading it again.
+    // A part that failed on another page is not missing here, because `part.start()` is loading it again.
     if (hasFailed && !isOnItsWay(part.state())) {
       setMissing(before => before ?? (headingIn(document) ? 'part' : 'page'));
     }
@@ -192,7 +192,7 @@ function Waiting({ part, Placeholder }: Pick<ContentProps, 'part' | 'Placeholder
   return useLoadTrouble(part) === 'failed' ? null : <Placeholder />;
 }
 
-/** Calls `onShown` when React shows its siblings. */
+/** Calls `onShown` when React shows the siblings of this component. */
 function Shown({ onShown }: Pick<ContentProps, 'onShown'>) {
   useLayoutEffect(onShown, [onShown]);
   return null;

@@ -210,7 +210,7 @@ async function classifyFailure(
   return (await isChunkServed(failure, entryOf(frontEnd))) ? 'broken' : 'unreachable';
 }
 
-/** Runtime check of a loaded module: the network may bring anything. */
+/** Checks a loaded module at run time, because the network may bring anything. */
 function assertPartModule<Props>(
   frontEnd: string,
   module: PartModule<Props> | null,

@@ -31,7 +31,7 @@ export function BrowserRouter({ children }: { children: ReactNode }) {
   );
 }
 
-/** Wraps the site. The server renders no such component, and as a sibling it would change `useId`'s ids. */
+/** Wraps the site, because a sibling that the server does not render would change `useId`'s ids. */
 function LinkNavigation({ children }: { children: ReactNode }) {
   const navigate = useNavigate();
   useEffect(() => {

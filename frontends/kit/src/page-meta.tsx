@@ -19,7 +19,7 @@ const HEAD_TAGS =
 
 /**
  * Metadata of a page for search engines and link previews (Open Graph, https://ogp.me). In browsers React
- * does not own these elements: once an extension has removed one, React could not show another page.
+ * does not own these elements, because React fails at a page change if an extension has removed one.
  */
 export function PageMeta(props: PageMetaProps) {
   const title = props.title ? titleOf(props.title) : `${brand.name}: ${brand.tagline}`;

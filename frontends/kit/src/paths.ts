@@ -61,7 +61,7 @@ export function service<const Id extends string>(id: Id) {
   return `${services}/${id}` as const;
 }
 
-/** Section of the page of all solutions. */
+/** URL of a solution's section on the page of all solutions. */
 export function solution(id: string): string {
   return `${solutions}#${id}`;
 }

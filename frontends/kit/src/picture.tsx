@@ -21,7 +21,7 @@ export function Picture({
   className = '',
 }: PictureProps) {
   const { box, state, setState } = useImageState(priority);
-  // A picture with high priority is in the HTML. It has no pulse, which nothing would end without JavaScript.
+  // A picture with high priority is in the HTML. It does not pulse, because only JavaScript ends a pulse.
   const isAwaited = state === 'waiting' || (state === 'loading' && priority === 'low');
   const image = (
     <img

@@ -48,7 +48,7 @@ export function companyAddress(): Thing {
   };
 }
 
-/** Starts at the home page. */
+/** Breadcrumb list that starts at the home page. */
 export function breadcrumbs(...steps: readonly { title: string; path: string }[]): Thing {
   return {
     '@type': 'BreadcrumbList',

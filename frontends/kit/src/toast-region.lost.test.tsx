@@ -57,7 +57,7 @@ test('a toaster that does not load is reported', async () => {
   expect(network.reports()).toEqual([{ remote: 'shell', reason: 'unreachable' }]);
 });
 
-// Last, because the next test would wait for the hanging import, too.
+// This test is last, because a later test would also wait for the hanging import.
 test('plain toasts replace a hanging toaster after eight seconds', async () => {
   load.mockReturnValue(new Promise(() => undefined));
   await tell(BACK);

@@ -9,7 +9,7 @@ declare global {
   }
 }
 
-/** Do not rename: a page may contain front ends of different builds. */
+/** Do not rename, because a page may contain front ends of different builds. */
 const TOAST_EVENT = 'site:notice';
 
 /** Shows a toast from any front end. */
@@ -17,7 +17,7 @@ export function showToast(toast: Toast): void {
   window.dispatchEvent(new CustomEvent(TOAST_EVENT, { detail: toast }));
 }
 
-// Pure, so that front ends which only call `showToast` do not bundle it.
+// Marked as pure, so that front ends which only call `showToast` do not bundle the toaster.
 const toaster = /* @__PURE__ */ lazyPart<ToasterProps>({
   frontEnd: 'shell',
   load: () => import(/* webpackChunkName: "toaster" */ './toaster.tsx'),
@@ -69,7 +69,7 @@ function useToastQueue(): [ToasterProps['toasts'], () => void] {
   return [queue, useCallback(() => setQueue(NONE), [])];
 }
 
-/** Toasts without the toaster, because some messages appear only in toasts. */
+/** Shows toasts if the toaster does not load, because some messages appear only in toasts. */
 function FallbackToasts({ toasts, onShown }: ToasterProps) {
   useEffect(() => {
     const timeout = setTimeout(onShown, OVERLAY_DURATION_MS);

@@ -1,5 +1,5 @@
 export interface Toast {
-  /** An overlay replaces the previous overlay, and stays longer. */
+  /** An overlay replaces the previous overlay, and stays longer than other toasts. */
   kind: 'success' | 'error' | 'overlay';
   title: string;
   text: string;

@@ -19,7 +19,7 @@ export function useAddress() {
     }
   }
 
-  /** Suggests a domain after a pause: during typing a suggestion would disturb and shift the layout. */
+  /** Suggests a domain after a pause, because during typing a suggestion disturbs and shifts the layout. */
   function ask(address: string) {
     const domain = suggestedDomain(address);
     clearTimeout(pause.current);

@@ -58,7 +58,7 @@ export function useDraft(name: string, except: readonly string[] = NOTHING) {
     }
   }, []);
 
-  /** Discards the draft, unless another form has changed it: the visitor may have left and returned. */
+  /** Discards the draft, unless a new form has changed it after the visitor left and returned. */
   const discard = useCallback(() => {
     if (JSON.stringify(readSessionRecord(key)) === saved.current) {
       writeSessionRecord(key, {});

@@ -25,7 +25,7 @@ export function useWasPrerendered(): boolean {
     never,
     () => wasPrerendered.current,
     () => {
-      // React calls this function on the server and during hydration, later only the one above.
+      // React calls this function on the server and during hydration. Later it calls only the function above.
       wasPrerendered.current = true;
       return true;
     },

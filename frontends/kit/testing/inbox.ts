@@ -57,7 +57,7 @@ export async function untilDrained(stack: RunningStack): Promise<void> {
   await mailTo(stack, email, 'Later');
 }
 
-/** Link of a newsletter mail, but to the stack under test: the mail links to the site's public URL. */
+/** Link of a newsletter mail, with the stack under test in place of the site's public URL. */
 export function newsletterLink(
   { text }: Mail,
   action: 'confirm' | 'unsubscribe',

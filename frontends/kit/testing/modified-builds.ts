@@ -82,7 +82,7 @@ async function withChangedBlog(name: keyof typeof CONTRACTS, change: Change) {
   }
 }
 
-/** Builds three sites: with a new post in the blog's files only, also in its pages, and removed again. */
+/** Builds three sites: a new post in the blog's files only, a new post also in pages, the post removed. */
 async function release() {
   const sources = checkout();
   try {

@@ -14,8 +14,8 @@ export function reportsOf(page: Page): unknown[] {
 }
 
 /**
- * Advances a page's fake clock until a report is sent. The error message may come earlier, because the fake
- * clock is faster than the network: a remote that only looks slow may still load.
+ * Advances a page's fake clock until a report is sent. The error message may come earlier. The fake clock is
+ * faster than the network, so a remote that seems to time out may still load.
  */
 export function untilReported(page: Page, reports: unknown[], report: unknown): Promise<void> {
   return advanceClockUntil(page, async () => expect(reports).toContainEqual(report));

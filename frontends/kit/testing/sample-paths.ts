@@ -29,7 +29,7 @@ const ACCEPTING = {
   applied: paths.routePatterns.applied[0],
 } as const;
 
-/** Pages that the gateway fills in when it refuses such a form. */
+/** Pages that the gateway fills in when it refuses a form that was sent without JavaScript. */
 const REFUSING = {
   messageNotSent: paths.routePatterns.messageNotSent[0],
   notSubscribed: paths.routePatterns.notSubscribed[0],

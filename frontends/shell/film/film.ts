@@ -32,7 +32,7 @@ const page = readFileSync(join(import.meta.dirname, 'film.html'), 'utf8').replac
 
 const frames = mkdtempSync(join(tmpdir(), 'film-'));
 const browser = await chromium.launch(CHROMIUM);
-// 1280 by 720 pixels: the codecs need even numbers.
+// 1280 by 720 pixels, because the codecs need even numbers.
 const tab = await browser.newPage({ viewport: SIZE, deviceScaleFactor: 1280 / SIZE.width });
 await tab.setContent(page);
 await tab.evaluate(() => document.fonts.ready);

@@ -33,7 +33,7 @@ export const actors: readonly Actor[] = [
   },
 ];
 
-/** These lines are also the captions. */
+/** Lines of text in the film. They are also its captions. */
 export const lines: readonly {
   fromSeconds: number;
   toSeconds: number;

@@ -2,7 +2,7 @@ import type { Point } from '../../kit/drawing/isometric.ts';
 import { materials, sceneColours } from '../../kit/drawing/materials.ts';
 import { Scene } from '../../kit/drawing/scene.ts';
 
-/** Without people, for the film. */
+/** The shop without people, for the film. */
 export function shop(): Scene {
   const scene = new Scene([10, 9, 2.6]);
   furnish(scene);

@@ -41,7 +41,7 @@ export function laptop(scene: Scene, [x, y]: readonly [number, number]) {
   );
 }
 
-/** Labels have 11 pixels on the narrowest phone, where a picture is 280 pixels wide. */
+/** Font size of labels. It is 11 pixels on the narrowest phone, where a picture is 280 pixels wide. */
 const TYPE = 19;
 
 export function vignette(world: readonly [number, number, number]): Scene {

@@ -54,7 +54,7 @@ function shop(scene: Scene) {
   scene.box([1.4, 0.5, SHOP_SIZE[2]], [0.8, 0.6, 0.3], materials.low);
 }
 
-/** The page draws the labels, whose size depends on its width. */
+/** Actors of the last frame. The page draws their labels, whose scale depends on the page's width. */
 function still(): string {
   return sightingsAt(LENGTH_SECONDS)
     .map(({ transform, parts, brackets, severity }) => {

@@ -1,4 +1,4 @@
-// App loader: loads the application's scripts after first paint, with timeout and retries. Earlier they would take
+// App loader: loads the application's scripts after first paint, with timeout and retries. An earlier load would take
 // bandwidth from visible content. Links and text work without them. Timeout and retries equal those of the kit's
 // `retry.ts`, which an inline script cannot import.
 {

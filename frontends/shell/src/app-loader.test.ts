@@ -18,7 +18,7 @@ beforeEach(async () => {
   network = fakeFetch();
   asked = [];
   awaited = {};
-  // The listeners of earlier tests would stay in the worker.
+  // Otherwise listeners of earlier tests stay in the worker.
   vi.stubGlobal('addEventListener', (event: string, listener: () => void) => {
     awaited[event] = listener;
   });

@@ -29,7 +29,7 @@ export function App() {
         <PageErrorBoundary>
           <Suspense>
             <PageTransition key={page}>
-              {/* Only for `useParams`. Given all routes, the router would match them again. */}
+              {/* Only for `useParams`. With all routes here, the router would match them again. */}
               <Routes>
                 <Route path={pattern} element={route.element} />
               </Routes>
@@ -47,8 +47,8 @@ export function App() {
 }
 
 /**
- * Animates page changes only. In prerendered pages React would move pictures to the end of the HTML and
- * restore them by inline scripts, which our Content Security Policy forbids.
+ * Animates page changes. In prerendered pages, `ViewTransition` makes React move pictures to the end of the
+ * HTML and restore them by inline scripts, which our Content Security Policy forbids.
  */
 function PageTransition({ children }: { children: ReactNode }) {
   return typeof window === 'undefined' ? (

@@ -29,14 +29,14 @@ export function keepEarlyInput(root: HTMLElement): void {
       const to = successors.get(key);
       return to && !served.has(to) ? [{ key, from, to }] : [];
     });
-    // The kit's `LazyArea` also puts prerendered HTML back until its part has loaded.
+    // If the kit's `LazyArea` puts prerendered HTML back, the focused element may return with it.
     const isBack = records.some(({ addedNodes }) =>
       Array.from(addedNodes).some(node => node.contains(focused)),
     );
     if (pairs.length === 0 && !isBack) {
       return;
     }
-    // Set all values before the events: a form saves all fields as its draft when one changes.
+    // Set all values before the events, because a form saves all fields as its draft when one changes.
     for (const announce of pairs.map(carryOver)) {
       announce();
     }
@@ -54,7 +54,7 @@ export function keepEarlyInput(root: HTMLElement): void {
   });
   observer.observe(root, { childList: true, subtree: true });
   addEventListener('focusin', ({ target }) => (focused = target as Element), options);
-  // The delay matters: removing an element also moves the focus out, and the observer must restore it first.
+  // Delayed, because removing the focused element fires `focusout` before the observer restores the focus.
   const forget = () => (focused = document.activeElement);
   addEventListener('focusout', () => setTimeout(forget), options);
   addEventListener('scroll', () => (top = scrollY), options);
@@ -70,7 +70,7 @@ function forgetAllIn(early: Map<string, HTMLElement>, form: EventTarget | null) 
   }
 }
 
-/** The keys also fit React's new elements: tag, form, name or text, and index among equals. */
+/** Elements by keys that also fit React's new elements: tag, form, name or text, and index among equals. */
 function holdersIn(root: HTMLElement): Map<string, HTMLElement> {
   const holders = new Map<string, HTMLElement>();
   for (const element of root.querySelectorAll<HTMLElement>(HOLDERS)) {

@@ -5,7 +5,7 @@ import * as router from '@site/kit/router.ts';
 import React from 'react';
 import ReactDOM from 'react-dom';
 
-// This module is a chunk of its own: a first view without remotes does not load it.
+// This module is a chunk of its own, so a first view without remotes does not load it.
 
 const SHARED = { react: React, 'react-dom': ReactDOM, '@site/kit/router.ts': router };
 
@@ -16,7 +16,7 @@ Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: runtimeCore });
 
 registerGlobalPlugins([
   {
-    // Skips the version check for ranges that the build has checked: the first check takes 15 ms on a
+    // Skips the version check for ranges that the build has checked, because the first check takes 15 ms on a
     // phone. A remote of another release may have other ranges.
     name: 'ranges-known-to-the-build',
     resolveShare(args) {

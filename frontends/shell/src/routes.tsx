@@ -37,7 +37,7 @@ function ownPage(chunk: string, load: PartSource['load']): Page {
   return { chunk, ...page(lazyPart({ frontEnd: 'shell', load })) };
 }
 
-// Result pages are small: accepted forms share a chunk, and so do refused ones.
+// Result pages are small, so all accepted forms share one chunk, and all refused forms another.
 
 function acceptedPage(type: keyof typeof import('./pages/accepted.tsx')['accepted']): Page {
   const load = async () => {

@@ -11,7 +11,7 @@
     createScriptURL: only(/^\/(assets|remotes)(\/[\w-][\w.-]*)+(\?\d+)?$/, location.origin),
     /** Text without tags, and the markup from which React creates `script` elements. */
     createHTML: only(/^([^<]*|<script><.script>)$/),
-    /** Structured data (JSON-LD). It cannot run: as JavaScript it has a syntax error at the first colon. */
+    /** Structured data (JSON-LD). It cannot run, because its first colon is a syntax error in JavaScript. */
     createScript: only(/^{"@context":/),
   });
 }

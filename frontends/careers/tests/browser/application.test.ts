@@ -158,7 +158,7 @@ test('an interrupted upload is retried and succeeds', async ({
   await failed;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeVisible();
   proxy.repair();
-  // Delay before the retry.
+  // Skips the delay before the retry.
   await page.clock.runFor(1_000);
   await expect(confirmation(page)).toBeFocused();
   await mailTo(RECRUITERS, email);

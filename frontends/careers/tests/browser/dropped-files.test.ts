@@ -26,7 +26,7 @@ async function drop(page: Page, files: string[], x: number, y: number) {
   await session.detach();
 }
 
-/** Fails if the browser has navigated: a new page would lack the mark. */
+/** Fails if the browser has navigated, because a new page lacks the mark. */
 async function expectSamePage(page: Page, path: string) {
   await page.evaluate(() => new Promise(done => setTimeout(done, 300)));
   expect(await page.evaluate(() => 'mark' in window)).toBe(true);

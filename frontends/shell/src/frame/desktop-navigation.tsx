@@ -35,7 +35,7 @@ export function DesktopNavigation() {
  */
 function ServicesMenu({ title, path }: { title: string; path: string }) {
   const [isDismissed, setIsDismissed] = useState(false);
-  // Escape must close the panel without moving the pointer (WCAG 2.2, 1.4.13).
+  // Escape must close the panel even while the pointer stays over it (WCAG 2.2, 1.4.13).
   useEscape(() => setIsDismissed(true));
   return (
     <li

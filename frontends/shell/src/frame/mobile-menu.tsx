@@ -11,7 +11,7 @@ import { Icon } from './icon.tsx';
 const MENU = 'mobile-menu';
 const baseClasses = 'flex min-h-12 grow items-center text-lg aria-[current=page]:font-semibold';
 
-/** Popover and `details` work without JavaScript, too. */
+/** Popover and `details` work even without JavaScript. */
 export function MobileMenu() {
   const [isOpen, setIsOpen] = useState(false);
   useHeldPage(isOpen);
@@ -63,7 +63,7 @@ function closeAfterLink({ target, currentTarget }: MouseEvent<HTMLElement>) {
   }
 }
 
-/** The browser keeps only one `details` of a name open. */
+/** The browser keeps only one `details` of the same name open. */
 function Dropdown({ title, path, menu }: { title: string; path: string; menu: string }) {
   return (
     <div className="relative">

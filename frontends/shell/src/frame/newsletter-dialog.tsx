@@ -22,7 +22,7 @@ export function NewsletterDialog() {
     return null;
   }
 
-  // Without the router, which would first wait for every lazy part of the page.
+  // Bypasses the router, which first waits for every lazy part of the page.
   function close() {
     history.replaceState(history.state, '', location.pathname);
     setIsClosed(true);

@@ -50,7 +50,7 @@ function Screen({ message }: { message: string }) {
     <>
       <PageMeta title="Unexpected Application Error!" description="Something went wrong." />
       <PageHeader title="Unexpected Application Error!" subtitle={message}>
-        {/* Not a link: with a hash in the URL it would only scroll. */}
+        {/* Not a link, which only scrolls if the URL has a hash. */}
         <Button onClick={() => location.reload()}>Load this page again</Button>
       </PageHeader>
     </>

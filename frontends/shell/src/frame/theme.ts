@@ -5,7 +5,7 @@ const KEY = 'theme';
 
 export type Theme = 'light' | 'dark';
 
-/** Undefined before hydration: only the browser knows the theme. */
+/** Undefined before hydration, because only the browser knows the theme. */
 export function useTheme(): Theme | undefined {
   return useSyncExternalStore(subscribe, shownTheme, () => undefined);
 }

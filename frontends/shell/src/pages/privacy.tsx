@@ -16,7 +16,7 @@ import { LegalPage, postalAddress } from '../frame/legal-page.tsx';
 const { name, emails } = brand;
 const { page, referrer, ...campaign } = collectedFields['attribution.v1.Attribution'];
 
-/** `Intl.ListFormat` would block the browser for 20 ms. */
+/** Avoids `Intl.ListFormat`, which blocks the browser for 20 ms. */
 function all(things: Record<string, string>): string {
   const words = [...new Set(Object.values(things))];
   const last = words.length - 1;

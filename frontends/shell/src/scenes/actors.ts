@@ -8,7 +8,7 @@ interface Step {
 
 export interface Actor {
   label: string;
-  /** Its label replaces the actor's from `fromSeconds` on. */
+  /** From `fromSeconds`, the alarm's label replaces the actor's label. */
   alarm?: { fromSeconds: number; label: string };
   foundAtSeconds: number;
   path: readonly Step[];

@@ -13,7 +13,7 @@ export interface EveningActor extends Actor {
   labelPlace: { row: 'above' | 'below'; side: 'start' | 'end' };
 }
 
-/** From back to front. Each is present from its first step to its last. */
+/** Actors from back to front. Each is present from its first step to its last. */
 export const actors: readonly EveningActor[] = [
   {
     shape: 'parcel',

@@ -17,7 +17,7 @@ async function write(page: Page, address: string) {
   await page.getByLabel('Your Message').fill('Two cameras.');
   const field = page.getByLabel('Email Address');
   await field.focus();
-  // Like a paste.
+  // Inserts the whole text at once, as a paste does.
   await page.keyboard.insertText(address);
   return field;
 }

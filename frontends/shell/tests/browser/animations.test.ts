@@ -1,7 +1,7 @@
 import { expect, hydrated, test } from '../../../kit/testing/playwright-fixtures.ts';
 import { SAMPLES } from '../../../kit/testing/sample-paths.ts';
 
-/** One page of each front end. All of them use `kit/src/reveal.tsx`. */
+/** Pages of all front ends. Each has elements that `kit/src/reveal.tsx` reveals. */
 const REVEALED = [SAMPLES.home, SAMPLES.services, SAMPLES.blogList, SAMPLES.careers];
 
 test.use({ contextOptions: { reducedMotion: 'no-preference' } });

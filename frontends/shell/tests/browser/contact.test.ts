@@ -72,7 +72,7 @@ test('a hanging message can be cancelled; editing keeps the caret', async ({
   await page.getByLabel('Your Message').fill('Hello');
   const send = page.getByRole('button', { name: 'Send Message' });
   await send.click();
-  // Cancel only after the first request has used up the route, which must not catch the second request.
+  // The route handles one request. Cancel only after the first request, or the route catches the second.
   await hanging;
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(send).toBeFocused();
@@ -201,7 +201,7 @@ test('a lost response is retried under its key, without duplicates', async ({
   await page.getByRole('button', { name: 'Send Message' }).click();
   await lost;
   await expect(page.getByRole('button', { name: 'Sending...' })).toBeDisabled();
-  // Delay before the retry.
+  // Skips the delay before the retry.
   await page.clock.runFor(1_000);
   await expect(page.getByText('Message Sent Successfully!')).toBeVisible();
   expect(keys).toHaveLength(2);

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import { expect, test } from '../../../kit/testing/playwright-fixtures.ts';
 
-// axe has no rule for focus rings (WCAG 2.2, 1.4.11), so this test uses its functions.
+// axe has no rule for focus rings (WCAG 2.2, 1.4.11), so this test uses axe's colour functions.
 // `kit/src/tokens.test.ts` covers the colours themselves.
 
 interface Colour {

@@ -41,7 +41,7 @@ for (const [what, { file, to }] of Object.entries(HANGING)) {
     await page.goto('/about');
     const heading = page.locator('main h1');
     await hydrated(heading);
-    // Retries hang, too.
+    // All attempts hang, including retries.
     await page.route(file, () => undefined);
     await page.getByRole('link', { name: to.link, exact: true }).first().click();
     await advanceClockUntil(page, () => expect(heading).toHaveText(to.title, { timeout: 100 }));

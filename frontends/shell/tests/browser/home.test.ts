@@ -8,7 +8,7 @@ test.describe('with motion', () => {
     await page.goto('/');
     const card = page.locator('#methodology [data-reveal-delay]').nth(4);
     await expect(card).toHaveAttribute('data-reveal', 'hidden');
-    // Measured each time: parts that load late move the card.
+    // Measured each time, because parts that load late move the card.
     const showPart = (part: number, of = card) =>
       of.evaluate((box, part) => {
         const { top, height } = box.getBoundingClientRect();

@@ -3,7 +3,7 @@ import { expect, test, uniqueEmail } from '../../../kit/testing/playwright-fixtu
 import { SAMPLE_PATHS, SAMPLES } from '../../../kit/testing/sample-paths.ts';
 import { focusedStop, noteTabStops } from '../../../kit/testing/tab-stops.ts';
 
-// Complete tasks without a mouse.
+// These tests complete tasks without a mouse.
 
 for (const route of SAMPLE_PATHS) {
   test(`${route}: Tab reaches every control in order and in view`, async ({ page }) => {

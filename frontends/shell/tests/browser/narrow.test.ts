@@ -37,7 +37,7 @@ test('long search words and file names fit a phone', async ({ page }) => {
 
 test('at a 200 % font size no phone scrolls sideways', async ({ stack }) => {
   test.slow();
-  // The font size must be the browser's setting: lengths and media queries depend on it.
+  // The font size must be the browser's setting, because lengths and media queries depend on it.
   const browser = await chromium.launch({
     ...CHROMIUM,
     args: [...(CHROMIUM.args ?? []), '--blink-settings=defaultFontSize=32'],
@@ -55,7 +55,7 @@ test('at a 200 % font size no phone scrolls sideways', async ({ stack }) => {
       await test.step(`${route}, ${width} pixels`, () => expectFits(page, width, 700));
     }
   }
-  // An overflowing control would be covered by the next element.
+  // The trial click fails if the control overflows and the next element covers it.
   await page.setViewportSize({ width: 320, height: 700 });
   await page.goto(stack.site + SAMPLES.contact);
   await page.getByRole('button', { name: 'Show map' }).click({ trial: true });

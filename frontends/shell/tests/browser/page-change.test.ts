@@ -150,7 +150,7 @@ for (const [what, meddle] of Object.entries(EXTENSIONS)) {
     }
     await page.goBack();
     await expect(page.locator('main h1')).toHaveText('Pioneering AI Security');
-    // React may complain of the extension's changes, also on leaving.
+    // React may log errors about the extension's changes, even when the test leaves the page.
     await page.goto('/terms');
     consoleMessages.splice(0);
     pageErrors.splice(0);

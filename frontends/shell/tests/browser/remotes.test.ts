@@ -193,7 +193,7 @@ async function worksAgain(page: Page) {
 }
 
 /**
- * The browser may complain of a missing or invalid script, or of an unused preload. Our own code may not
+ * The browser may complain of a missing or invalid script, or of an unused preload. Our own code must not
  * throw.
  */
 function onlyTheFaultItself(consoleMessages: string[], pageErrors: string[] = []) {

@@ -41,7 +41,7 @@ test.describe('with scripts', () => {
   }
 });
 
-/** None of our forms would send this. */
+/** Sends an empty form. In our own forms, native validation prevents this. */
 function sendEmptyForm(address: string) {
   const form = document.createElement('form');
   form.method = 'post';

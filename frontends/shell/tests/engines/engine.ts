@@ -2,7 +2,7 @@ type KeyName = 'Tab' | 'Enter' | 'Escape' | 'Space';
 
 export interface ElementHandle {
   click: () => Promise<void>;
-  /** Moves in a straight line, over everything between. */
+  /** Moves the pointer here in a straight line, over all elements on its way. */
   hover: () => Promise<void>;
   type: (words: string) => Promise<void>;
   attach: (file: string) => Promise<void>;

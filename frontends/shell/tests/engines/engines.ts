@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 import { firefox } from './firefox.ts';
 import { webkit } from './webkit.ts';
 
-/** Besides Chromium. */
+/** Engines besides Chromium, which the other browser tests use. */
 export const ENGINES: readonly Engine[] = [firefox, webkit];
 
 /** Fails before the first test, with the command that installs what is missing. */

@@ -7,7 +7,7 @@ import { ENGINES } from './engines.ts';
 import type { Visitor } from './visitor.ts';
 import { visitorsOf } from './visitor.ts';
 
-// Complete tasks without a mouse.
+// These tests complete tasks without a mouse.
 
 describe.each(ENGINES)('$name', engine => {
   const visitor = visitorsOf(engine);

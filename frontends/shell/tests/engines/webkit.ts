@@ -64,12 +64,12 @@ async function start(system: Scheme): Promise<Browser> {
   };
 }
 
-/** The program ends with the tests, even if they are killed. The browser ends with its screen. */
+/** Makes a program end with the tests, even if they are killed. The browser ends with its screen. */
 function endingWithUs(program: string, ...parameters: string[]): [string, string[]] {
   return ['setpriv', ['--pdeathsig', 'TERM', program, ...parameters]];
 }
 
-/** Debian installs it in a folder named after the machine's architecture. */
+/** Debian installs MiniBrowser in a folder named after the machine's architecture. */
 function miniBrowser(): string {
   const [found] = globSync('/usr/lib/*/webkit2gtk-4.*/MiniBrowser');
   if (!found) {

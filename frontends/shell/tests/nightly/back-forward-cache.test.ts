@@ -7,7 +7,7 @@ import { SAMPLE_PATHS } from '../../../kit/testing/sample-paths.ts';
 
 const SCROLLED = 200;
 
-/** Debian's `chromium`: the headless shell of other tests has no such cache. */
+/** Debian's `chromium`, because the headless shell of other tests has no back/forward cache. */
 const BROWSER = process.env['CHROMIUM_WITH_WINDOW'] ?? '/usr/bin/chromium';
 
 /** State of a shown page. The page stores it for another tab. */

@@ -3,7 +3,7 @@ import { Reveal } from '@site/kit/reveal.tsx';
 import { Section } from '@site/kit/section.tsx';
 
 const STAGGER_MS = 100;
-/** Number of logos, from the first, that load eagerly at the small size. */
+/** Number of logos at the start of the list that load eagerly and have the size `SMALL`. */
 const EAGER = 2;
 const SMALL = { width: 80, height: 32 };
 const LARGE = { width: 200, height: 80 };

@@ -26,8 +26,8 @@ export function playedUntil(atSeconds: number, before: Keyframe): RefCallback<El
 }
 
 /**
- * Animates an element with the recording. The browser runs the animation: a script for each frame would keep
- * a phone busy.
+ * Animates an element with the recording. The browser runs the animation, because a script for each
+ * frame keeps a phone busy.
  */
 export function played(keyframes: Keyframe[]): RefCallback<Element> {
   return element => {

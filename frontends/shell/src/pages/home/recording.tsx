@@ -19,7 +19,7 @@ const still = (
   />
 );
 
-/** A recorded evening at a shop's door. It plays once by itself; then the visitor can go through it. */
+/** A recorded evening at a shop's door. It plays once by itself. Then the visitor can choose a time. */
 export function Recording() {
   const stage = useRef<HTMLDivElement>(null);
   const street = useStreet();
@@ -51,7 +51,7 @@ export function Recording() {
   );
 }
 
-/** Until the empty street has loaded, the still picture of the same file stays. */
+/** Load state of the empty street. Until it has loaded, only the still picture shows. */
 function useStreet() {
   const [state, setState] = useState<'awaited' | 'there' | 'lost'>('awaited');
   useEffect(() => {
@@ -65,7 +65,7 @@ function useStreet() {
   return state;
 }
 
-/** During playback `seconds` stays at the end: updating it would render each frame. */
+/** During playback `seconds` stays at the end, because updating it would render each frame. */
 function usePosition(stage: RefObject<Element | null>, isReady: boolean) {
   const [shown, show] = useState<Shown>(LENGTH_SECONDS);
   const [seconds, tell] = useState(LENGTH_SECONDS);

@@ -135,12 +135,12 @@ function Label({ box, label, labelPlace: { row, side }, severity, move }: Omit<D
   );
 }
 
-/** Paper gets the still picture during playback. */
+/** During playback, a print shows the still picture instead. */
 function offPaper(shown: Shown): string {
   return shown === 'playing' ? 'print:hidden' : '';
 }
 
-/** The Content Security Policy forbids `style` attributes, and SVG attributes take percentages. */
+/** Percentage for an SVG attribute, because the Content Security Policy forbids `style` attributes. */
 function percent(part: number): string {
   return `${Math.round(part * 1000) / 10}%`;
 }

@@ -11,7 +11,7 @@ interface TimelineProps {
   /** The time that the slider's text states. */
   seconds: number;
   onChange: (seconds: number) => void;
-  /** Moves the slider to the playing time, from which an arrow key continues. */
+  /** Moves the slider to the current playback time, so that an arrow key continues from there. */
   onKeyDown: () => void;
 }
 
