@@ -244,15 +244,20 @@ class OneMachine(unittest.TestCase):
                 os.kill(int(pid), signal.SIGKILL)
                 time.sleep(3)
 
-    def test_3_restarts_and_an_upgrade_lose_no_form(self):
+    def test_3_an_upgrade_and_a_restart_lose_no_form(self):
         env = self.folder / ".env"
         env.write_text(env.read_text().replace("VERSION=1", "VERSION=2"))
         with self.visitors():
-            self.compose("down")
             self.compose("up", "--detach")
         running = podman("ps", "--format={{.Image}}").stdout
         self.assertIn(f"{REGISTRY}/contact:2", running)
         self.assertNotIn(f"{REGISTRY}/contact:1", running)
+        with self.visitors():
+            self.compose("stop")
+            stopped = podman("ps", "--all", "--format={{.Names}} {{.ExitCode}}").stdout.splitlines()
+            self.compose("down")
+            self.compose("up", "--detach")
+        self.assertEqual([name for name in stopped if not name.endswith(" 0")], [], "each ends on SIGTERM")
 
     def test_4_a_backup_is_restored_into_an_empty_machine(self):
         before = self.leads()

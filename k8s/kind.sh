@@ -134,7 +134,8 @@ send_forms
 backup
 mkdir k8s/overlays/restore
 echo '{namespace: site, resources: [../mine], components: [../../components/restore]}' > k8s/overlays/restore/kustomization.yaml
-kubectl -n site delete deployment,cronjob,job,scaledobject,hpa --all --cascade=foreground
+kubectl -n site delete scaledobject --all
+kubectl -n site delete deployment,cronjob,job,hpa --all --cascade=foreground
 kubectl -n site delete statefulset nats --cascade=foreground
 kubectl -n site delete pvc data-nats-0 data-nats-1 data-nats-2
 sed -i 's/S3_BUCKET=resumes/S3_BUCKET=resumes-restored/' k8s/overlays/mine/kustomization.yaml

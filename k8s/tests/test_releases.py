@@ -281,6 +281,7 @@ def test_a_release_is_signed_and_published_twice(release):
 
 def test_a_release_needs_its_section_of_the_changelog(tmp_path):
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3\n\nNew.\n\n## 1.2.2\n\nOld.\n")
+    (tmp_path / "Cargo.toml").write_text('[workspace.package]\nversion = "1.2.3"\n')
     step = "Take the notes from the changelog"
     assert run_step(step, tmp_path, GITHUB_REF_NAME="v1.2.3").returncode == 0
     assert (tmp_path / "notes.md").read_text().strip() == "New."

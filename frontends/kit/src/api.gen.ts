@@ -91,7 +91,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Redirects to the page that asks for confirmation: some mail clients open the link instead of posting to it (RFC 8058, 3.1). */
+        /** Redirects to the confirmation page, because some mail clients open the link instead of posting to it (RFC 8058, 3.1). */
         get: operations["ask_to_unsubscribe"];
         put?: never;
         /**
@@ -337,8 +337,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
-                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. With a
+                 *     UUID of version 8, the client promises a new key for other content. Without a key, repeats of the same content within a
+                 *     clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -397,8 +398,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
-                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. With a
+                 *     UUID of version 8, the client promises a new key for other content. Without a key, repeats of the same content within a
+                 *     clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**
@@ -458,8 +460,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. A UUID of
-                 *     version 8 promises a new key for other content. Without a key, repeats of the same content within a clock hour (UTC) have one effect
+                 * @description Repeats with the same key by one person within an hour have one effect; other content under that key is refused. With a
+                 *     UUID of version 8, the client promises a new key for other content. Without a key, repeats of the same content within a
+                 *     clock hour (UTC) have one effect
                  */
                 "Idempotency-Key"?: string;
                 /**

@@ -18,7 +18,7 @@ use base16ct::lower::encode_string;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::Args;
 use serde_json::json;
-use site_mail::{dkim::dns_name, mailbox};
+use site_mail::{dkim::dns_name, is_example, mailbox};
 use site_service::settings::{ExposeSecret as _, Secret};
 
 use self::{
@@ -74,7 +74,7 @@ pub struct InitArgs {
     #[arg(long)]
     smtp_port: Option<String>,
     /// How the connection is encrypted: `implicit` at port 465, else `starttls`; `none` for a server on this machine
-    #[arg(long)]
+    #[arg(long, value_parser = ["none", "starttls", "implicit"])]
     smtp_tls: Option<String>,
     /// User at the mail server, empty if it has no login
     #[arg(long)]
@@ -85,6 +85,12 @@ pub struct InitArgs {
     /// Address of the S3 store of résumés; with compose.yaml, by default a folder of the machine
     #[arg(long)]
     s3_endpoint: Option<String>,
+    /// Region of this store
+    #[arg(long, default_value = "us-east-1")]
+    s3_region: String,
+    /// Bucket of résumés
+    #[arg(long, default_value = "resumes")]
+    s3_bucket: String,
     /// Access key to the bucket of résumés
     #[arg(long)]
     s3_access_key_id: Option<String>,
@@ -131,6 +137,7 @@ pub fn init(args: &InitArgs) -> anyhow::Result<()> {
         String::new(),
         format!("Move {IDENTITY_FILE} to two places elsewhere: no backup can be read without it."),
         "Keep a copy of PERSON_KEY and TOKEN_KEY beside it: they are in no backup.".to_owned(),
+        "Backups go to the same store until you name another (BACKUP_S3_ENDPOINT and its keys).".to_owned(),
     ];
     print_output(false, &json!(null), written.chain(hint))
 }
@@ -164,7 +171,10 @@ fn answers(args: &InitArgs) -> anyhow::Result<Vec<Setting>> {
 }
 
 fn mail_addresses(args: &InitArgs) -> anyhow::Result<[Setting; 4]> {
-    let address = |raw: &str| mailbox(raw).map(drop);
+    let address = |raw: &str| match mailbox(raw)? {
+        example if is_example(&example.email) => Err("nobody reads mail in a domain for examples"),
+        _ => Ok(()),
+    };
     let from = Question(
         "Sender of mails, such as Company <hello@company.com>",
         "--mail-from",
@@ -232,6 +242,9 @@ fn stores(args: &InitArgs, domain: &str) -> anyhow::Result<Vec<Setting>> {
         ("BACKUP_S3_ENDPOINT", endpoint.clone()),
         ("BACKUP_S3_ACCESS_KEY_ID", id.clone()),
         ("BACKUP_S3_SECRET_ACCESS_KEY", secret.clone()),
+        ("S3_REGION", args.s3_region.clone()),
+        ("S3_BUCKET", args.s3_bucket.clone()),
+        ("BACKUP_S3_REGION", args.s3_region.clone()),
         ("S3_ACCESS_KEY_ID", id),
         ("S3_SECRET_ACCESS_KEY", secret),
     ];

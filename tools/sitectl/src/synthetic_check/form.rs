@@ -43,7 +43,7 @@ pub async fn send(site_url: &str, email: &EmailAddress, mark: &str) -> anyhow::R
     Ok(RequestId::of_headers(&head.headers))
 }
 
-/// Uploads a résumé that the site refuses, because it is too large. A smaller one would be stored.
+/// Uploads a résumé that the site refuses, because it is too large.
 ///
 /// # Errors
 ///

@@ -90,6 +90,11 @@ fn an_overlay_holds_the_answers_and_secrets() -> anyhow::Result<()> {
 fn a_missing_or_wrong_answer_is_named() -> anyhow::Result<()> {
     let flags = |flags: &[&str]| flags.iter().map(|&flag| flag.to_owned()).collect::<Vec<_>>();
     assert_says(&refused(&["init"], &[])?, &["--domain is missing"]);
+    let said = refused(
+        &["init"],
+        &flags(&[&ANSWERS[..], &["--recruiters-to=jobs@oculant.example"]].concat()),
+    )?;
+    assert_says(&said, &["--recruiters-to is wrong", "domain for examples"]);
     let said = refused(&["init"], &flags(&["--domain=https://company.test"]))?;
     assert_says(&said, &["--domain is wrong: \"https://company.test\""]);
     let said = refused(
