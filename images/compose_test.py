@@ -49,7 +49,7 @@ COPY libgcc_s.so.1 /usr/lib/
 COPY stack /
 ENTRYPOINT ["/stack", "s3"]
 """
-# Containers whose loss nobody may notice for longer than a moment.
+# Containers that the test kills while visitors send forms.
 KILLED = ["caddy", "gateway", "contact", "newsletter", "careers", "notifier", "nats", "s3"]
 
 

@@ -26,14 +26,14 @@ DOORS = ["gateway", *WEB]
 
 
 def designed(everywhere, others):
-    """The flows of every overlay, and others."""
+    """Flows that every overlay has, and these others."""
     return (
         {(WAY_IN, "gateway", "8080/TCP")}
         | {("gateway", service, f"{port}/TCP") for service, port in SERVICES}
         | {(client, "nats", "4222/TCP") for client in [*dict(SERVICES), "notifier", "setup", "sweep"]}
         | {("nats", "nats", "6222/TCP")}
         | {(pod, DNS, f"53/{protocol}") for pod in everywhere for protocol in ("UDP", "TCP")}
-        # S3, and webhooks too where the notifier calls.
+        # S3, and the notifier's webhooks.
         | {(client, OUTSIDE, "443/TCP") for client in KEEPING_FILES}
         | {("notifier", OUTSIDE, f"{port}/TCP") for port in (465, 587, 2525)}
         | others

@@ -41,7 +41,7 @@ def lets_in(listener, namespace):
 
 
 def test_each_route_names_its_listener():
-    """Without a name, a route is attached to every listener, also at port 80."""
+    """Without a section name, a route is attached to every listener, also at port 80."""
     found = [route for name in ("http", "https") for route in attached(name)]
     assert {route["metadata"]["name"] for route in found} == set(named(render(PRODUCTION), "HTTPRoute"))
     assert all(len(route["spec"]["parentRefs"]) == 1 for route in found)

@@ -73,7 +73,7 @@ def test_it_renders_to_valid_objects(folder):
 
 @pytest.mark.parametrize("component", TAKEN_BY_TESTS)
 def test_production_renders_to_valid_objects_with_one_component_more(component):
-    """Each alone, too, because the component ingress removes all routes from the common overlay."""
+    """One by one, because the component ingress removes all routes from the overlay tests/with-others."""
     assert unknown_kinds(render_with([component])) == set()
 
 

@@ -1,4 +1,4 @@
-"""Attacks a running stack behind the Caddy of docs/proxy.md from 127.0.0.1, while visitors at other addresses send contact forms.
+"""Attacks a running stack through the Caddy of docs/proxy.md, while visitors with other addresses send contact forms.
 
 Fails if a form fails, or if the 99th percentile during an attack is above the limit. `cargo xtask attack` calls it.
 """
@@ -34,7 +34,7 @@ with socket.socket() as unused:
     PORT = unused.getsockname()[1]
 SITE = f"https://{HOST}:{PORT}"
 
-# A real attacker has its own processors, so this one gets only what the site leaves.
+# A real attacker has its own processors, so this attack gets only the processor time that the site leaves.
 ATTACKER = ["nice", "-n", "19"]
 SLOW = [*ATTACKER, "slowhttptest", "-c", "1000", "-r", "100", "-i", "5", "-l", str(SECONDS)]
 FAST = [*ATTACKER, "h2load"]
@@ -79,7 +79,7 @@ def proxy():
 
 
 def trust(authority):
-    """Waits until Caddy has made its certificates and passes on a form."""
+    """Waits until Caddy has made its certificates and proxies a form."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
@@ -93,7 +93,7 @@ def trust(authority):
 
 
 def send_form(tls, visitor):
-    """Sends a form over a connection and from an address of its own. Returns the milliseconds until it was accepted."""
+    """Sends a form over a new connection from the visitor's address. Returns the milliseconds until it was accepted."""
     started = time.monotonic()
     address = (f"127.0.0.{2 + visitor % 250}", 0)
     connection = http.client.HTTPSConnection(HOST, PORT, timeout=10, source_address=address, context=tls)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes the certificate of the broker's routes into a folder: tls.crt and tls.key, signed by ca.crt. It keeps
-# an authority that exists (ca.crt, ca.key), and otherwise creates one.
+# Writes the certificate of the broker's routes into a folder: tls.crt and tls.key, signed by ca.crt. Creates
+# the authority (ca.crt, ca.key) if the folder has none.
 set -eu
 umask 077
 mkdir -p "$1"

@@ -127,7 +127,7 @@ impl Container {
     }
 }
 
-/// Options that drop privileges. Tests in `k8s/tests` hold every pod to them; only the users differ.
+/// Options that drop privileges. Tests in `k8s/tests` require this of every pod; only the users differ.
 fn rights(pod: &Pod) -> Vec<String> {
     let context = &pod.spec["securityContext"];
     let [user, group, files] = ["runAsUser", "runAsGroup", "fsGroup"].map(|id| &context[id]);

@@ -31,7 +31,7 @@ impl Image {
         if name == "notifier" {
             files.push(file(Path::new("brand.json"), BRAND));
             files.push(file(Path::new("recipes"), "/etc/site/recipes"));
-            // The brand's addresses are examples.
+            // The notifier rejects the brand's example addresses by default.
             env = &[("BRAND_FILE", BRAND), ("ALLOW_EXAMPLE_ADDRESSES", "true")];
         }
         Some(Self {

@@ -19,7 +19,7 @@ use crate::{
     visitors::FRONT_DOOR,
 };
 
-/// Page that lists all flows. Other code generates it from the policies.
+/// Page that lists all flows. `k8s/tests/flows.py` generates it from the policies.
 const PAGE: &str = "docs/operations-flows.md";
 /// Names of peers on that page.
 const OUTSIDE: &str = "outside the cluster";

@@ -31,7 +31,7 @@ pub async fn play(cluster: &Arc<Cluster>, mail_server: &MailServer) -> anyhow::R
     let flows = reach::check(cluster).await?;
     println!("flows: {flows}");
     let losing = lose_a_broker(&mut workloads);
-    // A form may fail, as long as its visitor is told.
+    // A form can fail here, but its visitor gets an error.
     send_during(cluster, mail_server, "a broker lost", 1_000, losing).await?;
     let rolling = restart(&mut workloads);
     let failed = send_during(cluster, mail_server, "rolling restart", 10_000, rolling).await?;

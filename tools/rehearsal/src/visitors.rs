@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(600);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 const RESUME_BYTES: usize = 100_000;
 
-/// Sends forms while the work is done, and waits for a mail of each accepted form. Returns the others.
+/// Sends forms while the work is done, and waits for a mail of each accepted form. Returns the others' errors.
 ///
 /// # Errors
 ///

@@ -157,7 +157,7 @@ fn of_clock(service: &'static str) -> Fault {
     }
 }
 
-/// Faults without an effect, or too slow for a mix.
+/// Faults that a mix leaves out: they do nothing to the stack, or take too long.
 fn alone() -> Vec<Fault> {
     let quiet = |name| {
         Fault::new(name, async |_, mut rng| {

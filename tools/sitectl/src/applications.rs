@@ -53,7 +53,7 @@ impl ApplicationsSelection {
     }
 }
 
-/// Application of the résumé, and lifetime of the link.
+/// Arguments of `sitectl applications link`.
 #[derive(Args, Debug)]
 pub struct LinkArgs {
     /// Id of the application, from its mail or the list

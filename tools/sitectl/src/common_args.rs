@@ -27,16 +27,16 @@ pub struct NamedArgs {
     pub common: CommonArgs,
 }
 
-/// Repetition of a command, where no scheduler runs it.
+/// Repetition of a command that no scheduler runs.
 #[derive(Args, Debug, Clone, Copy)]
 pub struct Repeat {
-    /// Hours between repetitions until the command is stopped; prints a failure, and retries after a minute
+    /// Repeats the command after this many hours; prints a failure, and retries after a minute
     #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..))]
     every_hours: Option<u32>,
 }
 
 impl Repeat {
-    /// Runs the work once, or until SIGTERM.
+    /// Runs the work once, or repeats it until SIGTERM.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ pub fn dns_records(args: &DnsRecordsArgs) -> anyhow::Result<()> {
     let mut notes = vec![format!(
         "A domain has one SPF and one DMARC record: if {domain} has one, merge them."
     )];
-    // Softfail (`~all`), because a forwarded mail fails SPF, and passes by its signature alone.
+    // Softfail (`~all`), because a forwarded mail fails SPF, and passes DMARC by its signature alone.
     let (includes, hosts) = (args.senders.spf_include.iter(), args.senders.spf_host.iter());
     let includes = includes.map(|name| format!("include:{name}"));
     let hosts = hosts.map(|name| format!("a:{name}"));

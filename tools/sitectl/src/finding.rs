@@ -62,7 +62,7 @@ impl Finding {
 
 /// # Errors
 ///
-/// If a finding is wrong. A warning is no error.
+/// If a finding has the verdict `wrong`. A warning is no error.
 pub fn report(findings: &[Finding], json: bool) -> anyhow::Result<()> {
     let is_wrong = |finding: &&Finding| finding.verdict == Verdict::Wrong;
     let wrong = findings.iter().filter(is_wrong).count();

@@ -215,7 +215,7 @@ pub fn unescape_formula(cell: &str) -> &str {
     }
 }
 
-/// Also true of the escape itself, and of characters that spreadsheets drop before a formula.
+/// First characters that need the escape: of formulas, the escape itself, and those that spreadsheets drop.
 fn begins_formula(first: char) -> bool {
     matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\'')
 }

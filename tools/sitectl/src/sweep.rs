@@ -173,7 +173,8 @@ impl Sweep {
     /// Removes résumés older than every stored event.
     ///
     /// A résumé's age is by the clock of a careers service, which may be wrong. So a résumé with an upload
-    /// record stays. Careers removes the record after storing the event, so the record is checked first.
+    /// record stays. Careers removes the record after storing the event, so the record is checked
+    /// before events.
     async fn expired(&self, swept: &mut Swept) -> anyhow::Result<()> {
         let max_age = self.site.stream().cached_info().config.max_age;
         if max_age.is_zero() {

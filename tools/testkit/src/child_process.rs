@@ -27,7 +27,7 @@ const LOG_TAIL: usize = 5;
 
 /// Running process, killed on drop.
 pub struct ChildProcess {
-    /// Name, also of the log.
+    /// Name of the process and its log.
     pub name: String,
     child: Child,
     log: PathBuf,

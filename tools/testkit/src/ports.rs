@@ -60,7 +60,7 @@ impl Ports {
         })
     }
 
-    /// The traces port is left out: only `--observe` needs it.
+    /// Ignores the port `traces`, because only `--observe` needs it.
     pub(crate) fn ensure_free(&self) -> anyhow::Result<()> {
         let ports: BTreeMap<String, u16> = serde_json::from_value(serde_json::to_value(self)?)?;
         for (name, port) in ports {

@@ -28,7 +28,7 @@ pub(crate) fn flags_of(variables: impl IntoIterator<Item = (&'static str, String
     variables.into_iter().map(flag).collect()
 }
 
-/// Passes flags, secrets as environment variables: no program accepts a secret as an argument.
+/// Passes flags as arguments, but secrets as variables, because no program accepts a secret as an argument.
 pub fn pass_flags<'a>(command: &'a mut Command, flags: &[String]) -> &'a mut Command {
     for flag in flags {
         match flag.split_once('=') {

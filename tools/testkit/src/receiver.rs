@@ -25,7 +25,7 @@ use crate::http_stand_in::{body_of, header_of};
 pub struct Received {
     /// `webhook-id`, empty if missing.
     pub id: String,
-    /// Whether a signature is valid. Its time is not checked: the sender's clock may be wrong.
+    /// Whether a signature is valid. The signed time is ignored, because the sender's clock may be wrong.
     pub verified: bool,
     /// Whether the answer was a success.
     pub accepted: bool,

@@ -36,7 +36,7 @@ pub struct Shape {
     /// Servers of the broker
     #[arg(long, value_enum, default_value_t)]
     pub broker: Broker,
-    /// Starts a viewer of traces, which gets those of every service
+    /// Starts a viewer that shows the traces of every service
     #[arg(long)]
     pub observe: bool,
     /// Mails go to maildev, which shows them, instead of a [`MailServer`](crate::MailServer)

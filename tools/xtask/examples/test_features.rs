@@ -1,3 +1,3 @@
-//! Example that is built with the programs: cargo then selects the features of tests, so tests recompile no dependency.
+//! Adds the features of tests to a build of the programs, so that tests recompile no dependency.
 
 fn main() {}

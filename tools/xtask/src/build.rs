@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::step::{linting, output_of, root, run, script};
 
-/// Builds debug programs. The example selects the features of tests.
+/// Builds debug programs. The example adds the features of tests.
 pub const PROGRAMS: &str = "cargo build --example test_features $PROGRAMS";
 const RELEASE: &str = "cargo build --release --locked --workspace --features site-service/jemalloc $PROGRAMS --bin bench --bin axum-peer";
 /// Files that a build and a split of the site write. Their times tell whether a new build or split is needed.

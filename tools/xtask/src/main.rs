@@ -26,7 +26,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Builds and starts everything and shows where it runs, until Ctrl-C
+    /// Builds and starts everything, prints the addresses, and runs until Ctrl-C
     Up {
         /// Options of `stack up`: --observe to see traces, --hosting cluster, --broker three, ports such as --site 8081
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

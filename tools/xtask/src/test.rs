@@ -76,8 +76,8 @@ pub fn test(part: Option<Part>, filter: &[String]) -> anyhow::Result<()> {
     summarize(&rows)
 }
 
-/// One thread builds and runs Rust; another runs each other part once its build is done. The browser part comes last,
-/// because it occupies most processors.
+/// One thread builds and runs the part `rust`. Other threads run the other parts, each after its build. The
+/// part `browser` comes last, because it occupies most processors.
 fn suite() -> anyhow::Result<Vec<Row>> {
     let (site_is_built, wait_for_site) = channel();
     let (programs_are_built, wait_for_programs) = channel();

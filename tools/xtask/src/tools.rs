@@ -32,7 +32,7 @@ enum Source {
     Site(&'static str),
     /// Version at crates.io.
     Crate(&'static str),
-    /// Debian package to unpack, because its installation would start a service; and its file.
+    /// Debian package and its file. It is only unpacked, because its installation would start a service.
     Deb(&'static str, &'static str),
     /// Debian packages, each with a command that detects it.
     System(&'static [(&'static str, &'static str)]),

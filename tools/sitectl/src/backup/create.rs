@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// Context of errors before the manifest is written: without it, the files are no backup.
+/// Context of errors before the manifest is written, because files without a manifest are no backup.
 const NO_BACKUP: &str = "there is no backup; repeat it";
 
 /// Writes all streams and objects, then the manifest, and removes expired backups.
@@ -43,7 +43,7 @@ async fn backup_once(args: &BackupArgs) -> anyhow::Result<()> {
     let context = jetstream(client);
     let store = ResumeStore::new(&args.store);
     store.check().await?;
-    // Fails at a wrong address, instead of writing an empty backup.
+    // Fails at another broker's address, instead of writing a backup without events.
     broker::stream(&context, SITE_STREAM).await?;
     let streams = streams(&context).await?;
     let bucket = args.bucket.bucket(args.store.s3_addressing);

@@ -1,8 +1,8 @@
 //! `sitectl backup` and `sitectl restore`: all streams and the bucket of résumés, into a second bucket and back.
 //!
-//! The order keeps a backup consistent while the site runs. Events come first. A résumé is stored before its event, so it is
-//! in the backup. Delivery records and dead letters may be newer than the events without harm: a restored site then sends
-//! nothing twice. A restore uses the reverse order.
+//! The order keeps a backup consistent while the site runs. Events come first. A résumé is stored before its
+//! event, so the later copy of the bucket has it. Delivery records and dead letters can be newer than the
+//! events: a restored site then sends nothing twice. A restore uses the reverse order.
 
 mod create;
 mod encryption;
@@ -99,7 +99,7 @@ struct BucketArgs {
 }
 
 impl BucketArgs {
-    /// Opens the bucket. Its store has the same addressing style as the résumés' store.
+    /// Opens the bucket, with the addressing style of the résumés' store.
     fn bucket(&self, addressing: Addressing) -> Bucket {
         Bucket::new(&S3Settings {
             s3_endpoint: self.backup_s3_endpoint.clone(),

@@ -23,8 +23,8 @@ const PARTIAL_RESTORE_HINT: &str = "only a part is restored; empty the broker an
 ///
 /// # Errors
 ///
-/// If the backup is incomplete or something would be overwritten, before any change; or if a store fails. The error
-/// says whether a part is restored.
+/// If the backup is incomplete, or the broker or the bucket is not empty (then nothing changes), or if a store
+/// fails. The error says whether a part is restored.
 pub async fn restore(args: &RestoreArgs) -> anyhow::Result<()> {
     let identities = Identities::parse(&args.backup_identity)?;
     let repository = Repository::open(args.bucket.bucket(args.store.s3_addressing)).await?;

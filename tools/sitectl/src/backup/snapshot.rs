@@ -24,7 +24,7 @@ const CHUNK_BYTES: u64 = 128 * 1024;
 /// Flow control: the broker sends at most this many bytes ahead of our acks.
 const WINDOW_BYTES: usize = 4 * 1024 * 1024;
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of the broker for creating a stream from an uploaded snapshot.
+/// Timeout of the broker's answer to the last chunk. The broker creates the stream before it answers.
 const RESTORE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 /// Subject of snapshots in the account of the streams; the account of backups imports it (users.conf).
 const DELIVERY: &str = "backup";

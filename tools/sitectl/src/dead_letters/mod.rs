@@ -71,7 +71,7 @@ pub struct Selection {
 
 /// # Errors
 ///
-/// If a named dead letter does not exist, one cannot be replayed, or the broker is unavailable.
+/// If a named dead letter does not exist or cannot be replayed, or the broker is unavailable.
 pub async fn run(command: &Command) -> anyhow::Result<()> {
     match command {
         Command::List(common) => list(common).await,

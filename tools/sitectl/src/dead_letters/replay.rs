@@ -19,8 +19,8 @@ const NO_CONSUMER: &str =
 
 /// # Errors
 ///
-/// If a named dead letter does not exist, before any is replayed; if the broker fails; or, after the replay of the
-/// others, if a channel has no consumer.
+/// If a named dead letter does not exist, the broker fails, or a channel has no consumer. In the first case,
+/// none is replayed; in the last case, all others are.
 pub async fn replay(selection: &Selection, common: &CommonArgs) -> anyhow::Result<()> {
     let context = broker::connect(&common.nats).await?;
     let reader = open(&context).await?;
@@ -71,7 +71,7 @@ pub async fn replay_letters(context: &Context, stream: &Stream, numbers: &[u64])
 async fn publish(context: &Context, channel: &str, letter: &StreamMessage) -> anyhow::Result<()> {
     let subject = subjects::replay(channel, subjects::person_of(&letter.subject));
     let mut headers = letter.headers.clone();
-    // A repeated replay is a duplicate of the first, but not of the original event.
+    // The broker drops a repetition of this replay as a duplicate, but not the replay itself.
     headers.insert(NATS_MESSAGE_ID, format!("{channel}.replay.{}", letter.sequence));
     headers.insert(NATS_EXPECTED_STREAM, SITE_STREAM);
     let sent = context.publish_with_headers(subject, headers, letter.payload.clone());

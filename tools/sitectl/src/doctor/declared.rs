@@ -44,7 +44,7 @@ async fn examine_stream(context: &Context, what: &str, wanted: &Config) -> Findi
             let full = full_percent(info);
             let fine = format!("as set up, {} messages, {full} % full", info.state.messages);
             let finding = judge(what, fine, &differences(wanted, &info.config));
-            // A newsletter issue may fill the stream of sendings.
+            // A large newsletter issue fills the stream of sendings for a while, which is no fault.
             let may_be_full = wanted.name == SENDINGS_STREAM;
             if finding.verdict == Verdict::Ok && full >= NEARLY_FULL_PERCENT && !may_be_full {
                 let remedy = "raise STREAM_STORAGE_MB; a full one rejects new messages";

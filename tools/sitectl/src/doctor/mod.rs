@@ -43,7 +43,7 @@ pub struct DoctorArgs {
 
 /// # Errors
 ///
-/// If a finding is wrong. A warning is no error.
+/// If a finding has the verdict `wrong`. A warning is no error.
 pub async fn doctor(args: &DoctorArgs) -> anyhow::Result<()> {
     let mut findings = match broker::client(&args.common.nats).await {
         Ok(client) => examine_broker(client, args).await,

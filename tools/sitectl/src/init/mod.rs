@@ -39,7 +39,7 @@ const BROKER_PASSWORDS: [&str; 9] = [
     "NATS_MONITOR_PASSWORD",
     "NATS_ROUTES_PASSWORD",
 ];
-/// The store of `compose/compose.yaml`: a folder of the machine.
+/// The store of `compose/compose.yaml`, which keeps objects in a folder of the machine.
 const LOCAL_STORE: &str = "http://s3:9000";
 const IDENTITY_FILE: &str = "backup-identity.txt";
 
@@ -82,7 +82,7 @@ pub struct InitArgs {
     /// Password at the mail server
     #[arg(long, env = "SMTP_PASSWORD", hide_env_values = true)]
     smtp_password: Option<Secret>,
-    /// Address of the S3 store of résumés; with compose.yaml, by default a folder of the machine
+    /// Address of the S3 store of résumés; with compose.yaml, by default a store in a folder of the machine
     #[arg(long)]
     s3_endpoint: Option<String>,
     /// Region of this store
@@ -218,7 +218,7 @@ fn mail_server(args: &InitArgs) -> anyhow::Result<[Setting; 5]> {
     ])
 }
 
-/// Settings of both stores. Backups go to the store of résumés until the operator names another.
+/// Settings of the two stores. Backups go to the store of résumés until the operator names another.
 fn stores(args: &InitArgs, domain: &str) -> anyhow::Result<Vec<Setting>> {
     let is_store = |raw: &str| resumes::endpoint(raw).map(drop);
     let endpoint = Question("Address of the S3 store of résumés", "--s3-endpoint");

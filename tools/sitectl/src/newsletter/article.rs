@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn markdown_is_rendered_as_escaped_html() -> anyhow::Result<()> {
-        // HTML in Markdown is rejected; `<two>` is an element.
+        // HTML in Markdown is rejected, and `<two>` is an HTML element.
         assert!(rendered("One & <two> *three*\n").is_err());
         let (html, _) = rendered(
             "One & 2 < 3 *three*\n\n1. `a\"b`\n\n| h |\n|---|\n| c |\n\n![a \"b\"](/p.png \"Said <below>\")\n",

@@ -13,7 +13,7 @@ use crate::{
     output::print_output,
 };
 
-/// Attempts to write the record, because the newsletter service writes it, too.
+/// Maximum attempts to write the record, because writes of the newsletter service can cause conflicts.
 const ATTEMPTS: usize = 20;
 
 /// Pauses, resumes or cancels an issue. Canceling removes its waiting mails; mails that are queued at the same time are not

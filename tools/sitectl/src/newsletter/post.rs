@@ -81,7 +81,7 @@ fn parse(
     Ok((issue, found))
 }
 
-/// Splits a file into its front matter, or its title in the first line, and the rest.
+/// Splits a file into its front matter (or its first line, the title) and its text.
 fn split(source: &str) -> anyhow::Result<(FrontMatter, &str)> {
     if let Some(source) = source.strip_prefix("---\n") {
         let parts = source.split_once("\n---\n");

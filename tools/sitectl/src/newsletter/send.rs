@@ -148,8 +148,8 @@ pub async fn test(args: &TestArgs) -> anyhow::Result<()> {
     print_output(common.json, &json!({ "sent": to.len() }), [line])
 }
 
-/// Sends an issue's stored text, not the file's, again to subscribers whose mail was rejected, except those
-/// who unsubscribed. A dry run prints their number.
+/// Sends an issue again to subscribers whose mail was rejected, except those who unsubscribed. The text is
+/// the stored one, not the file's. A dry run prints the number of these subscribers.
 ///
 /// # Errors
 ///

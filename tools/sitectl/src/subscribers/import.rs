@@ -47,7 +47,7 @@ type LineOutcome = Result<&'static str, String>;
 
 /// # Errors
 ///
-/// If a line is invalid, before any is imported; or if the broker fails, or a record changes in the meantime.
+/// If a line is invalid (then none is imported), the broker fails, or a record changes in the meantime.
 pub async fn import(args: &ImportArgs) -> anyhow::Result<()> {
     let (key, mode, common) = (&args.key.person_key, args.mode, &args.common);
     let table = fs::read(&args.from).with_context(|| format!("{} cannot be read", args.from.display()))?;
@@ -117,7 +117,7 @@ fn changed(record: ImportRecord, known: Option<Subscriber>) -> Result<(Subscribe
             if known.requested > ended {
                 return Err("they signed up anew since".to_owned());
             }
-            // No event follows that needs the address.
+            // No later event needs the address.
             Ok((known.unsubscribed(ended).forgotten(), UNSUBSCRIBED))
         }
         (_, Some(known)) => Err(format!("known already, as {}", known.state_name())),

@@ -18,7 +18,7 @@ const MAX_SHOWN_BODY: usize = 4000;
 pub struct TryArgs {
     /// Name of the endpoint in the setting WEBHOOKS
     name: String,
-    /// Event of the sample; by default the first one of the endpoint
+    /// Event type of the sample; by default the endpoint's first
     #[arg(long)]
     event: Option<String>,
     /// Webhook endpoints, as JSON; the same as the notifier's

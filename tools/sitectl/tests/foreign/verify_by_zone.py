@@ -1,4 +1,4 @@
-"""Verifies DKIM signatures of mails with dkimpy, by the keys that dnspython reads in a zone.
+"""Verifies DKIM signatures of mails with dkimpy, with the keys that dnspython reads from a zone.
 
 Reads {"domain": domain of the zone, "zone": lines of a zone file, "mails": [base64]}; prints {"texts": {name: text},
 "verified": [boolean]}.

@@ -329,7 +329,7 @@ fn ensure_erased_from_disk(site: &Site) -> anyhow::Result<()> {
         let freed = ["KV_subscribers", "KV_uploads", "KV_visitor-mails"];
         files.retain(|file| !freed.iter().any(|bucket| file.contains(bucket)));
         if known == id.as_str() {
-            // `SITE` has the erasure event, which contains the id alone.
+            // `SITE` has the erasure event, whose only data is the person's id.
             files.retain(|file| !file.contains("/SITE/"));
         }
         assert_eq!(files, [""; 0], "{known}");
@@ -367,8 +367,8 @@ const ENDPOINTS: &str = r#"[
     {"name": "ats", "url": "https://ats.example", "events": ["careers.applied"], "format": "slack"}
 ]"#;
 
-/// The first of three messages went to every endpoint, one of them since removed. The second failed at one
-/// and is unanswered at another. The third has no records.
+/// Stores three messages. The first went to every endpoint, one of them since removed. The second failed at
+/// one endpoint, and is unanswered at another. The third has no records.
 async fn send_to_endpoints(site: &Site, Somebody { name, email, .. }: &Somebody) -> anyhow::Result<()> {
     let context = site.jetstream().await?;
     let sent = site.publish(email, message(name, email)?).await?;

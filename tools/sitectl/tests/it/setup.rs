@@ -189,7 +189,7 @@ async fn an_omitted_endpoint_with_events_is_removed_only_with_yes() -> anyhow::R
     assert_says(&said, &["webhook-crm (2)", "--yes"]);
     assert!(exists(repaired).await, "all else is set up");
 
-    // An unacked delivery counts as waiting, too.
+    // An event with an unacked delivery counts as waiting.
     let crm: PullConsumer = context
         .get_consumer_from_stream("webhook-crm", SITE_STREAM)
         .await?;

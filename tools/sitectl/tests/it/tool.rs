@@ -56,7 +56,7 @@ pub fn refused(words: &[&str], flags: &[String]) -> anyhow::Result<String> {
     Ok(said)
 }
 
-/// Output of a failing command, and the sentence that it ends with.
+/// Stdout of a failing command, and its error, which is one line.
 pub fn told_in_part(words: &[&str], flags: &[String]) -> anyhow::Result<(String, String)> {
     let output = sitectl(words, flags)?;
     let said = String::from_utf8(output.stderr)?;

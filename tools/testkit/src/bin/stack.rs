@@ -19,7 +19,7 @@ const WATCH: Duration = Duration::from_millis(500);
 /// Runs the whole stack on 127.0.0.1
 #[derive(Parser)]
 enum Cli {
-    /// Starts everything and shows where it runs, until Ctrl-C
+    /// Starts everything, prints the addresses, and runs until Ctrl-C
     Up {
         #[command(flatten)]
         ports: Ports,

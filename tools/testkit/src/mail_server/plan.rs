@@ -21,7 +21,7 @@ pub enum ScriptedReply {
     HoldUnread,
     /// Closes the connection during the content.
     HangUp,
-    /// Never answers the content; closes once the fault is over.
+    /// Never answers the content; closes the connection once the fault is over.
     Hang,
 }
 

@@ -51,7 +51,7 @@ pub struct Nats {
     passwords: Passwords,
     /// Credentials that all users share at a managed broker.
     credentials: Option<String>,
-    /// Authorities for clients to trust, with TLS.
+    /// Authorities that clients trust, if the broker has TLS.
     ca_file: Option<PathBuf>,
     _temporary: Option<TempDir>,
 }
