@@ -26,7 +26,7 @@ const NO_ERRORS: FieldErrors = {};
 
 export function useSubmission() {
   const [state, setState] = useState<SubmissionState>(IDLE);
-  /** Number of failed attempts. Forms move the focus when it changes, not when a field is corrected. */
+  /** Number of failed attempts. After each, the application form focuses its first invalid field. */
   const [failures, setFailures] = useState(0);
   const running = useRef<AbortController>(undefined);
 

@@ -150,8 +150,8 @@ impl PersonalDataStores {
         Ok(Self { context, resumes })
     }
 
-    /// Searches every store. Finds delivery and mail records by event id: of stored events, and of
-    /// `further_events`, which may be erased already.
+    /// Searches every store. Finds delivery and mail records by event id, also for `further_events`, which may
+    /// no longer be stored.
     ///
     /// # Errors
     ///

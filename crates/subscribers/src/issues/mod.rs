@@ -8,8 +8,8 @@
 //!    or the subscriber left.
 //!
 //! **Duplicates.** Message ids derive from the issue and the subscription. After a kill, the newsletter service
-//! repeats at most one step. The broker drops the repeated mails by message id, or the notifiers by delivery
-//! record. A notifier killed between sending and recording sends its mail again, with the same `Message-ID`.
+//! repeats at most one step. The broker drops repeats within an hour by message id. Later, the notifiers skip
+//! mails that have a delivery record. A notifier killed between sending and recording sends its mail again, with the same `Message-ID`.
 //!
 //! **Limits.** The [`LimitTable`] counts the mails that the queue accepted in the current second and day, so a
 //! kill neither loses nor doubles a count. Mails that are pending at the start of a second or day count in

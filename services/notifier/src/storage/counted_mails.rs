@@ -1,4 +1,4 @@
-//! Daily mail counts of one inbox. Each kind of mail counts separately, so that one kind cannot exhaust another.
+//! Daily mail counts of one inbox. Each kind has its own count, so one kind cannot use up another's limit.
 
 use std::collections::BTreeMap;
 

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{broker, output::print_output};
 
-/// Context of errors before the manifest is written, because files without a manifest are no backup.
+/// Added to errors in saving streams, résumés or the manifest: files without a manifest are no backup.
 const NO_BACKUP: &str = "there is no backup; repeat it";
 
 /// Writes all streams and objects, then the manifest, and removes expired backups.
