@@ -116,10 +116,12 @@ pub fn init(args: &InitArgs) -> anyhow::Result<()> {
         Some(_) => overlay::files(args.profile, &settings)?,
         None => vec![(".env".to_owned(), env_file(&settings)?)],
     };
-    files.push((
-        IDENTITY_FILE.to_owned(),
-        identity.to_string().expose_secret().to_owned(),
-    ));
+    // Git ignores the secrets of an overlay.
+    let identity_file = match args.kubernetes {
+        Some(_) => format!("secrets/{IDENTITY_FILE}"),
+        None => IDENTITY_FILE.to_owned(),
+    };
+    files.push((identity_file, identity.to_string().expose_secret().to_owned()));
     let files = files.into_iter().map(|(path, text)| (folder.join(path), text));
     let files: Vec<(PathBuf, String)> = files.collect();
     for (path, _) in &files {

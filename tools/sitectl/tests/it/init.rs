@@ -64,7 +64,8 @@ fn an_overlay_holds_the_answers_and_secrets() -> anyhow::Result<()> {
     for profile in ["small", "production"] {
         let flags = [format!("--kubernetes={profile}"), format!("--profile={profile}")];
         let flags: Vec<&str> = flags.iter().map(String::as_str).chain(store).collect();
-        assert_says(&init(folder.path(), &flags)?, &["secrets/nats.env"]);
+        let written = ["secrets/nats.env", "secrets/backup-identity.txt"];
+        assert_says(&init(folder.path(), &flags)?, &written);
         let read = |file: &str| fs::read_to_string(folder.path().join(profile).join(file));
         let overlay = read("kustomization.yaml")?;
         let answers = [
